@@ -11,6 +11,7 @@ import { makeDataDir } from "../support/data-dir.ts";
 import { expectDescribed } from "../support/described.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
+import { countStopped, waitForTest, whileStopped } from "../support/standstill.ts";
 import { getAppToken } from "../support/token.ts";
 
 // Files of other tests are not counted.
@@ -19,10 +20,7 @@ const env = { DATABASE_POOL_SIZE: String(leastPoolSize) };
 const service = await startService({ env });
 const { db } = service;
 const make = makeMakers(db);
-const waitForTestKey = 4711;
-await db.pool.query(`
-  CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
-    $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${waitForTestKey}); RETURN NEW; END $$;
+await db.pool.query(`${waitForTest};
   CREATE TRIGGER wait_for_test BEFORE INSERT ON staged_person FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
 
 type Shown = { id: string; state: string; progress: { phase: string; place: number | null } | null };
@@ -34,22 +32,7 @@ const handIn = (call: AdminClient, school: string) =>
     headers: { "content-type": "application/octet-stream" },
   });
 
-/** Does the work while every reading of a roster stands still in its COPY. */
-async function whileReadingStops(work: () => Promise<void>): Promise<void> {
-  const blocker = await db.pool.connect();
-  await blocker.query("SELECT pg_advisory_lock($1)", [waitForTestKey]);
-  try {
-    await work();
-  } finally {
-    await blocker.query("SELECT pg_advisory_unlock($1)", [waitForTestKey]);
-    blocker.release();
-  }
-}
-
-const countStopped = async () => {
-  const text = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
-  return (await db.pool.query(text)).rowCount;
-};
+const countHeld = () => countStopped(db);
 
 /** Statements of readings that are under way at the server, waiting or not. */
 const countCopies = async () => {
@@ -71,17 +54,17 @@ test("while three rosters are read, every job is done and requests are answered"
   const offices = [await makeOffice(), await makeOffice(), await makeOffice()];
   const { call: operator } = await makeStaff(service, "OPERATOR");
   let made: Sent[] = [];
-  await whileReadingStops(async () => {
+  await whileStopped(db, async () => {
     made = await Promise.all(offices.map(({ call, school }) => handIn(call, school)));
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
-    await expect.poll(countStopped).toBe(1);
+    await expect.poll(countHeld).toBe(1);
     const failed: string[] = [];
     for (const { name, run } of service.jobs)
       await run(AbortSignal.timeout(20_000)).catch((error: unknown) => failed.push(`${name}: ${String(error)}`));
     expect(failed).toEqual([]);
     expect((await operator("GET", "/schools")).status).toBe(200);
     // One is in its COPY on the only connection that reads; the others hold none.
-    expect([await countStopped(), service.shares.imports.pool.waitingCount]).toEqual([1, 0]);
+    expect([await countHeld(), service.shares.imports.pool.waitingCount]).toEqual([1, 0]);
   });
   for (const [n, { call }] of offices.entries())
     await expect.poll(async () => (await read(call, shown(made[n]!).id)).state, { timeout: 10_000 }).toBe("READY");
@@ -89,9 +72,9 @@ test("while three rosters are read, every job is done and requests are answered"
 
 test("rosters wait in the order in which they came, say their place, and a caller has three at most", async () => {
   const [first, second] = [await makeOffice(), await makeOffice()];
-  await whileReadingStops(async () => {
+  await whileStopped(db, async () => {
     const one = shown(await handIn(first.call, first.school)).id;
-    await expect.poll(countStopped).toBe(1);
+    await expect.poll(countHeld).toBe(1);
     const others = [await handIn(first.call, first.school), await handIn(first.call, first.school)];
     const last = await handIn(second.call, second.school);
     expectDescribed("createImport", last);
@@ -118,15 +101,15 @@ test("of a school one roster is read at a time, whoever hands it in, while that 
   const [first, other] = [await makeOffice(), await makeOffice()];
   const same = { school: first.school, ...(await makeStaff(wide, "SECRETARY", { schoolIds: [first.school] })) };
   const beside = makeAdminClient(wide, await getAppToken(wide, other.app, ["admin:read", "admin:write"]));
-  await whileReadingStops(async () => {
+  await whileStopped(db, async () => {
     const made = [await handIn(same.call, same.school), await handIn(beside, other.school)];
-    await expect.poll(countStopped).toBe(2);
+    await expect.poll(countHeld).toBe(2);
     expect(made.map(({ status }) => status)).toEqual([201, 201]);
     for (const { call } of [same, { call: beside }]) expect((await call("GET", "/imports")).status).toBe(200);
     const { call } = await makeStaff(wide, "SECRETARY", { schoolIds: [first.school] });
     const third = shown(await handIn(call, first.school)).id;
     expect((await cancel(beside, shown(made[1]!).id)).status).toBe(204);
-    await expect.poll(countStopped).toBe(1);
+    await expect.poll(countHeld).toBe(1);
     expect((await read(call, third)).progress).toMatchObject({ phase: "WAITING", place: 1 });
   });
   await expect.poll(() => db.prisma.importTurn.count(), { timeout: 10_000 }).toBe(0);
@@ -138,13 +121,13 @@ test("cancelling in another process ends the statement and removes the file, als
   const office = await makeOffice();
   const elsewhere = makeAdminClient(another, await getAppToken(another, office.app, ["admin:read", "admin:write"]));
   const before = await countUploads();
-  await whileReadingStops(async () => {
+  await whileStopped(db, async () => {
     const [running, waiting] = [await handIn(office.call, office.school), await handIn(office.call, office.school)];
-    await expect.poll(countStopped).toBe(1);
+    await expect.poll(countHeld).toBe(1);
     expect(await countUploads()).toBe(before + 2);
     expect((await cancel(elsewhere, shown(waiting).id)).status).toBe(204);
     await expect.poll(countUploads).toBe(before + 1);
-    expect(await countStopped()).toBe(1);
+    expect(await countHeld()).toBe(1);
     expect((await cancel(elsewhere, shown(running).id)).status).toBe(204);
     await expect.poll(countCopies).toBe(0);
     await expect.poll(countUploads).toBe(before);
@@ -245,9 +228,9 @@ test("previews wait for each other and not for what is read, and what is read no
   const { id } = shown(await handIn(office.call, office.school));
   await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
   const reading = await makeOffice();
-  await whileReadingStops(async () => {
+  await whileStopped(db, async () => {
     const { id: other } = shown(await handIn(reading.call, reading.school));
-    await expect.poll(countStopped).toBe(1);
+    await expect.poll(countHeld).toBe(1);
     const lists = ["leavers", "changes", "look-alikes"].map((list) => office.call("GET", `/imports/${id}/${list}`));
     expect((await Promise.all(lists)).map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await cancel(reading.call, other)).status).toBe(204);

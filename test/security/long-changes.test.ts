@@ -4,35 +4,18 @@ import { makeStaff, type Sent } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
+import { countStopped, waitForTest, whileStopped } from "../support/standstill.ts";
 import { getAppToken } from "../support/token.ts";
 
 // A change of what an app sees of a whole school, and the deletion of an app, may take many minutes.
 const service = await startService({ env: { DATABASE_POOL_SIZE: String(leastPoolSize) } });
 const { db } = service;
 const make = makeMakers(db);
-const waitForTestKey = 4711;
-await db.pool.query(`
-  CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
-    $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${waitForTestKey}); RETURN NULL; END $$;
+await db.pool.query(`${waitForTest};
   CREATE TRIGGER wait_for_test AFTER INSERT ON "grant" FOR EACH ROW EXECUTE FUNCTION wait_for_test();
   CREATE TRIGGER wait_for_test AFTER DELETE ON app FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
 
-const countHeld = async () => {
-  const text = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
-  return (await db.pool.query(text)).rowCount;
-};
-
-/** Does the work while every change that takes long stands still. */
-async function whileLongChangesStop(work: () => Promise<void>): Promise<void> {
-  const blocker = await db.pool.connect();
-  await blocker.query("SELECT pg_advisory_lock($1)", [waitForTestKey]);
-  try {
-    await work();
-  } finally {
-    await blocker.query("SELECT pg_advisory_unlock($1)", [waitForTestKey]);
-    blocker.release();
-  }
-}
+const countHeld = () => countStopped(db);
 
 async function grantAnew() {
   const { call: operator } = await makeStaff(service, "OPERATOR");
@@ -65,7 +48,7 @@ test.each([
     const tag = (await office.call("GET", `/groups/${group}`)).headers.get("etag")!;
     const given = { body: { name: "6b" }, headers: { "if-match": tag } };
     let done: Promise<Sent>[] = [];
-    await whileLongChangesStop(async () => {
+    await whileStopped(db, async () => {
       done = long.map((start) => start());
       await expect.poll(countHeld).toBe(1);
       const changed = await office.call("PATCH", `/groups/${group}`, given);
