@@ -6,6 +6,7 @@ import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 import { askFor, getUserTokens, giveLogin } from "../support/token.ts";
+import { countWaiting } from "../support/waiting.ts";
 
 const start = "2026-02-03T08:00:00Z";
 const day = 86_400;
@@ -124,14 +125,6 @@ test("several processes purge the same people once, and a person who cannot be d
   expect(await exists(stuck)).toBe(false);
 });
 
-const countWaiting = async () => {
-  const { rows } = await db.pool.query<{ n: number }>(
-    `SELECT count(*)::int AS n FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows[0]!.n;
-};
-
 test("a person who is restored between being listed and being deleted stays", async () => {
   clock.set(start);
   const personId = await make.person({ school, status: "SOFT_DELETED" });
@@ -146,7 +139,7 @@ test("a person who is restored between being listed and being deleted stays", as
   await restored.promise;
   // The restored row is not committed: the purge lists the person as deleted and waits for the change that holds them.
   const purge = hurried.run(signal);
-  await expect.poll(countWaiting).toBe(1);
+  await expect.poll(() => countWaiting(db)).toBe(1);
   purgeWaits.resolve(null);
   await Promise.all([restore, purge]);
   expect(await db.prisma.person.findUnique({ where: { id: personId } })).toMatchObject({ status: "ACTIVE" });

@@ -8,6 +8,7 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
 import { fingerprint, makeImporter } from "../imports/rosters.ts";
+import { countWaitingImports } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -29,9 +30,7 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [id]);
   const { child, ended } = startProgram(["src/schultor.ts", "import", "apply", id], { DATABASE_URL: db.url });
-  const isWaiting =
-    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^UPDATE .*import_school' AND datname = current_database()";
-  while ((await db.pool.query(isWaiting)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => countWaitingImports(db), { timeout: 60_000 }).toBe(1);
   child.kill("SIGKILL");
   expect((await ended).signal).toBe("SIGKILL");
   await blocker.query("ROLLBACK");

@@ -43,8 +43,11 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
   await db.prisma.loginCard.createMany(
     each((id) => ({
-      ...{ id: makeUuid(start), schoolId: school, tokenHash: new Uint8Array(hashId(`card ${id}`)) },
-      ...{ secondStep: "NONE" as const, createdAt: start },
+      id: makeUuid(start),
+      schoolId: school,
+      tokenHash: new Uint8Array(hashId(`card ${id}`)),
+      secondStep: "NONE" as const,
+      createdAt: start,
     })),
   );
   await db.prisma.signInLimit.createMany(
@@ -55,7 +58,11 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   );
   await db.prisma.secondFactor.createMany(
     each((id) => ({
-      ...{ id: makeUuid(start), kind: "TOTP" as const, label: "Phone", transports: [], createdAt: start },
+      id: makeUuid(start),
+      kind: "TOTP" as const,
+      label: "Phone",
+      transports: [],
+      createdAt: start,
       secret: new Uint8Array(hashId(`secret ${id}`)),
     })),
   );
@@ -65,8 +72,13 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   );
   await db.prisma.personImport.createMany(
     each(() => ({
-      ...{ id: makeUuid(start), at: start, schoolId: school, importId: makeUuid(start), change: "CLASSES" },
-      ...{ classesBefore: ["5a"], classesAfter: ["6a"] },
+      id: makeUuid(start),
+      at: start,
+      schoolId: school,
+      importId: makeUuid(start),
+      change: "CLASSES",
+      classesBefore: ["5a"],
+      classesAfter: ["6a"],
     })),
   );
   for (const kind of ["Session", "RefreshToken", "AccessToken", "Interaction"]) {

@@ -5,6 +5,7 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startMain, startProgram, type Program } from "../support/program.ts";
 import { basic, type TestApp } from "../support/token.ts";
+import { countWaiting } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const several = { DATABASE_URL: db.url, WEB_CONCURRENCY: "2" };
@@ -100,7 +101,7 @@ test("two processes answer on one port, their metrics are one sum, and one that 
   const running = Array.from({ length: 2 }, () =>
     ask(`${url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${"a".repeat(43)}` } }),
   );
-  await expect.poll(() => waitingFor("oidc_artifact")).toBe(2);
+  await expect.poll(() => countWaiting(db, { table: "oidc_artifact" })).toBe(2);
   service.child.kill("SIGTERM");
   await service.says(/Stopping/);
   await expect.poll(async () => ask(`${url}/health/live`).then(Boolean, () => false)).toBe(false);
@@ -109,15 +110,6 @@ test("two processes answer on one port, their metrics are one sum, and one that 
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([401, 401]);
   expect(await service.ended).toEqual({ code: 0, signal: null });
 });
-
-/** How many connections wait for a lock of the table. */
-async function waitingFor(table: string): Promise<number> {
-  const { rows } = await db.pool.query<{ count: number }>(
-    "SELECT count(*)::int AS count FROM pg_locks WHERE relation = $1::regclass AND NOT granted",
-    [table],
-  );
-  return rows[0]!.count;
-}
 
 test("when the first process is killed the others end, and the jobs ran in one place only", async () => {
   const service = await startBoth();
@@ -139,7 +131,8 @@ async function listening(): Promise<number> {
 test("what keeps every process from starting is said once, and ends them all", async () => {
   const program = startProgram(["src/main.ts"], {
     ...several,
-    ...{ PORT: "0", ENCRYPTION_KEYS: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=" },
+    PORT: "0",
+    ENCRYPTION_KEYS: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=",
   });
   expect(await program.ended).toEqual({ code: 1, signal: null });
   expect(program.output().match(/None of the encryption keys opens/g)).toHaveLength(1);

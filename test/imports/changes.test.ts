@@ -5,6 +5,7 @@ import { applyImport, confirmImport, getImport, makeImportSweep, sampleImport } 
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { fingerprint, makeImporter, now, origin, readDirectory, rules, zip } from "./rosters.ts";
+import { countWaitingImports } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -314,12 +315,7 @@ test("a second import of a school is told that one is running; another school's 
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [one.id]);
   const first = apply(one.id);
-  for (let running = false; !running;) {
-    const { rows } = await db.pool.query<{ running: boolean }>(
-      "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^UPDATE .*import_school' AND datname = current_database()) AS running",
-    );
-    running = rows[0]!.running;
-  }
+  await expect.poll(() => countWaitingImports(db)).toBe(1);
   await expect(apply(two.id)).rejects.toMatchObject({ code: "import_running" });
   expect((await apply(other.id)).state).toBe("APPLIED");
   await blocker.query("ROLLBACK");

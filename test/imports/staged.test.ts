@@ -7,6 +7,7 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { findTraces } from "../support/traces.ts";
 import { makeImporter, now, origin, rules, writeRoster } from "./rosters.ts";
+import { countWaitingImports } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -91,9 +92,7 @@ test("a roster that is being applied when its week is over ends as if it were no
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 AND school_id = $2 FOR UPDATE", [id, schools[0]]);
   const applying = applyImport(db, id, { ...rules, holdShare: 1 }, origin);
-  const isWaiting =
-    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^UPDATE .*import_school' AND datname = current_database()";
-  await expect.poll(async () => (await db.pool.query(isWaiting)).rowCount).toBe(1);
+  await expect.poll(() => countWaitingImports(db)).toBe(1);
   await sweepAt(8);
   await blocker.query("ROLLBACK");
   blocker.release();

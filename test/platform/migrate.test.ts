@@ -9,6 +9,7 @@ import { diagnoseMigrations, diffWithSchema } from "../../prisma/schema-engine.t
 import { applyMigrations, checkMigrated, migrationsFolder } from "../../src/platform/migrate.ts";
 import { worksWith } from "../../src/platform/migration-contract.ts";
 import { emptyDatabase } from "../support/database.ts";
+import { countWaiting } from "../support/waiting.ts";
 
 const say = () => undefined;
 const all = readdirSync(migrationsFolder).filter((name) => /^\d/.test(name));
@@ -34,11 +35,6 @@ async function connect(): Promise<pg.Client> {
   await other.connect();
   onTestFinished(() => other.end());
   return other;
-}
-
-async function countWaits(): Promise<number | null> {
-  const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'school'::regclass";
-  return (await client.query(waits)).rowCount;
 }
 
 function addMigration(name: string, sql: string): void {
@@ -154,7 +150,7 @@ test("while a migration waits for a lock, the service reads and writes the table
   const holder = await connect();
   await holder.query("BEGIN; SELECT FROM school");
   const migrated = applyMigrations(url, { say, folder, locks: { waitMs: 200, pauseMs: 20, attempts: 1000 } });
-  await expect.poll(countWaits).toBe(1);
+  await expect.poll(() => countWaiting({ pool: client }, { table: "school" })).toBe(1);
   await client.query("SELECT FROM school; UPDATE school SET name = name");
   await holder.query("COMMIT");
   expect(await migrated).toEqual(["9001_waits"]);

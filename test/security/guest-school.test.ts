@@ -5,6 +5,7 @@ import { makeStaff, refusalOf, type AdminClient, type Sent } from "../support/ad
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { giveLogin, type Login } from "../support/token.ts";
+import { countWaiting } from "../support/waiting.ts";
 
 const service = await startService();
 const { db } = service;
@@ -72,9 +73,7 @@ test.each(takeOvers)("a school where somebody is a guest does not get %s", async
 
 test("new passwords of a class, of a school and on cards leave guests out", async () => {
   await guestAdmin("PUT", `/schools/${guest}/card-settings`, {
-    body: {
-      ...{ enabled: true, grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false },
-    },
+    body: { enabled: true, grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false },
   });
   const before = await stateOf(pupil);
   const ofClass = await guestAdmin("POST", `/groups/${guestClass}/logins`, { body: { onlyMissing: false } });
@@ -103,9 +102,16 @@ test("a school where somebody is a guest sees neither login name, source id, hom
   expect(seen).toMatchObject({
     status: 200,
     body: {
-      ...{ id: pupil, isGuest: true, homeSchool: { id: home, name: "Home" }, hasLogin: true },
-      ...{ username: null, sourceSystemIdentifier: null, firstSignInAt: null, lastSignInAt: null },
-      ...{ schools: [{ id: guest }], groups: [{ id: guestClass }] },
+      id: pupil,
+      isGuest: true,
+      homeSchool: { id: home, name: "Home" },
+      hasLogin: true,
+      username: null,
+      sourceSystemIdentifier: null,
+      firstSignInAt: null,
+      lastSignInAt: null,
+      schools: [{ id: guest }],
+      groups: [{ id: guestClass }],
     },
   });
   const app = await make.app();
@@ -150,9 +156,7 @@ test("a change of home hands over at once, and the old home gets no password thr
   });
   await under.promise;
   const waiting = homeAdmin("POST", person("/login/password"));
-  const locks = async () =>
-    (await db.pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rowCount;
-  await expect.poll(locks).toBeGreaterThan(0);
+  await expect.poll(() => countWaiting(db)).toBeGreaterThan(0);
   over.resolve(null);
   await moved;
   expect(refusalOf(await waiting)).toEqual([403, "home_school_only"]);

@@ -4,6 +4,7 @@ import { openDatabase } from "../../src/platform/db.ts";
 import { makeImporter, now, origin, rules } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { countWaitingImports } from "../support/waiting.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -12,8 +13,6 @@ const { run, preview } = makeImporter(least);
 const header = "id;role;first_name;last_name;classes\n";
 const row = (n: number) => `${n};student;Ada;Muster;5a\n`;
 const rows = (...ids: number[]) => header + ids.map(row).join("");
-const isWaiting =
-  "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^UPDATE .*import_school' AND datname = current_database()";
 
 /** Stops an import in the middle of its school until the work is done. */
 async function inTheMiddle(importId: string, work: () => Promise<void>): Promise<void> {
@@ -21,7 +20,7 @@ async function inTheMiddle(importId: string, work: () => Promise<void>): Promise
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [importId]);
   try {
-    await expect.poll(async () => (await db.pool.query(isWaiting)).rowCount).toBe(1);
+    await expect.poll(() => countWaitingImports(db)).toBe(1);
     await work();
   } finally {
     await blocker.query("ROLLBACK");

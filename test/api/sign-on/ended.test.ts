@@ -20,6 +20,7 @@ import {
   type TestApp,
 } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
+import { countWaiting } from "../../support/waiting.ts";
 
 const world = startWorld();
 const scopes = ["openid", "offline_access"] as const;
@@ -40,9 +41,6 @@ const isAlive = async (token: string) =>
   200;
 const refresh = (token: string) => postToken(world.service, app, { grant_type: "refresh_token", refresh_token: token });
 
-const selectWaiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-const countWaiting = async () => (await world.service.db.pool.query(selectWaiting)).rowCount;
-
 /**
  * Ends the person's sign-ins in a transaction that commits after `meanwhile` has begun, which sees nothing of it until
  * then.
@@ -54,7 +52,7 @@ async function endDuring<T>(meanwhile: () => Promise<T>, { waits }: { waits: boo
     begun = asOthers(meanwhile);
     // What waits for the rows of the transaction goes on when it commits; what does not is done before.
     if (!waits) await begun;
-    else await expect.poll(() => asOthers(countWaiting)).toBe(1);
+    else await expect.poll(() => asOthers(() => countWaiting(world.service.db))).toBe(1);
   });
   return begun!;
 }

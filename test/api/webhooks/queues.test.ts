@@ -12,6 +12,7 @@ import {
 } from "../../../src/webhooks/index.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
+import { countWaiting } from "../../support/waiting.ts";
 
 let world: WebhookWorld;
 let receiver: Receiver;
@@ -47,16 +48,12 @@ test("an event that is fanned out while the one before it is written down is del
   await world.run("fanOut");
   const holder = await world.db.pool.connect();
   await holder.query("BEGIN; SELECT FROM webhook_delivery FOR UPDATE");
-  const countWaiting = async () =>
-    (await query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
-      .length;
-
   const delivering = world.run("deliver");
-  await expect.poll(countWaiting).toBe(1);
+  await expect.poll(() => countWaiting(world.db)).toBe(1);
   told.push(...(await world.tell({ clientId, subjectId })));
   let isFannedOut = false;
   const fanningOut = world.run("fanOut").then(() => (isFannedOut = true));
-  await expect.poll(async () => isFannedOut || (await countWaiting()) === 2).toBe(true);
+  await expect.poll(async () => isFannedOut || (await countWaiting(world.db)) === 2).toBe(true);
   await holder.query("ROLLBACK");
   holder.release();
   await Promise.all([delivering, fanningOut]);

@@ -1,0 +1,20 @@
+import type { Db } from "../../src/platform/db.ts";
+
+/** Counts the statements in this database that wait for a lock; `starting` with the pattern, and for this table. */
+export async function countWaiting(
+  { pool }: { pool: Pick<Db["pool"], "query"> },
+  { starting = "", table }: { starting?: string; table?: string } = {},
+): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ $1
+       AND ($2::text IS NULL OR EXISTS (SELECT FROM pg_locks WHERE pg_locks.pid = pg_stat_activity.pid
+         AND relation = $2::regclass AND NOT granted))`,
+    [`^\\s*${starting}`, table ?? null],
+  );
+  return rows[0]!.count;
+}
+
+/** Counts the imports that wait with everything written, before their last statement. */
+export const countWaitingImports = (db: { pool: Pick<Db["pool"], "query"> }): Promise<number> =>
+  countWaiting(db, { starting: "UPDATE .*import_school" });
