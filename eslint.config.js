@@ -14,6 +14,11 @@ const visibleCast = {
   message: "Only src/access/visibility.ts says what an app may see; compose its rules.",
 };
 
+const spreadLiteral = {
+  selector: "ObjectExpression > SpreadElement > ObjectExpression",
+  message: "Write the properties themselves.",
+};
+
 const wholeTable = {
   selector: "CallExpression[callee.name='table'][arguments.0.value=/^(person|school|affiliation)$/]",
   message: "What apps read comes from readTable(), which leaves out what is granted one by one.",
@@ -102,20 +107,20 @@ export default tseslint.config(
     files: ["**/*.ts"],
     ignores: ["src/access/visibility.ts"],
     rules: {
-      "no-restricted-syntax": ["error", visibleCast],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast],
     },
   },
   {
     files: ["src/**/*.ts"],
     ignores: ["src/access/visibility.ts", "src/cli/**", "src/platform/clock.ts"],
     rules: {
-      "no-restricted-syntax": ["error", visibleCast, machineTime],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, machineTime],
     },
   },
   {
     files: ["src/{idm,schulconnex}/**/*.ts", "src/access/subject-claims.ts", "src/access/change-tracking/snapshot.ts"],
     rules: {
-      "no-restricted-syntax": ["error", visibleCast, wholeTable, machineTime],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, wholeTable, machineTime],
     },
   },
   {
@@ -151,7 +156,7 @@ export default tseslint.config(
   {
     files: ["test/**/*.ts", "**/*.test.ts"],
     rules: {
-      "no-restricted-syntax": ["error", visibleCast, ownWalks],
+      "no-restricted-syntax": ["error", spreadLiteral, visibleCast, ownWalks],
     },
   },
   {
@@ -159,6 +164,7 @@ export default tseslint.config(
     rules: {
       "no-restricted-syntax": [
         "error",
+        spreadLiteral,
         visibleCast,
         ownWalks,
         {

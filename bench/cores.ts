@@ -39,7 +39,10 @@ try {
 
   const start = async (processes: number): Promise<Service> => {
     const subject = await startSubject(`${processes} processes`, "./subjects/service.ts", {
-      ...{ DATABASE_URL: database.url, LOG_LEVEL: "warn", ROLE: "web", WEB_CONCURRENCY: String(processes) },
+      DATABASE_URL: database.url,
+      LOG_LEVEL: "warn",
+      ROLE: "web",
+      WEB_CONCURRENCY: String(processes),
     });
     const web = processes > 1 ? childrenOf(subject.pid) : [subject.pid];
     if (web.length !== processes) throw new Error(`${web.length} processes run, not ${processes}`);

@@ -65,7 +65,9 @@ const shares = openShares({ url: database.url, poolSize: config.databasePoolSize
 const app = await makeApp(config, { clock: () => now, log: silentLog, shares, isStopping: () => false });
 const service = await startSubject("service", "./subjects/service.ts", {
   ...env,
-  ...{ DATABASE_URL: database.url, ROLE: "web", LOG_LEVEL: "error" },
+  DATABASE_URL: database.url,
+  ROLE: "web",
+  LOG_LEVEL: "error",
 });
 
 const { rows } = await db.pool.query<{ id: string }>(
@@ -134,7 +136,9 @@ async function liveDays(count: number, signOnsPerDay: number): Promise<void> {
       await writeWave(
         db,
         {
-          ...{ from: written, count: size, at: now },
+          from: written,
+          count: size,
+          at: now,
           newSessionPercent: number("new-session-percent"),
           refreshPercent: number("refresh-percent"),
         },

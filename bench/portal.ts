@@ -23,7 +23,9 @@ const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
 const database = await openBenchDatabase();
 const { db } = database;
 const service = await startSubject("service", "./subjects/service.ts", {
-  ...{ DATABASE_URL: database.url, LOG_LEVEL: "warn", STAFF_SECOND_FACTOR: "offered" },
+  DATABASE_URL: database.url,
+  LOG_LEVEL: "warn",
+  STAFF_SECOND_FACTOR: "offered",
 });
 try {
   const make = makeMakers(db, new Date());

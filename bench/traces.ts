@@ -42,7 +42,9 @@ try {
 
   const start = async (name: string, env: Record<string, string>): Promise<Subject> => {
     const subject = await startSubject(name, "./subjects/service.ts", {
-      ...{ DATABASE_URL: database.url, LOG_LEVEL: "warn", ...env },
+      DATABASE_URL: database.url,
+      LOG_LEVEL: "warn",
+      ...env,
     });
     subjects.push(subject);
     return subject;

@@ -89,7 +89,9 @@ async function startPart({ database, folder, ends }: Stage, offsetSeconds: numbe
   const start = async (role: "web" | "worker", seconds: number) =>
     ends.keep(
       startProcess({
-        ...{ root, role, logFile: join(folder, `${role}-${seconds}.log`) },
+        root,
+        role,
+        logFile: join(folder, `${role}-${seconds}.log`),
         env: { ...env, CLOCK_OFFSET_SECONDS: String(seconds) },
       }),
       (started) => started.stop(),

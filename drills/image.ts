@@ -97,13 +97,12 @@ try {
   const [port, metricsPort] = [await findPort(), await findPort()];
   const key = Buffer.from(Array.from({ length: 32 }, (_, at) => at * 7)).toString("base64");
   const env = {
-    ...{
-      DATABASE_URL: `postgresql://schultor@127.0.0.1:${relay.port}/schultor`,
-      ENCRYPTION_KEYS: key,
-      HOST: "127.0.0.1",
-      PORT: String(port),
-    },
-    ...{ METRICS_PORT: String(metricsPort), WEB_CONCURRENCY: "1" },
+    DATABASE_URL: `postgresql://schultor@127.0.0.1:${relay.port}/schultor`,
+    ENCRYPTION_KEYS: key,
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+    WEB_CONCURRENCY: "1",
   };
   await withFiles(buildah, async (files) => {
     const place = { files, env: { ...env, ISSUER_URL: "https://login.example.org" } };

@@ -107,11 +107,16 @@ export async function makeApp(
   const fetchAsApp = views.serve(Router().use(idm, schulconnex));
   const policy = { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production };
   const importRules = {
-    ...{ holdShare: config.importHoldShare, restoreWindowDays: config.restoreWindowDays },
+    holdShare: config.importHoldShare,
+    restoreWindowDays: config.restoreWindowDays,
     giveUserNames: giveUserNamesAtSchool,
   };
   const imports = makeImportRequests({
-    ...{ db: shares.imports, control: shares.jobs, clock, log, rules: importRules },
+    db: shares.imports,
+    control: shares.jobs,
+    clock,
+    log,
+    rules: importRules,
     // Each holds a connection of the share of its process; one is for previews.
     atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max - 1),
   });
@@ -154,16 +159,20 @@ export async function makeApp(
     lastCalls.job,
   ];
   const admin = makeAdmin({
-    ...{ db: shares.changes, clock, keys: deriveKeys(config.encryptionKeys, "admin"), platform: config.platform, log },
-    ...{ allowLoopbackHttp: !config.production, policy, restoreWindowDays: config.restoreWindowDays },
+    db: shares.changes,
+    clock,
+    keys: deriveKeys(config.encryptionKeys, "admin"),
+    platform: config.platform,
+    log,
+    allowLoopbackHttp: !config.production,
+    policy,
+    restoreWindowDays: config.restoreWindowDays,
     supportRoleDays: config.supportRoleDays,
-    ...{
-      reading: api.reading,
-      checkAccessToken: signOn.checkAccessToken,
-      needsSecondFactor: signOn.needsSecondFactor,
-      document: await load("admin"),
-      checkAnswers,
-    },
+    reading: api.reading,
+    checkAccessToken: signOn.checkAccessToken,
+    needsSecondFactor: signOn.needsSecondFactor,
+    document: await load("admin"),
+    checkAnswers,
     webhookKeys: config.encryptionKeys,
     imports,
     makeCard: signOn.makeCard,
@@ -307,7 +316,11 @@ function makeNoteAnswer(
     if (clientId !== undefined && schoolId !== undefined) lastCalls.note({ clientId, schoolId });
     if (clientId !== undefined)
       traffic.noteRequest({
-        ...{ clientId, requestId, operationId: operation, status, code: status < 400 ? null : (code ?? null) },
+        clientId,
+        requestId,
+        operationId: operation,
+        status,
+        code: status < 400 ? null : (code ?? null),
         durationMs: Math.round(durationMs),
       });
     traffic.count("apiCalls", outcomeOf(status), { clientId });

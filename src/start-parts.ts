@@ -90,8 +90,11 @@ export async function openSharesOf(
 ): Promise<DatabaseShares> {
   ends.add("traces", await startTracing(config.tracing, (reason) => log.warn({ reason }, "traces are lost")));
   const shares = openShares({
-    ...{ url, poolSize: config.databasePoolSize, role: config.role },
-    ...{ replicaUrl: config.databaseReplicaUrl, replicaMaxAgeSeconds: config.databaseReplicaMaxAgeSeconds },
+    url,
+    poolSize: config.databasePoolSize,
+    role: config.role,
+    replicaUrl: config.databaseReplicaUrl,
+    replicaMaxAgeSeconds: config.databaseReplicaMaxAgeSeconds,
     onConnectionError: (err) => {
       if (!isStopping()) log.warn({ err }, "a database connection broke");
     },

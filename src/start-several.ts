@@ -77,7 +77,9 @@ function openService(plans: Plan[], { config, url, log }: Omit<Given, "plan"> & 
     count: (role) => processes.working().filter(({ plan }) => plan.role === role).length,
   });
   const processes: Processes<Plan> = openProcesses<Plan>({
-    ...{ program: join(import.meta.dirname, "service-process.ts"), plans, log },
+    program: join(import.meta.dirname, "service-process.ts"),
+    plans,
+    log,
     answers: {
       sumMetrics: () => metrics.sum(processes.working(), ({ call }) => call("readMetrics") as Promise<ReadMetrics>),
     },

@@ -26,8 +26,14 @@ export async function prepareStaff({
   );
   await db.prisma.cardSettings.create({
     data: {
-      ...{ schoolId: school, enabled: true, grades: [], weekdays: [], networks: [], secondStep: "PIN" },
-      ...{ printSecondStep: true, updatedAt: new Date() },
+      schoolId: school,
+      enabled: true,
+      grades: [],
+      weekdays: [],
+      networks: [],
+      secondStep: "PIN",
+      printSecondStep: true,
+      updatedAt: new Date(),
     },
   });
   await db.pool.query(

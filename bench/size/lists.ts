@@ -33,7 +33,10 @@ async function findAppOfSome({ db }: World): Promise<string> {
 /** A service of its own for each list, so that its peak is the list's. */
 async function measureList({ world, clientId }: List): Promise<string> {
   const service = await startSubject("service", "./subjects/service.ts", {
-    ...{ DATABASE_URL: world.url, ROLE: "web", LOG_LEVEL: "error", LIST_TOTAL_SECONDS: "3600" },
+    DATABASE_URL: world.url,
+    ROLE: "web",
+    LOG_LEVEL: "error",
+    LIST_TOTAL_SECONDS: "3600",
   });
   try {
     const app = { clientId: clientId as ClientId, clientSecret: appSecret, redirectUri: "" };

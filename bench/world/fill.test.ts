@@ -28,7 +28,10 @@ beforeAll(async () => {
 
 test("a world has the rows of its size", () => {
   expect({ school: count("school"), group: count("group"), app: count("app"), person: count("person") }).toEqual({
-    ...{ school: 2, group: 80, app: 50, person: 200 },
+    school: 2,
+    group: 80,
+    app: 50,
+    person: 200,
   });
   expect(count("membership")).toBe(600);
   expect(count("grant")).toBe(20);

@@ -40,7 +40,12 @@ export function makeShape({ people, seed, until, signIns }: WorldSize) {
     String(createHash("sha256").update(`${seed} ${what}`).digest().readUIntBE(0, 6));
 
   return {
-    ...{ people, schools, perSchool, signIns, until, untilMs },
+    people,
+    schools,
+    perSchool,
+    signIns,
+    until,
+    untilMs,
     made: `timestamptz '${new Date(madeMs).toISOString()}'`,
     now: `timestamptz '${until.toISOString()}'`,
     uuidAt,

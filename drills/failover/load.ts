@@ -45,8 +45,14 @@ export type Password = {
 export const makeLedger = (): Ledger => ({
   ended: Object.fromEntries(kinds.map((kind) => [kind, [] as Ended[]])) as Ledger["ended"],
   failed: Object.fromEntries(kinds.map((kind) => [kind, {}])) as Ledger["failed"],
-  ...{ usedCodes: [], created: [], renamed: new Map(), broken: [] },
-  ...{ accessTokens: [], revoked: [], loggedOut: [], passwords: new Map() },
+  usedCodes: [],
+  created: [],
+  renamed: new Map(),
+  broken: [],
+  accessTokens: [],
+  revoked: [],
+  loggedOut: [],
+  passwords: new Map(),
 });
 
 export const countAnswered = ({ ended }: Ledger, kind: Kind): number =>

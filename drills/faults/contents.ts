@@ -21,6 +21,8 @@ export function findDifferences({ record, unanswered }: Acknowledged, found: Per
 
 /** What the API of apps shows of a record of the staff. */
 export const viewOfApp = ({ id, role, name, groups }: PersonRecord): PersonRecord => ({
-  ...{ id, role, name },
+  id,
+  role,
+  name,
   groups: (groups as { id: string }[]).map((group) => group.id).toSorted(),
 });

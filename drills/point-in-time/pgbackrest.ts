@@ -26,7 +26,10 @@ export type ArchivedServer = {
 export async function startArchivedServer(folder: string): Promise<ArchivedServer> {
   const [dataDir, config] = [join(folder, "data"), join(folder, "pgbackrest.conf")];
   const settings = {
-    ...{ shared_buffers: "64MB", wal_level: "replica", archive_mode: "on", max_wal_size: "256MB" },
+    shared_buffers: "64MB",
+    wal_level: "replica",
+    archive_mode: "on",
+    max_wal_size: "256MB",
     archive_command: `${program} --config=${config} --stanza=schultor archive-push %p`,
   };
   const start = () => startEmbeddedPostgres({ dataDir, say: () => undefined, settings, binariesFolder });

@@ -68,7 +68,9 @@ async function playBefore(stage: Stage, service: Service) {
   const { browser } = signedOn;
   const tokens = await getUserTokens(service, world.app, world.login, { scopes, browser });
   const before = {
-    ...{ staff, token, signedOn },
+    staff,
+    token,
+    signedOn,
     refresh: { grant_type: "refresh_token", refresh_token: tokens.refresh_token! },
     cursor: (await readChanges(service, token)).next,
     keys: await readKeys(service),

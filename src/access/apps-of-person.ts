@@ -80,8 +80,11 @@ export async function listAppsOfPerson(db: Queryable, asked: Asked): Promise<(Ap
       const maySignIn = decideSignOnRight(facts).kind === "allowed";
       const isKnown = isSeen || maySignIn;
       return {
-        ...{ ...row, maySignIn, place: placeOf(row) },
-        ...{ schools: isKnown ? row.schools : [], groups: isKnown ? row.groups : [] },
+        ...row,
+        maySignIn,
+        place: placeOf(row),
+        schools: isKnown ? row.schools : [],
+        groups: isKnown ? row.groups : [],
       };
     })
     .filter(({ isUser, isPerson, maySignIn }) => isUser || isPerson || maySignIn)

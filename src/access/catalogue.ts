@@ -70,7 +70,9 @@ async function describeApps<T extends App>(db: Store, schoolId: SchoolId, apps: 
   return apps.map((app) => {
     const grant = grants.find(({ clientId }) => clientId === app.clientId);
     return {
-      ...{ ...app, ...profiles.get(app.clientId)!, scopes: app.scopes.filter((name) => forSchools.includes(name)) },
+      ...app,
+      ...profiles.get(app.clientId)!,
+      scopes: app.scopes.filter((name) => forSchools.includes(name)),
       grant: grant === undefined ? null : { ...grant, ...names(grant) },
       lastSignInAt: lastSignIns.get(app.clientId) ?? null,
       lastCallAt: lastCalls.get(app.clientId) ?? null,

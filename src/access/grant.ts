@@ -99,7 +99,11 @@ export async function withdrawGrant(change: Change, { clientId, schoolId }: Gran
 }
 
 const withGroups = {
-  ...{ clientId: true, schoolId: true, signOnAudience: true, signOnRoles: true, sync: true },
+  clientId: true,
+  schoolId: true,
+  signOnAudience: true,
+  signOnRoles: true,
+  sync: true,
   syncedGroups: { select: { groupId: true }, orderBy: { groupId: "asc" } },
   signOnGroups: { select: { groupId: true }, orderBy: { groupId: "asc" } },
 } satisfies Prisma.GrantSelect;
@@ -115,8 +119,11 @@ function audienceOf({ signOnAudience: kind, signOnRoles, signOnGroups }: StoredG
 }
 
 const presentGrant = (grant: StoredGrant): GrantSettings => ({
-  ...{ clientId: grant.clientId as ClientId, schoolId: grant.schoolId as SchoolId, sync: grant.sync },
-  ...{ signOn: audienceOf(grant), syncedGroups: idsOf(grant.syncedGroups) },
+  clientId: grant.clientId as ClientId,
+  schoolId: grant.schoolId as SchoolId,
+  sync: grant.sync,
+  signOn: audienceOf(grant),
+  syncedGroups: idsOf(grant.syncedGroups),
 });
 
 /** The grants of an app, of a school, or of both. */
@@ -185,8 +192,11 @@ export async function listGrantsByName(
   const left = places.filter(({ place }) => after === undefined || place >= after.place);
   const page = await findRows<Named, Page>(db, selectPage, {
     apps: left.map((app) => app.clientId),
-    ...{ amongSchools: among?.schoolIds ?? null, amongApps: among?.clientIds ?? null, schoolId: schoolId ?? null },
-    ...{ lastApp: left.find(({ place }) => place === after?.place)?.clientId ?? null, limit },
+    amongSchools: among?.schoolIds ?? null,
+    amongApps: among?.clientIds ?? null,
+    schoolId: schoolId ?? null,
+    lastApp: left.find(({ place }) => place === after?.place)?.clientId ?? null,
+    limit,
     lastSchool: after?.schoolId ?? null,
   });
   const where = { OR: page.map((key) => ({ clientId: key.clientId, schoolId: key.schoolId })) };

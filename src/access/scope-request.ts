@@ -28,7 +28,9 @@ const withApp = { app: { select: { name: true } } } as const;
 
 const presentRequest = ({ app, ...row }: Prisma.ScopeRequestGetPayload<{ include: typeof withApp }>): ScopeRequest => ({
   ...row,
-  ...{ id: row.id as ScopeRequestId, clientId: row.clientId as ClientId, scopes: row.scopes as ScopeName[] },
+  id: row.id as ScopeRequestId,
+  clientId: row.clientId as ClientId,
+  scopes: row.scopes as ScopeName[],
   appName: app.name,
 });
 
@@ -52,7 +54,10 @@ export async function requestScopes(
     throw conflict("scope_request_open", "A request of this app waits for an operator.");
   const made = await tx.prisma.scopeRequest.create({
     data: {
-      ...{ id: makeUuid(origin.at), clientId, scopes: missing, requestedAt: origin.at },
+      id: makeUuid(origin.at),
+      clientId,
+      scopes: missing,
+      requestedAt: origin.at,
       reason: checkText("reason", reason, mostOfText),
     },
     include: withApp,

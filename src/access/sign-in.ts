@@ -39,8 +39,10 @@ export const recordSignInsFrom = (relation: Sql): Sql =>
   sql`${insert(
     "signIn",
     {
-      ...{ clientId: sql`latest.client_id`, personId: sql`latest.person_id` },
-      ...{ firstSignInAt: sql`latest.at`, lastSignInAt: sql`latest.at` },
+      clientId: sql`latest.client_id`,
+      personId: sql`latest.person_id`,
+      firstSignInAt: sql`latest.at`,
+      lastSignInAt: sql`latest.at`,
     },
     sql`FROM (
     SELECT DISTINCT ON (client_id, person_id) client_id, person_id, at

@@ -107,7 +107,8 @@ const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
     const shown = present<AppAnswer>({
       path: query.path,
       status: answer.status,
-      ...{ etag: header("etag"), link: header("link") },
+      etag: header("etag"),
+      link: header("link"),
       contentType: answer.headers.get("content-type") ?? "",
       count: isGiven ? count(body) : null,
       body: isSeen ? body : null,

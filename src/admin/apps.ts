@@ -210,7 +210,8 @@ const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   const clientId = request.path.clientId as ClientId;
   const endpoints = await listEndpoints(db, { clientId });
   await remove(db, clientId, {
-    ...{ origin: request.origin, forget: forgetAppWithSandboxes },
+    origin: request.origin,
+    forget: forgetAppWithSandboxes,
     work: async (tx, deleteRecords) => {
       const before = await lockForChange(tx, request);
       await refuseLastOperatorLeaves(tx, { clientId });

@@ -93,19 +93,15 @@ const listAudit: AdminHandler<"listAudit"> = async (deps, { query, reach }) => {
   // Lines of an app do not say to its partner whom they are about, nor who it was: chosen by a person, they would.
   const clientIds = person === undefined && actor === undefined ? [...reach.clientIds] : [];
   const found = await list(deps.db, {
-    ...{
-      ...chosen,
-      actorId: actor && personActor(actor as PersonId),
-      action,
-      since: readTime(from),
-      until: readTime(until),
-      limit: page.take,
-    },
-    ...{
-      among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds },
-      after: readPlace(page.after),
-      isOldestFirst: query.sort === "oldest",
-    },
+    ...chosen,
+    actorId: actor && personActor(actor as PersonId),
+    action,
+    since: readTime(from),
+    until: readTime(until),
+    limit: page.take,
+    among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds },
+    after: readPlace(page.after),
+    isOldestFirst: query.sort === "oldest",
   });
   const names = await findLineNames(deps, reach, found);
   return answerPage(

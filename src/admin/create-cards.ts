@@ -105,7 +105,11 @@ async function makeCardOf(
   const card = body.withQr && isCardGrade(settings, grade) ? makeCard({ secondStep, now: origin.at }) : null;
   if (card !== null) await createCardIn(tx, { personId, schoolId, card }, origin);
   return present<MadeLoginCard>({
-    ...{ personId, name, className, username, password: made?.password ?? null },
+    personId,
+    name,
+    className,
+    username,
+    password: made?.password ?? null,
     ...presentCard(card),
   });
 }

@@ -175,6 +175,11 @@ const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { path, body, 
 };
 
 export const endpointHandlers = {
-  ...{ listEndpoints, createEndpoint, getEndpoint, updateEndpoint, deleteEndpoint },
-  ...{ rotateEndpointSecret, testEndpoint },
+  listEndpoints,
+  createEndpoint,
+  getEndpoint,
+  updateEndpoint,
+  deleteEndpoint,
+  rotateEndpointSecret,
+  testEndpoint,
 };

@@ -52,7 +52,10 @@ const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, reach, or
   const subjects = named.length > 0 ? named : subjectsOf(reach);
   const points = await findFigures(db.pool, { metric, step: steps[step], subjects, ...span });
   const body = present<Schemas["Figures"]>({
-    ...{ metric, step, from: span.from.toISOString(), until: span.until.toISOString() },
+    metric,
+    step,
+    from: span.from.toISOString(),
+    until: span.until.toISOString(),
     points: points.map(({ at, outcome, count }) =>
       present<Schemas["FigurePoint"]>({ at: at.toISOString(), outcome, count }),
     ),

@@ -28,13 +28,14 @@ const listGroups: AdminHandler<"listGroups"> = async (deps, { query, reach }) =>
   const answer = { idOf: ({ id }: { id: string }) => id, present: presentGroup };
   if (!seen.all && seen.taughtBy === null) return answerPage(deps, asked, { found: [], ...answer });
   const found = await list(storeOf(deps.db), {
-    ...{ schoolId, withDeleted: query["show-deleted"] === true, search: query.search, byIdentifier: true },
-    ...{
-      taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined),
-      limit: page.take,
-      after: page.after,
-      order: query.sort,
-    },
+    schoolId,
+    withDeleted: query["show-deleted"] === true,
+    search: query.search,
+    byIdentifier: true,
+    taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined),
+    limit: page.take,
+    after: page.after,
+    order: query.sort,
   });
   return answerPage(deps, asked, { found, ...answer });
 };

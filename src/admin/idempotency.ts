@@ -67,8 +67,12 @@ async function keepAnswer(
   const sealed = seal(keys, purposeOf(asked), Buffer.from(text));
   await prisma.idempotencyKey.create({
     data: {
-      ...{ caller, key, status: answer.status, createdAt: clock() },
-      ...{ requestHash: new Uint8Array(requestHash), answer: new Uint8Array(sealed) },
+      caller,
+      key,
+      status: answer.status,
+      createdAt: clock(),
+      requestHash: new Uint8Array(requestHash),
+      answer: new Uint8Array(sealed),
       namedIds: [...new Set(text.match(ids))],
     },
   });

@@ -76,7 +76,12 @@ const listImportChanges: AdminHandler<"listImportChanges"> = (deps, request) =>
     idOf: ({ sortKey, key }: GroupChange) => JSON.stringify([sortKey, key]),
     present: ({ groupId, name, previousName, type, sourceSystemIdentifier, step, members }) =>
       present<Schemas["ImportGroupChange"]>({
-        ...{ groupId, name, previousName, type, sourceSystemIdentifier, step },
+        groupId,
+        name,
+        previousName,
+        type,
+        sourceSystemIdentifier,
+        step,
         members: present<Schemas["ImportMemberCounts"]>(members),
       }),
   });
@@ -100,7 +105,9 @@ const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, reques
     idOf: ({ next }) => next,
     present: ({ entry: { type, inRoster, existing } }) =>
       present<Schemas["ImportLookAlike"]>({
-        ...{ type, inRoster: presentOfRoster(inRoster), existing: presentExisting(existing) },
+        type,
+        inRoster: presentOfRoster(inRoster),
+        existing: presentExisting(existing),
       }),
   });
 
@@ -112,7 +119,10 @@ const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = (deps, reques
     idOf: ({ next }) => next,
     present: ({ entry: { from, to, moving, isCarriedOver } }) =>
       present<Schemas["ImportGroupMove"]>({
-        ...{ from: presentExisting(from), to: presentOfRoster(to), moving, isCarriedOver },
+        from: presentExisting(from),
+        to: presentOfRoster(to),
+        moving,
+        isCarriedOver,
       }),
   });
 

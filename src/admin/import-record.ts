@@ -19,7 +19,11 @@ const leaversOf = ({ people }: Counts): number => people.removed + people.left +
 function presentSchool({ id, name, state, counts }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
   const { people, groups, memberships, before, kept = 0 } = counts;
   return present<Schemas["ImportSchool"]>({
-    ...{ id, name, state, leavers: leaversOf(counts), kept },
+    id,
+    name,
+    state,
+    leavers: leaversOf(counts),
+    kept,
     people: present<Schemas["ImportPeopleCounts"]>({ ...people, leftHome: people.leftHome ?? 0 }),
     groups: present<Schemas["ImportGroupCounts"]>(groups),
     memberships: present<Schemas["ImportMembershipCounts"]>(memberships),
@@ -33,7 +37,14 @@ export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number
 export function presentImport(status: ImportStatus): Schemas["Import"] {
   const { id, format, mode, state, progress, fileName, schoolYear, errorCount, notes, createdAt, appliedAt } = status;
   return present<Schemas["Import"]>({
-    ...{ id, format, mode, state, progress, fileName, errorCount, notes },
+    id,
+    format,
+    mode,
+    state,
+    progress,
+    fileName,
+    errorCount,
+    notes,
     leavers: countLeavers(status),
     schoolYear: schoolYear === "" ? null : schoolYear,
     createdAt: createdAt.toISOString(),

@@ -19,8 +19,13 @@ const createImport: AdminHandler<"createImport"> = async ({ db, imports }, reque
   body.keep();
   const id = await imports.read(
     {
-      ...{ path: body.file.path, fileName: readFileName(query["file-name"]), schoolId, format: query.format },
-      ...{ mode: query.mode, schoolYear: query["school-year"], carryOvers: readCarryOvers(query["carry-over"]) },
+      path: body.file.path,
+      fileName: readFileName(query["file-name"]),
+      schoolId,
+      format: query.format,
+      mode: query.mode,
+      schoolYear: query["school-year"],
+      carryOvers: readCarryOvers(query["carry-over"]),
       among: reach.all ? undefined : reach.schoolIds,
     },
     origin,
@@ -36,7 +41,9 @@ const createImport: AdminHandler<"createImport"> = async ({ db, imports }, reque
   const record = withPrismaTransaction(db, async (tx) => {
     const [only, ...others] = made.namedSchoolIds;
     await recordAudit(tx, {
-      ...{ ...origin, action: "import_handed_in", detail: { importId: id } },
+      ...origin,
+      action: "import_handed_in",
+      detail: { importId: id },
       schoolId: others.length === 0 ? only : undefined,
     });
     await keep(tx, answer);
@@ -77,7 +84,10 @@ const listImports: AdminHandler<"listImports"> = async (deps, request) => {
   const schoolId = query.school as SchoolId | undefined;
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   const found = await listImportsOf(storeOf(deps.db), {
-    ...{ schoolId, state: query.state, among: importReach(request), limit: page.take },
+    schoolId,
+    state: query.state,
+    among: importReach(request),
+    limit: page.take,
     after: page.after as ImportId | undefined,
   });
   const asked = { list: "listImports" as const, path: importsPath, query, page };

@@ -29,8 +29,12 @@ const createListener: AdminHandler<"createListener"> = async (deps, { body, reac
 
 const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, body }: Taken) =>
   present<Schemas["TakenDelivery"]>({
-    ...{ deliveryId, eventType: eventType as Schemas["TakenDelivery"]["eventType"], isTest },
-    ...{ attempt: attempts + 1, headers, body },
+    deliveryId,
+    eventType: eventType as Schemas["TakenDelivery"]["eventType"],
+    isTest,
+    attempt: attempts + 1,
+    headers,
+    body,
   });
 
 const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { path, body, reach, reachNow }) => {

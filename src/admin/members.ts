@@ -33,8 +33,12 @@ const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, rea
   const { schoolId } = await readGroup(deps.db, reach, groupId);
   const keptBy = reach.all ? null : [schoolId as SchoolId, ...keepingSchools(reach)];
   const found = await listPeople(storeOf(deps.db), {
-    ...{ groupId, hasLogin: query["has-login"], words: wordsOf(query.search), identifiersOf: keptBy },
-    ...{ limit: page.take, after: page.after },
+    groupId,
+    hasLogin: query["has-login"],
+    words: wordsOf(query.search),
+    identifiersOf: keptBy,
+    limit: page.take,
+    after: page.after,
   });
   const ids = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, ids);

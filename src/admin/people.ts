@@ -41,16 +41,17 @@ const listPeople: AdminHandler<"listPeople"> = async (deps, { query, reach }) =>
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   if (groupId !== undefined) await readGroup(deps.db, reach, groupId);
   const found = await list(storeOf(deps.db), {
-    ...{
-      schoolId,
-      groupId,
-      status: query.status,
-      role: query.role,
-      hasLogin: query["has-login"],
-      words: wordsOf(query.search),
-      identifiersOf: reach.all ? null : keepingSchools(reach),
-    },
-    ...{ among: reach.all ? null : [...reach.schoolIds], limit: page.take, after: page.after, order: query.sort },
+    schoolId,
+    groupId,
+    status: query.status,
+    role: query.role,
+    hasLogin: query["has-login"],
+    words: wordsOf(query.search),
+    identifiersOf: reach.all ? null : keepingSchools(reach),
+    among: reach.all ? null : [...reach.schoolIds],
+    limit: page.take,
+    after: page.after,
+    order: query.sort,
   });
   const present = await makePresenter(deps.db, reach, found);
   const asked = { list: "listPeople" as const, path: peoplePath, query, page };

@@ -43,14 +43,20 @@ async function readLines(
 
 const presentEntry = ({ what, at, until, clientId, schoolId }: StoredEntry) =>
   present<Schemas["StoredEntry"]>({
-    ...{ what, clientId, schoolId },
+    what,
+    clientId,
+    schoolId,
     at: at?.toISOString() ?? null,
     until: until?.toISOString() ?? null,
   });
 
 const timeOf = (clientId: string | null, at: Date, more: { what: string; until?: Date | null }) =>
   present<Schemas["StoredEntry"]>({
-    ...{ clientId, at: at.toISOString(), what: more.what, until: more.until?.toISOString() ?? null, schoolId: null },
+    clientId,
+    at: at.toISOString(),
+    what: more.what,
+    until: more.until?.toISOString() ?? null,
+    schoolId: null,
   });
 
 const seenBy = (reach: Reach, schoolId: string | null): boolean =>

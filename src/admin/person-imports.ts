@@ -11,7 +11,10 @@ type Schemas = components["schemas"];
 
 export const presentPersonImport = ({ importId, schoolId, at, change, classes }: PersonImport) =>
   present<Schemas["PersonImport"]>({
-    ...{ importId, schoolId, change, at: at.toISOString() },
+    importId,
+    schoolId,
+    change,
+    at: at.toISOString(),
     classesBefore: classes?.before ?? null,
     classesAfter: classes?.after ?? null,
   });

@@ -22,7 +22,11 @@ const sandboxesPath = "/admin/v1/sandboxes";
 
 const presentSandbox = ({ id, clientId, createdAt, expiresAt, schools, steps }: Sandbox) =>
   present<Schemas["Sandbox"]>({
-    ...{ id, clientId, schools, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() },
+    id,
+    clientId,
+    schools,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
     steps: steps.map(({ step, doneAt, expectation }) =>
       present<Schemas["SandboxStep"]>({ step, doneAt: doneAt?.toISOString() ?? null, expectation }),
     ),
@@ -57,7 +61,8 @@ const createSandbox: AdminHandler<"createSandbox"> = async (deps, { path, reach,
   if (!reachesOwnApp(reach, clientId)) throw appNotFound();
   const { db, restoreWindowDays } = deps;
   const wanted = {
-    ...{ clientId, restoreWindowDays },
+    clientId,
+    restoreWindowDays,
     finish: async ({ tx }: { tx: Parameters<typeof keep>[0] }, made: CreatedSandbox) => {
       const body = presentCreated(made);
       const headers = { Location: `${sandboxesPath}/${made.sandbox.id}` };

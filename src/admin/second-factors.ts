@@ -10,7 +10,9 @@ import { getReachedPerson } from "./whose-person.ts";
 
 const presentFactor = ({ id, kind, label, createdAt, lastUsedAt }: SecondFactor) =>
   present<components["schemas"]["SecondFactor"]>({
-    ...{ id, kind, label },
+    id,
+    kind,
+    label,
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
   });

@@ -17,7 +17,9 @@ export const presentTime = (time: string | null): string | null => time && new D
 
 export const presentSession = ({ id, kind, apps, since, lastUsedAt, endsAt }: PersonSession) =>
   present<Schemas["PersonSession"]>({
-    ...{ id, kind, apps },
+    id,
+    kind,
+    apps,
     since: since.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     endsAt: endsAt.toISOString(),
@@ -25,7 +27,9 @@ export const presentSession = ({ id, kind, apps, since, lastUsedAt, endsAt }: Pe
 
 export const presentConsent = ({ clientId, appName, scopes, grantedAt }: ConsentOfPerson) =>
   present<NonNullable<Schemas["PersonConsent"]>>({
-    ...{ clientId, appName, scopes: scopes as Schemas["AppScope"][] },
+    clientId,
+    appName,
+    scopes: scopes as Schemas["AppScope"][],
     grantedAt: grantedAt.toISOString(),
   });
 
@@ -36,7 +40,12 @@ export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, i
   const { clientId, name, maySignIn, isUser, isPerson, schools, groups, firstSignInAt, lastSignInAt } = app;
   const consent = isGuest ? undefined : consents.find((one) => one.clientId === clientId);
   return present<Schemas["AppOfPerson"]>({
-    ...{ clientId, name, maySignIn, isUser, isPerson, attributes: attributesOf(app) },
+    clientId,
+    name,
+    maySignIn,
+    isUser,
+    isPerson,
+    attributes: attributesOf(app),
     schools: schools.filter(({ id }) => isReached(reach, { schools: [id] })),
     groups: groups.filter(({ schoolId }) => isReached(reach, { schools: [schoolId] })),
     firstSignInAt: isGuest ? null : presentTime(firstSignInAt),

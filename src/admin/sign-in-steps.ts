@@ -39,7 +39,9 @@ type Asked = {
 };
 
 const step = (code: StepCode, outcome: StepOutcome, values: Values, fix: Fix | null = null): Step => ({
-  ...{ code, outcome, values },
+  code,
+  outcome,
+  values,
   fix: outcome === "PASSED" ? null : fix,
 });
 const passedIf = (isPassed: boolean): StepOutcome => (isPassed ? "PASSED" : "REFUSED");
@@ -152,7 +154,10 @@ export function explain(asked: Asked): Schemas["SignInExplanation"] {
   const isLetIn = schools.some(({ letsIn }) => letsIn);
   const reason = reasonOf(facts);
   return {
-    ...{ personId: facts.person.id, clientId, isAllowed: reason === null, reason },
+    personId: facts.person.id,
+    clientId,
+    isAllowed: reason === null,
+    reason,
     steps: [
       ...personSteps(asked),
       ...schools.filter(isSeen).flatMap((school) => schoolSteps(asked, school)),

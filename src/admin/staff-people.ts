@@ -23,7 +23,9 @@ const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, { query, o
   const roles = await listRolesOf(deps.db, { personIds, now: origin.at });
   const presentPerson = ({ id, status, name, blockedAt, purgeAt, createdAt }: Person) =>
     present<Schemas["StaffPerson"]>({
-      ...{ id, status, name },
+      id,
+      status,
+      name,
       username: logins.get(id)?.username ?? null,
       hasLogin: logins.get(id)?.hasPassword ?? false,
       blockedAt: blockedAt?.toISOString() ?? null,
@@ -39,7 +41,10 @@ const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps, { body
   const { db, supportRoleDays } = deps;
   const { name, username, role, schoolIds = [], clientIds = [], reason = null, endsAt } = body;
   const given = {
-    ...{ role, schoolIds: schoolIds as SchoolId[], clientIds: clientIds as ClientId[], reason },
+    role,
+    schoolIds: schoolIds as SchoolId[],
+    clientIds: clientIds as ClientId[],
+    reason,
     endsAt: endsAt === undefined ? null : new Date(endsAt),
   };
   const { password, passwordHash } = await makeStaffPassword();

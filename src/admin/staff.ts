@@ -101,7 +101,10 @@ const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, { body, caller, reac
   withPrismaTransaction(deps.db, async (tx) => {
     const { role, reason = null, endsAt } = body;
     const given = {
-      ...{ role, reason, holder: holderOf(body.holder), endsAt: endsAt === undefined ? null : new Date(endsAt) },
+      role,
+      reason,
+      holder: holderOf(body.holder),
+      endsAt: endsAt === undefined ? null : new Date(endsAt),
       schoolIds: (body.schoolIds ?? []) as SchoolId[],
       clientIds: (body.clientIds ?? []) as ClientId[],
       confirmPartners: body.confirmPartners,

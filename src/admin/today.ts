@@ -70,8 +70,11 @@ const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin
   const ofAll = reach.all && chosen === undefined;
   const clientIds: ClientId[] = [...reach.clientIds];
   const found = await findToday(db.pool, {
-    ...{ schoolIds, importsOf: ofAll ? null : schoolIds, endpointsOf: reach.all ? null : clientIds },
-    ...{ leftSince: before(leaverDays), unusedSince: before(unusedDays) },
+    schoolIds,
+    importsOf: ofAll ? null : schoolIds,
+    endpointsOf: reach.all ? null : clientIds,
+    leftSince: before(leaverDays),
+    unusedSince: before(unusedDays),
   });
   const body = present<Schemas["Today"]>({
     heldImports: ofAll || schoolIds.length > 0 ? presentImports(found.heldImports) : null,

@@ -26,7 +26,12 @@ const presentParameter = (sent: SentParameter) =>
 
 const presentStep = ({ at, requestId, step, outcome, code, description, sent }: SignOnStep) =>
   present<Schemas["SignOnStep"]>({
-    ...{ at: at.toISOString(), requestId, step, outcome, code, description },
+    at: at.toISOString(),
+    requestId,
+    step,
+    outcome,
+    code,
+    description,
     sent: sent?.map(presentParameter) ?? null,
   });
 
@@ -66,7 +71,9 @@ const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ db }, { 
   const found = await findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
   const { attempts, succeeded, waitingSince } = found;
   const body = present<Schemas["EndpointFigures"]>({
-    ...{ ...found, pending, waitingSince: waitingSince?.toISOString() ?? null },
+    ...found,
+    pending,
+    waitingSince: waitingSince?.toISOString() ?? null,
     successRate: attempts === 0 ? null : succeeded / attempts,
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };

@@ -106,8 +106,18 @@ function shownOf(registered: App, now: Date): Shown {
   const { backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling, oldSecretEndsAt } =
     registered;
   return {
-    ...{ clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl },
-    ...{ backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling },
+    clientId,
+    name,
+    type,
+    pkceRequired,
+    redirectUris,
+    postLogoutRedirectUris,
+    loginUrl,
+    backchannelLogoutUri,
+    scopes,
+    attributes,
+    idTokenAlgorithm,
+    schulconnexSpelling,
     oldSecretEndsAt: oldSecretEndsAt !== null && oldSecretEndsAt > now ? oldSecretEndsAt : null,
   };
 }
@@ -173,7 +183,9 @@ const viewed: readonly Schemas["AppViewResource"][] = [
 const shownView = (view: Schemas["AppView"]): Result => ({
   lines: [
     ...recordLines({
-      ...{ path: view.path, status: String(view.status), etag: view.etag },
+      path: view.path,
+      status: String(view.status),
+      etag: view.etag,
       records: view.count === null ? null : String(view.count),
     }),
     ...(view.body === null ? [] : ["", view.body]),
@@ -198,9 +210,15 @@ function showSignOns(attempts: readonly far.SignOnAttempt[]): Result {
   const signOns = attempts.map(({ id, steps }) => {
     const advised = adviseSignOn(steps);
     return {
-      ...{ id, advice: advised === null ? null : signOnAdviceTexts.en[advised.advice] },
+      id,
+      advice: advised === null ? null : signOnAdviceTexts.en[advised.advice],
       steps: steps.map(({ at, step, outcome, code, description, requestId, sent }) => ({
-        ...{ at, step, outcome, code, description, requestId },
+        at,
+        step,
+        outcome,
+        code,
+        description,
+        requestId,
         sent:
           sent?.map(({ name, value, length, problem, advice }) => ({ name, value, length, problem, advice })) ?? null,
       })),
@@ -330,7 +348,8 @@ export const app: Noun = {
         const shown = attempts.map(({ id, steps }) => ({
           id,
           steps: steps.map(({ at, sent, ...step }) => ({
-            ...{ ...step, at: at.toISOString() },
+            ...step,
+            at: at.toISOString(),
             sent: sent?.map((one) => ({ ...one, advice: adviseSent(one, "en") })) ?? null,
           })),
         }));

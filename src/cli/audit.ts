@@ -40,10 +40,7 @@ export const audit: Noun = {
       },
       remote: async (remote, { options: { person, by, school, app, action, since, limit = defaultLimit } }) =>
         show(
-          await far.listAudit(remote, {
-            ...{ personId: person, by, schoolId: school },
-            ...{ clientId: app, action, since, limit },
-          }),
+          await far.listAudit(remote, { personId: person, by, schoolId: school, clientId: app, action, since, limit }),
         ),
     }),
   },

@@ -21,7 +21,12 @@ const columns: Columns<ListedCard> = {
 
 /** Shape: fields in the order in which they are printed. */
 const shown = ({ id, personId, name, secondStep, createdAt, lastUsedAt, revokedAt }: ListedCard): ListedCard => ({
-  ...{ id, personId, secondStep, createdAt, lastUsedAt, revokedAt },
+  id,
+  personId,
+  secondStep,
+  createdAt,
+  lastUsedAt,
+  revokedAt,
   name: name && { firstFull: name.firstFull, firstCall: name.firstCall, last: name.last },
 });
 
@@ -72,7 +77,8 @@ export const card: Noun = {
       options: {
         school: required(option.school("The school.")),
         person: option.person("Only cards of this person."),
-        ...{ limit: listOptions.limit, after: listOptions.after },
+        limit: listOptions.limit,
+        after: listOptions.after,
       },
       run: async (tools, { options: { school: schoolId, person: personId, after, limit = defaultLimit } }) => {
         const { listCards } = await signOn();

@@ -30,7 +30,14 @@ const show = (apps: readonly OfferedApp[]): Result =>
   wholeList(
     "apps",
     apps.map(({ clientId, name, provider, purpose, scopes, signOn, sync, lastSignInAt }) => ({
-      ...{ clientId, name, provider, purpose, scopes, signOn, sync, lastSignInAt },
+      clientId,
+      name,
+      provider,
+      purpose,
+      scopes,
+      signOn,
+      sync,
+      lastSignInAt,
     })),
     { columns, id: ({ clientId }) => clientId },
   );

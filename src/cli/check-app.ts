@@ -66,7 +66,8 @@ export const checkApp = makeOwnCommand({
             sessionUrl: sessionUrl === undefined ? undefined : readUrl("session-url", sessionUrl),
             clientId: options.clientId ?? defaults.clientId,
             clientSecret: options.public ? null : (clientSecret ?? defaults.clientSecret),
-            ...{ port, waitSeconds: options.wait ?? 0 },
+            port,
+            waitSeconds: options.wait ?? 0,
           };
     const webhook =
       webhookUrl === undefined

@@ -41,7 +41,12 @@ const flags: Readonly<Record<string, Partial<Globals>>> = {
  */
 export function readGlobals(args: readonly string[]): { globals: Globals; words: string[]; problem?: UsageError } {
   const globals: Globals = {
-    ...{ output: "table", quiet: false, yes: false, help: false, version: false, remote: undefined },
+    output: "table",
+    quiet: false,
+    yes: false,
+    help: false,
+    version: false,
+    remote: undefined,
   };
   const words: string[] = [];
   let problem: UsageError | undefined;

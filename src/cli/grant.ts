@@ -39,7 +39,8 @@ const columns: Columns<GrantSettings> = {
 };
 
 const keyOf = ({ app: clientId, school: schoolId }: { app: ClientId; school: SchoolId }): GrantKey => ({
-  ...{ clientId, schoolId },
+  clientId,
+  schoolId,
 });
 
 const signOnSet = ({ clientId: app, schoolId: school }: GrantKey, signOn: SignOnAudience): Result =>
@@ -50,8 +51,11 @@ const withdrawn = ({ clientId: app, schoolId: school }: GrantKey): Result =>
 
 function show(shown: GrantSettings): Result {
   const lines = recordLines({
-    ...{ app: shown.clientId, school: shown.schoolId, "sign-on": audienceText(shown.signOn) },
-    ...{ sync: shown.sync ? "on" : "off", "synced groups": shown.syncedGroups.join(", ") || "none" },
+    app: shown.clientId,
+    school: shown.schoolId,
+    "sign-on": audienceText(shown.signOn),
+    sync: shown.sync ? "on" : "off",
+    "synced groups": shown.syncedGroups.join(", ") || "none",
   });
   return { lines, data: shown };
 }

@@ -25,8 +25,13 @@ const restored = (id: GroupId): Result => done("Group restored.", { id, status: 
 function show(shown: Group): Result {
   const { id, name, type, status, sourceSystemIdentifier, schoolId, members } = shown;
   const lines = recordLines({
-    ...{ id, name, type, status, "source id": sourceSystemIdentifier },
-    ...{ school: schoolId, members: String(members) },
+    id,
+    name,
+    type,
+    status,
+    "source id": sourceSystemIdentifier,
+    school: schoolId,
+    members: String(members),
   });
   return { lines, quiet: [id], data: shown };
 }

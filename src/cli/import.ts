@@ -44,12 +44,13 @@ export const rosterImport: Noun = {
       run: (tools, { given, options: { school, mode, carryOver = [], schoolYear, faults } }) =>
         withImports(tools, async (db, onProgress) => {
           const wanted = {
-            ...{ path: given.file, schoolId: school, carryOvers: readCarryOvers(carryOver), schoolYear },
-            ...{
-              mode: mode && (mode.toUpperCase() as "BULK" | "DELTA"),
-              holdShare: tools.config.importHoldShare,
-              onProgress,
-            },
+            path: given.file,
+            schoolId: school,
+            carryOvers: readCarryOvers(carryOver),
+            schoolYear,
+            mode: mode && (mode.toUpperCase() as "BULK" | "DELTA"),
+            holdShare: tools.config.importHoldShare,
+            onProgress,
           };
           return showImport(db, await previewImport(db, wanted, tools.origin()), { faults, now: tools.clock() });
         }),

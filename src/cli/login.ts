@@ -16,8 +16,12 @@ const madeColumns: Columns<MadeLogin> = {
 function show(shown: LoginState): Result {
   const { personId, username, hasPassword, changedAt, blockedAt, sessions } = shown;
   const lines = recordLines({
-    ...{ person: personId, "user name": username, password: hasPassword ? "yes" : "none" },
-    ...{ "changed at": timeOf(changedAt), "blocked since": timeOf(blockedAt), "browsers signed in": String(sessions) },
+    person: personId,
+    "user name": username,
+    password: hasPassword ? "yes" : "none",
+    "changed at": timeOf(changedAt),
+    "blocked since": timeOf(blockedAt),
+    "browsers signed in": String(sessions),
   });
   return { lines, quiet: [username], data: shown };
 }

@@ -17,7 +17,8 @@ export const logout = makeOwnCommand({
     const left = known.filter((remote) => remote.name !== found.name);
     await remotes.write({ used: used === found.name ? null : used, known: left });
     return done(`Logged out of ${found.address}. Its secret is no longer kept here.`, {
-      ...{ name: found.name, address: found.address },
+      name: found.name,
+      address: found.address,
     });
   },
 });

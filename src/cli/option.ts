@@ -110,7 +110,10 @@ const groupLook = (meaning: string) => ({ meaning, placeholder: "id|name" });
 export const option = {
   text,
   texts: (meaning: string, placeholder = "text"): Option<readonly string[] | undefined> => ({
-    ...{ meaning, placeholder, isList: true, isRequired: false },
+    meaning,
+    placeholder,
+    isList: true,
+    isRequired: false,
     read: (texts) => (texts.length === 0 ? undefined : texts),
   }),
   id: <Id extends string>(meaning: string) => single<Id>({ meaning, placeholder: "id" }, readId),
@@ -128,7 +131,10 @@ export const option = {
   time: (meaning: string) => single<Date>({ meaning, placeholder: "time" }, readTime),
   duration: (meaning: string) => single<number>({ meaning, placeholder: "time" }, readDuration),
   flag: (meaning: string): Option<boolean> => ({
-    ...{ meaning, placeholder: null, isList: false, isRequired: false },
+    meaning,
+    placeholder: null,
+    isList: false,
+    isRequired: false,
     read: (texts) => texts.length > 0,
   }),
 };

@@ -105,9 +105,7 @@ const signInVerb = (
   });
 
 const softDeleted = (id: PersonId, purgeAt: Date): Result =>
-  done(`Person deleted. They can be restored until ${purgeAt.toISOString()}.`, {
-    ...{ id, status: "SOFT_DELETED", purgeAt },
-  });
+  done(`Person deleted. They can be restored until ${purgeAt.toISOString()}.`, { id, status: "SOFT_DELETED", purgeAt });
 
 const restored = (id: PersonId): Result => done("Person restored.", { id, status: "ACTIVE" });
 const deleted = (id: PersonId): Result => done("Person deleted for good.", { id });
@@ -121,10 +119,14 @@ function show(shown: Person): Result {
     (group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`,
   );
   const lines = recordLines({
-    ...{ id, name: nameOf(name), role },
+    id,
+    name: nameOf(name),
+    role,
     status: purgeAt === null ? status : `${status} until ${purgeAt.toISOString()}`,
-    ...{ "blocked since": timeOf(blockedAt), "source id": sourceSystemIdentifier },
-    ...{ schools: schools.join(", "), groups: groups.join(", ") || "none" },
+    "blocked since": timeOf(blockedAt),
+    "source id": sourceSystemIdentifier,
+    schools: schools.join(", "),
+    groups: groups.join(", ") || "none",
   });
   return { lines, quiet: [id], data: shown };
 }
@@ -161,7 +163,11 @@ export const person: Noun = {
         const { giveUserNames } = await signOn();
         const id = await inChange(tools, async (change) => {
           const personId = await createPerson(change, {
-            ...{ id: options.id, schools, role, name, sourceSystemIdentifier: sourceId },
+            id: options.id,
+            schools,
+            role,
+            name,
+            sourceSystemIdentifier: sourceId,
           });
           for (const groupId of new Set(group)) await addMembership(change, { groupId, personId });
           await giveUserNames(change.tx, { schoolId: schools[0], people: [personId] }, change.now);

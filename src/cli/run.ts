@@ -150,7 +150,8 @@ async function runRemotely(
   ]);
   let stop: AbortSignal | undefined;
   const remote = connect(where, {
-    ...{ ...screen, emit },
+    ...screen,
+    emit,
     get stop() {
       return (stop ??= untilStopped() ?? new AbortController().signal);
     },

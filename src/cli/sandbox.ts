@@ -79,7 +79,8 @@ export const sandbox: Noun = {
       summary: "List sandboxes, the newest first.",
       options: {
         app: option.text("Only those of this app.", "client-id"),
-        ...{ limit: listOptions.limit, after: listOptions.after },
+        limit: listOptions.limit,
+        after: listOptions.after,
       },
       run: async (tools, { options: { app, after, limit = defaultLimit } }) => {
         const { listSandboxes } = await module();

@@ -37,9 +37,12 @@ type Every<Whole> = { [Name in keyof Required<Whole>]: Whole[Name] };
 
 const creation = {
   ...properties,
-  ...{ name: required(properties.name), officialId: required(properties.officialId) },
-  ...{ street: required(properties.street), zip: required(properties.zip) },
-  ...{ city: required(properties.city), state: required(properties.state) },
+  name: required(properties.name),
+  officialId: required(properties.officialId),
+  street: required(properties.street),
+  zip: required(properties.zip),
+  city: required(properties.city),
+  state: required(properties.state),
   id: option.id<SchoolId>("Its id, where it has one already."),
 };
 const changes = {
@@ -68,7 +71,10 @@ function readUpdate(schoolId: SchoolId, options: OptionsOf<typeof changes>): Eve
   const { name, officialId, street, zip, city, country, state } = options;
   const addressAddition = options.noAddition ? null : options.addition;
   return {
-    ...{ schoolId, name, officialId, location: { country, state } },
+    schoolId,
+    name,
+    officialId,
+    location: { country, state },
     address: { address: street, addressAddition, city, zipCode: zip },
     schoolingLevel: options.noSchoolingLevel ? null : options.schoolingLevel,
   };
@@ -97,8 +103,12 @@ function show(shown: School): Result {
   unnamed satisfies Record<string, never>;
   const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
   const lines = recordLines({
-    ...{ id, name, "official id": officialId, address: parts.filter(Boolean).join(", ") },
-    ...{ country: `${location.country}-${location.state}`, "schooling level": schoolingLevel },
+    id,
+    name,
+    "official id": officialId,
+    address: parts.filter(Boolean).join(", "),
+    country: `${location.country}-${location.state}`,
+    "schooling level": schoolingLevel,
   });
   return { lines, quiet: [id], data: shown };
 }

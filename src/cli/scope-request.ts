@@ -47,7 +47,8 @@ export const scopeRequest: Noun = {
       options: {
         app: option.text("Only requests of this app.", "client-id"),
         state: option.oneOf(states, "Only requests in this state."),
-        ...{ limit: listOptions.limit, after: listOptions.after },
+        limit: listOptions.limit,
+        after: listOptions.after,
       },
       run: async (tools, { options: { app, state, after, limit = defaultLimit } }) => {
         const asked = { clientId: app as ClientId | undefined, state, after, limit: limit + 1 };

@@ -23,7 +23,11 @@ const show = (sessions: readonly PersonSession[]): Result =>
   wholeList(
     "sessions",
     sessions.map(({ id, kind, apps, since, lastUsedAt, endsAt }) => ({
-      ...{ id, kind, since, lastUsedAt, endsAt },
+      id,
+      kind,
+      since,
+      lastUsedAt,
+      endsAt,
       apps: apps.map(({ clientId, name }) => ({ clientId, name })),
     })),
     { columns, id: ({ id }) => id },

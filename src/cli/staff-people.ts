@@ -20,8 +20,11 @@ export const roleOptions = {
 };
 
 export const readRole = (role: StaffRoleName, options: OptionsOf<typeof roleOptions>) => ({
-  ...{ role, schoolIds: [...(options.school ?? [])], clientIds: [...(options.forApp ?? [])] as ClientId[] },
-  ...{ reason: options.reason ?? null, endsAt: options.ends ?? null },
+  role,
+  schoolIds: [...(options.school ?? [])],
+  clientIds: [...(options.forApp ?? [])] as ClientId[],
+  reason: options.reason ?? null,
+  endsAt: options.ends ?? null,
 });
 
 const columns: Columns<far.StaffPerson> = {
@@ -76,7 +79,10 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
           await listRolesOf(db, { personIds, now: tools.clock() }),
         ];
         return listed.map(({ id, status, name }) => ({
-          ...{ id, status, name, username: names.get(id)?.username ?? null },
+          id,
+          status,
+          name,
+          username: names.get(id)?.username ?? null,
           roles: (roles.get(id) ?? []).map(({ role }) => role),
         }));
       });
@@ -115,7 +121,9 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
 };
 
 const readName = (firstFull: string, last: string) => ({
-  ...{ firstFull, firstCall: firstFull.trim().split(/\s+/)[0]!, last },
+  firstFull,
+  firstCall: firstFull.trim().split(/\s+/)[0]!,
+  last,
 });
 
 const deleted = (id: PersonId, purgeAt: Date) =>

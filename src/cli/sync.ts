@@ -57,7 +57,8 @@ const chosen = ({ set, add, remove, none }: Choice, before: readonly GroupId[]):
 function groupsChosen({ clientId: app, schoolId: school }: GrantKey, wanted: readonly GroupId[]): Result {
   const groups = [...new Set(wanted)];
   return {
-    ...{ lines: groups.length === 0 ? ["No group is synced."] : groups, quiet: groups },
+    lines: groups.length === 0 ? ["No group is synced."] : groups,
+    quiet: groups,
     data: { app, school, groups },
   };
 }

@@ -73,7 +73,10 @@ export const watchCommands = {
         return findFigures(pool, { metric, step: steps[step].name, subjects: [subject], ...span });
       });
       return showFigures({
-        ...{ metric, step, from: span.from.toISOString(), until: until.toISOString() },
+        metric,
+        step,
+        from: span.from.toISOString(),
+        until: until.toISOString(),
         points: points.map(({ at, ...point }) => ({ ...point, at: at.toISOString() })),
       });
     },

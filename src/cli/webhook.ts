@@ -38,8 +38,13 @@ function endpointLines({ id, clientId, url, eventTypes: types, ...of }: Endpoint
   const state =
     of.reason === null ? of.state.toLowerCase() : `${of.state.toLowerCase()}: ${of.reason.replace("_", " ")}`;
   return recordLines({
-    ...{ id, app: clientId, url, types: types.join(", "), state },
-    ...{ "tried again at": timeOf(of.resumeAt), "failing since": timeOf(of.failingSince) },
+    id,
+    app: clientId,
+    url,
+    types: types.join(", "),
+    state,
+    "tried again at": timeOf(of.resumeAt),
+    "failing since": timeOf(of.failingSince),
     "listens until": timeOf(of.listensUntil),
     waiting: String(of.pending),
   });

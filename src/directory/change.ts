@@ -34,5 +34,8 @@ export type Change = {
 
 /** Where a change comes from, for its audit lines. */
 export const originOf = ({ now, actorId, actorRole, requestId }: Change): Origin => ({
-  ...{ at: now, actorId, actorRole, requestId },
+  at: now,
+  actorId,
+  actorRole,
+  requestId,
 });

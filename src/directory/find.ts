@@ -25,7 +25,9 @@ function presentSchool(record: Prisma.SchoolModel): School {
   const { address, addressAddition, city, zipCode, country, state, ...rest } = written;
   return {
     ...rest,
-    ...{ id: id as SchoolId, address: { address, addressAddition, city, zipCode }, location: { country, state } },
+    id: id as SchoolId,
+    address: { address, addressAddition, city, zipCode },
+    location: { country, state },
   };
 }
 
@@ -85,13 +87,20 @@ export type Group = {
 };
 
 const withMembers = {
-  ...{ id: true, schoolId: true, name: true, type: true, status: true, sourceSystemIdentifier: true },
+  id: true,
+  schoolId: true,
+  name: true,
+  type: true,
+  status: true,
+  sourceSystemIdentifier: true,
   _count: { select: { memberships: true } },
 } satisfies Prisma.GroupSelect;
 
 const presentGroup = ({ _count, ...group }: Prisma.GroupGetPayload<{ select: typeof withMembers }>): Group => ({
   ...group,
-  ...{ id: group.id as GroupId, schoolId: group.schoolId as SchoolId, members: _count.memberships },
+  id: group.id as GroupId,
+  schoolId: group.schoolId as SchoolId,
+  members: _count.memberships,
 });
 
 /** Null for a group that does not exist. */
@@ -166,8 +175,17 @@ export type Person = {
 };
 
 const atSchools = {
-  ...{ id: true, role: true, status: true, firstFull: true, firstCall: true, last: true },
-  ...{ sourceSystemIdentifier: true, softDeletedAt: true, purgeAt: true, blockedAt: true, homeSchoolId: true },
+  id: true,
+  role: true,
+  status: true,
+  firstFull: true,
+  firstCall: true,
+  last: true,
+  sourceSystemIdentifier: true,
+  softDeletedAt: true,
+  purgeAt: true,
+  blockedAt: true,
+  homeSchoolId: true,
   createdAt: true,
   affiliations: {
     select: {
@@ -195,14 +213,16 @@ function presentPerson(found: Prisma.PersonGetPayload<{ select: typeof atSchools
   const groups = memberships.map(({ role, group }) => ({ ...group, role })).sort(bySortKey);
   return {
     ...rest,
-    ...{
-      id: id as PersonId,
-      name: nameOf({ firstFull, firstCall, last }),
-      homeSchoolId: homeSchoolId as SchoolId | null,
-    },
+    id: id as PersonId,
+    name: nameOf({ firstFull, firstCall, last }),
+    homeSchoolId: homeSchoolId as SchoolId | null,
     schools: schools.map((school) => ({ id: school.id as SchoolId, name: school.name })),
     groups: groups.map(({ id: groupId, schoolId, name, status, role }) => ({
-      ...{ id: groupId as GroupId, schoolId: schoolId as SchoolId, name, status, role },
+      id: groupId as GroupId,
+      schoolId: schoolId as SchoolId,
+      name,
+      status,
+      role,
     })),
   };
 }

@@ -52,7 +52,12 @@ export async function findPeople(
       })),
     },
     select: {
-      ...{ id: true, role: true, status: true, firstFull: true, firstCall: true, last: true },
+      id: true,
+      role: true,
+      status: true,
+      firstFull: true,
+      firstCall: true,
+      last: true,
       homeSchool: { select: { id: true, name: true, officialId: true } },
     },
     orderBy: [{ sortKey: "asc" }, { id: "asc" }],
@@ -60,7 +65,9 @@ export async function findPeople(
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
   });
   return people.map(({ id, role, status, firstFull, firstCall, last, homeSchool }) => ({
-    ...{ id: id as PersonId, role, status },
+    id: id as PersonId,
+    role,
+    status,
     name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
     homeSchool: homeSchool && { ...homeSchool, id: homeSchool.id as SchoolId },
   }));

@@ -83,7 +83,11 @@ export async function createPeople(
   await write(
     tx.prisma.person.createMany({
       data: rows.map(({ id, record }) => ({
-        ...{ id, ...record, ...times, homeSchoolId: schoolId, sortKey: makePersonSortKey(nameOf(record)) },
+        id,
+        ...record,
+        ...times,
+        homeSchoolId: schoolId,
+        sortKey: makePersonSortKey(nameOf(record)),
       })),
     }),
   );

@@ -35,14 +35,14 @@ const makeId = (now: Value): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send
   FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
 
 const emitted = {
-  ...{
-    clientId: sql`client_id`,
-    type: sql`type`,
-    action: sql`action`,
-    subjectId: sql`subject_id`,
-    schoolId: sql`school_id`,
-  },
-  ...{ updatedProperties: sql`updated_properties`, reason: sql`reason`, reasonUntil: sql`reason_until` },
+  clientId: sql`client_id`,
+  type: sql`type`,
+  action: sql`action`,
+  subjectId: sql`subject_id`,
+  schoolId: sql`school_id`,
+  updatedProperties: sql`updated_properties`,
+  reason: sql`reason`,
+  reasonUntil: sql`reason_until`,
 };
 
 const inOrder = sql`ORDER BY rank, client_id, subject_id`;

@@ -80,8 +80,12 @@ export const recordAuditFrom = (relation: Sql, action: string): Sql =>
   insert(
     "audit",
     {
-      ...{ id: sql`line.id`, at: sql`line.at`, action: literal(action), clientId: sql`line.client_id` },
-      ...{ personId: sql`line.person_id`, requestId: sql`line.request_id` },
+      id: sql`line.id`,
+      at: sql`line.at`,
+      action: literal(action),
+      clientId: sql`line.client_id`,
+      personId: sql`line.person_id`,
+      requestId: sql`line.request_id`,
     },
     sql`FROM ${relation} line`,
   );

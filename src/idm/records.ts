@@ -97,7 +97,9 @@ export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) 
     return {
       from: sql`${a} ${lookUp("person", "p", sql`${p.id} = ${a.personId}`)}`,
       where: sql`${a.schoolId} = ${given.school}`,
-      ...{ sortKey, id: a.personId, ...ofSchool(given) },
+      sortKey,
+      id: a.personId,
+      ...ofSchool(given),
     };
   }
   const [key, id] = [sql`listed.sort_key`, sql`listed.person_id`];
@@ -105,7 +107,9 @@ export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) 
     from: sql`(
       SELECT ${sortKey} AS sort_key, ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${given.school}
       ORDER BY 1, 2 OFFSET 0) AS listed ${lookUp("person", "p", sql`${p.id} = ${id}`)}`,
-    ...{ sortKey: key, id, ...ofSchool(given) },
+    sortKey: key,
+    id,
+    ...ofSchool(given),
   };
 }
 

@@ -18,8 +18,16 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
     insert(
       "person",
       {
-        ...{ id: i.id, homeSchoolId: schoolId, role: i.role, firstFull: i.firstFull, firstCall: i.firstCall },
-        ...{ last: i.last, sortKey: i.sortKey, sourceSystemIdentifier: i.sourceId, createdAt: now, updatedAt: now },
+        id: i.id,
+        homeSchoolId: schoolId,
+        role: i.role,
+        firstFull: i.firstFull,
+        firstCall: i.firstCall,
+        last: i.last,
+        sortKey: i.sortKey,
+        sourceSystemIdentifier: i.sourceId,
+        createdAt: now,
+        updatedAt: now,
         sourceIdIsShared: sql`cardinality(${schools}::uuid[]) > 1`,
       },
       sql`FROM ${i} WHERE ${i.change} = 'created'`,
@@ -35,8 +43,15 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
   change: statement(
     ({ schoolId, now }) => sql`
     ${update("person", "p", {
-      ...{ homeSchoolId: schoolId, role: i.role, firstFull: i.firstFull, firstCall: i.firstCall, last: i.last },
-      ...{ sortKey: i.sortKey, status: personStatusAfter("restore"), softDeletedAt: nothing, purgeAt: nothing },
+      homeSchoolId: schoolId,
+      role: i.role,
+      firstFull: i.firstFull,
+      firstCall: i.firstCall,
+      last: i.last,
+      sortKey: i.sortKey,
+      status: personStatusAfter("restore"),
+      softDeletedAt: nothing,
+      purgeAt: nothing,
       updatedAt: now,
     })}
     FROM ${i} WHERE ${i.id} = ${p.id} AND ${i.change} IN ('changed', 'restored')`,
@@ -79,8 +94,14 @@ const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
     insert(
       "group",
       {
-        ...{ id: ig.id, schoolId, name: ig.name, sortKey: ig.sortKey, type: ig.type },
-        ...{ sourceSystemIdentifier: ig.sourceId, createdAt: now, updatedAt: now },
+        id: ig.id,
+        schoolId,
+        name: ig.name,
+        sortKey: ig.sortKey,
+        type: ig.type,
+        sourceSystemIdentifier: ig.sourceId,
+        createdAt: now,
+        updatedAt: now,
       },
       sql`FROM ${ig} WHERE ${ig.change} = 'created'`,
     ),
@@ -88,8 +109,13 @@ const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
   change: statement(
     ({ now }) => sql`
     ${update("group", "g", {
-      ...{ name: ig.name, sortKey: ig.sortKey, type: ig.type, sourceSystemIdentifier: ig.sourceId },
-      ...{ status: groupStatusAfter("restore"), deletedAt: nothing, updatedAt: now },
+      name: ig.name,
+      sortKey: ig.sortKey,
+      type: ig.type,
+      sourceSystemIdentifier: ig.sourceId,
+      status: groupStatusAfter("restore"),
+      deletedAt: nothing,
+      updatedAt: now,
     })}
     FROM ${ig} WHERE ${ig.id} = ${g.id} AND ${ig.change} IN ('changed', 'restored', 'carried_over')`,
   ),

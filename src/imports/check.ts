@@ -147,9 +147,19 @@ const spreadRoles: readonly Statement<OfImport>[] = [
       "stagedPerson",
       {
         importId: firstOf(join([r.personSourceId, r.schoolId]), sql`${importId}::uuid`),
-        ...{ row: r.row, line: p.line, column: p.column, sourceId: p.sourceId, schoolId: r.schoolId },
-        ...{ homeSchoolId: p.homeSchoolId, role: p.role, firstFull: p.firstFull, firstCall: p.firstCall },
-        ...{ last: p.last, sortKey: p.sortKey, username: p.username, isDeleted: p.isDeleted },
+        row: r.row,
+        line: p.line,
+        column: p.column,
+        sourceId: p.sourceId,
+        schoolId: r.schoolId,
+        homeSchoolId: p.homeSchoolId,
+        role: p.role,
+        firstFull: p.firstFull,
+        firstCall: p.firstCall,
+        last: p.last,
+        sortKey: p.sortKey,
+        username: p.username,
+        isDeleted: p.isDeleted,
       },
       sql`FROM ${r} JOIN ${p} ON ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId}
           AND ${p.homeSchoolId} <> ${r.schoolId}

@@ -97,8 +97,13 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
 }
 
 const ofDirectory = {
-  ...{ id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, firstFull: p.firstFull, firstCall: p.firstCall },
-  ...{ last: p.last, sortKey: p.sortKey },
+  id: p.id,
+  sourceId: p.sourceSystemIdentifier,
+  role: p.role,
+  firstFull: p.firstFull,
+  firstCall: p.firstCall,
+  last: p.last,
+  sortKey: p.sortKey,
 };
 
 /** People that a whole file does not name are removed, unless another school's part of it takes them home. */
@@ -139,8 +144,12 @@ const setNextHomes = statement<Pick<Given, "schools">>(
 const insertLeavers = statement<Omit<Given, "now">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     {
-      ...{ id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, sortKey: p.sortKey },
-      ...{ leaves: sql`true`, isGone: sql`true` },
+      id: p.id,
+      sourceId: p.sourceSystemIdentifier,
+      role: p.role,
+      sortKey: p.sortKey,
+      leaves: sql`true`,
+      isGone: sql`true`,
     },
     sql`FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId}
      WHERE ${a.schoolId} = ${schoolId} AND ${p.homeSchoolId} <> ${schoolId} AND ${p.homeSchoolId} = ANY (${schools})

@@ -67,8 +67,14 @@ export async function listImportsOf(
   { schoolId, state, among, after, limit, id }: ImportFilter & { id?: ImportId },
 ): Promise<ImportStatus[]> {
   const found = await findRows<Found, Asked>(db, select, {
-    ...{ id: id ?? null, schoolId: schoolId ?? null, state: state ?? null, after: after ?? null, limit },
-    ...{ isAll: among === undefined, schoolIds: among?.schoolIds ?? [], actorId: among?.actorId ?? "" },
+    id: id ?? null,
+    schoolId: schoolId ?? null,
+    state: state ?? null,
+    after: after ?? null,
+    limit,
+    isAll: among === undefined,
+    schoolIds: among?.schoolIds ?? [],
+    actorId: among?.actorId ?? "",
   });
   const ids = found.map((one) => one.id);
   const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));

@@ -82,5 +82,8 @@ type Given = { schoolId: SchoolId; after?: { sortKey: string; key: string } | un
 /** Lists what the difference does to groups, by name. Shape: `after` is the place of the last one before. */
 export const listGroupChanges = (tx: Queryable, { schoolId, after, limit }: Given): Promise<GroupChange[]> =>
   findRows<GroupChange, Paged>(tx, selectChanges, {
-    ...{ schoolId, limit, sortKey: after?.sortKey ?? null, key: after?.key ?? null },
+    schoolId,
+    limit,
+    sortKey: after?.sortKey ?? null,
+    key: after?.key ?? null,
   });

@@ -69,7 +69,10 @@ type Paged = { schoolId: string; isKept: boolean; after: string | null; limit: n
 const selectLeavers = statement<Paged>(
   ({ schoolId, isKept, after, limit }) => sql`
   SELECT ${fields<Leaver>({
-    ...{ id: p.id, name: nameOf, role: p.role, sourceSystemIdentifier: p.sourceSystemIdentifier },
+    id: p.id,
+    name: nameOf,
+    role: p.role,
+    sourceSystemIdentifier: p.sourceSystemIdentifier,
     classes: sql`ARRAY(SELECT ${g.name} FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId}
       WHERE ${m.personId} = ${p.id} AND ${m.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE'
       ORDER BY ${g.sortKey}, ${g.id})`,

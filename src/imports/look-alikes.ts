@@ -101,7 +101,8 @@ export async function listGroupMoves(tx: Queryable, schoolId: SchoolId): Promise
     ({ groupId, name, sourceId, members: inNow, toName, toSourceId, toMembers, moving, isCarriedOver }) => ({
       from: { groupId, name, sourceSystemIdentifier: sourceId, members: inNow },
       to: { name: toName, sourceSystemIdentifier: toSourceId, members: toMembers },
-      ...{ moving, isCarriedOver },
+      moving,
+      isCarriedOver,
     }),
   );
 }

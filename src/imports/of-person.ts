@@ -63,7 +63,11 @@ export const recordPersonImports = statement<Pick<SchoolPart, "importId" | "scho
   ${insert(
     "personImport",
     {
-      ...{ id: newId(now), at: now, personId: p.id, schoolId, importId },
+      id: newId(now),
+      at: now,
+      personId: p.id,
+      schoolId,
+      importId,
       change: sql`coalesce(changes.change, 'CLASSES')`,
       classesBefore: sql`coalesce(classes.before, '{}')`,
       // Who leaves keeps their classes until they are deleted, even where these end.

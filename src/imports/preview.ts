@@ -82,8 +82,14 @@ export async function beginImport(
     if (inQueue) await checkQueue(tx, actorId);
     await tx.prisma.import.create({
       data: {
-        ...{ id, format, mode: wanted.mode ?? "BULK", state: "READING", fileName: name },
-        ...{ schoolYear: wanted.schoolYear ?? "", createdAt: origin.at, actorId: origin.actorId ?? null },
+        id,
+        format,
+        mode: wanted.mode ?? "BULK",
+        state: "READING",
+        fileName: name,
+        schoolYear: wanted.schoolYear ?? "",
+        createdAt: origin.at,
+        actorId: origin.actorId ?? null,
         ...(inQueue && { progressPhase: "READING", progressPercent: 0, progressAt: origin.at }),
         namedSchoolIds: wanted.schoolId === undefined ? [] : [wanted.schoolId],
       },
@@ -196,7 +202,10 @@ async function check(
   const checked = await tx.prisma.import.updateMany({
     where: { id, state: "READING" },
     data: {
-      ...{ mode: read.mode, state: all > 0 ? "BROKEN" : "READY", errorCount: all, notes },
+      mode: read.mode,
+      state: all > 0 ? "BROKEN" : "READY",
+      errorCount: all,
+      notes,
       namedSchoolIds: [...read.schools],
     },
   });

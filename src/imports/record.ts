@@ -46,8 +46,16 @@ export type ImportFault = {
 };
 
 const shown = {
-  ...{ id: true, format: true, mode: true, state: true, fileName: true, schoolYear: true, errorCount: true },
-  ...{ notes: true, createdAt: true, appliedAt: true },
+  id: true,
+  format: true,
+  mode: true,
+  state: true,
+  fileName: true,
+  schoolYear: true,
+  errorCount: true,
+  notes: true,
+  createdAt: true,
+  appliedAt: true,
   schools: {
     select: { schoolId: true, school: { select: { name: true } }, state: true, counts: true },
     orderBy: { schoolId: "asc" },

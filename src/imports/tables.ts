@@ -10,18 +10,39 @@ import { render, sql, table, temporaryTable } from "../platform/sql.ts";
 const flag = "bool NOT NULL DEFAULT false";
 
 export const importPerson = temporaryTable("import_person", {
-  ...{ id: "uuid", sourceId: "text", role: "person_role", firstFull: "text", firstCall: "text", last: "text" },
-  ...{ sortKey: "text", change: "text", joins: flag, leaves: flag, leftHome: "uuid", nextHome: "uuid" },
-  ...{ isGone: flag, isStaged: flag, isKept: flag },
+  id: "uuid",
+  sourceId: "text",
+  role: "person_role",
+  firstFull: "text",
+  firstCall: "text",
+  last: "text",
+  sortKey: "text",
+  change: "text",
+  joins: flag,
+  leaves: flag,
+  leftHome: "uuid",
+  nextHome: "uuid",
+  isGone: flag,
+  isStaged: flag,
+  isKept: flag,
 });
 
 export const importGroup = temporaryTable("import_group", {
-  ...{ id: "uuid", sourceId: "text", name: "text", sortKey: "text", type: "group_type", change: "text" },
-  ...{ previousSourceId: "text", isGone: flag },
+  id: "uuid",
+  sourceId: "text",
+  name: "text",
+  sortKey: "text",
+  type: "group_type",
+  change: "text",
+  previousSourceId: "text",
+  isGone: flag,
 });
 
 export const importMembership = temporaryTable("import_membership", {
-  ...{ groupId: "uuid", personId: "uuid", role: "person_role", change: "text" },
+  groupId: "uuid",
+  personId: "uuid",
+  role: "person_role",
+  change: "text",
 });
 
 const tables = [importPerson, importGroup, importMembership];

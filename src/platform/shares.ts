@@ -32,9 +32,11 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const reading = { ...options, settings: readSettings };
   const small = { checks: open("checks"), firstSignIns: open("firstSignIns") };
   const ofRecords = {
-    ...{ signOn: openRecords("signOn"), tokens: openRecords("tokens") },
+    signOn: openRecords("signOn"),
+    tokens: openRecords("tokens"),
     changes: { ...openRecords("changes"), longWork: makeLongWork(sizes.changes - 1) },
-    ...{ imports: openRecords("imports"), jobs: openRecords("jobs") },
+    imports: openRecords("imports"),
+    jobs: openRecords("jobs"),
   };
   const primary = { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool };
   const reads: ReadShare =
@@ -60,10 +62,7 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
 const longWorkWaitMs = 10_000;
 
 const makeLongWork = (places: number) =>
-  makeGate({
-    ...{ places, placesPerClient: Infinity, waitMs: longWorkWaitMs },
-    ...{ open: Infinity, openPerClient: Infinity },
-  });
+  makeGate({ places, placesPerClient: Infinity, waitMs: longWorkWaitMs, open: Infinity, openPerClient: Infinity });
 
 /** The reads on a replica, and on the primary while it is too far behind or away. */
 function openReplica(options: ShareOptions, url: string, primary: ReadServer): ReadShare {

@@ -28,7 +28,10 @@ export function watchSurroundings(
 ): void {
   const measure = (name: string, help: string, read: () => Promise<number | undefined>) =>
     new Gauge({
-      ...{ name, help, aggregator: "min", registers: [registry] },
+      name,
+      help,
+      aggregator: "min",
+      registers: [registry],
       async collect() {
         const value = await read();
         if (value === undefined) this.remove();
@@ -87,7 +90,9 @@ export function readCertificateEnd({ hostname, port }: URL): Promise<Date> {
   const host = hostname.replace(/^\[|\]$/g, "");
   return new Promise((resolve, reject) => {
     const socket = connect({
-      ...{ host, port: Number(port || 443), timeout: 10_000 },
+      host,
+      port: Number(port || 443),
+      timeout: 10_000,
       ...(isIP(host) === 0 && { servername: host }),
       // An expired certificate is read too. Nothing is sent.
       rejectUnauthorized: false,

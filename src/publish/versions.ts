@@ -24,7 +24,11 @@ export function makeVersionsRouter({ documents, releases, issuerUrl, renderArtic
   const at = (path: string) => `${issuerUrl}/openapi/${path}`;
   const list = {
     documents: documents.map(({ name, title, version }) => ({
-      ...{ name, title, version, yaml: at(`${name}.yaml`), json: at(`${name}.json`) },
+      name,
+      title,
+      version,
+      yaml: at(`${name}.yaml`),
+      json: at(`${name}.json`),
       reference: `${issuerUrl}/docs/${name}`,
     })),
     versions: releases.map((release) => ({

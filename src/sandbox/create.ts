@@ -79,12 +79,17 @@ export async function createSandbox<T>(db: PrismaDb, wanted: Wanted<T>, origin: 
     await createPeople(change, {
       schoolId: ids.main,
       people: leavers.map((name, at) => ({
-        ...{ role: "STUDENT", name, groups: [made["main 10a"]!], sourceSystemIdentifier: `leaver-${at + 1}` },
+        role: "STUDENT",
+        name,
+        groups: [made["main 10a"]!],
+        sourceSystemIdentifier: `leaver-${at + 1}`,
       })),
     });
     await recordAudit(change.tx, {
       ...originOf(change),
-      ...{ action: "sandbox_created", clientId, detail: { sandboxId: id, schools: Object.values(ids) } },
+      action: "sandbox_created",
+      clientId,
+      detail: { sandboxId: id, schools: Object.values(ids) },
     });
     return finish(change, { sandbox: await getSandbox(change.tx, id), accounts: logins });
   });
@@ -141,7 +146,10 @@ async function makeGrants(
   for (const place of places) {
     const synced = Object.entries(groups).filter(([, group]) => group.at === place && group.isSynced);
     await setGrant(change, {
-      ...{ clientId, schoolId: ids[place], sync: true, signOn: { kind: "ROLES", roles: audiences[place] } },
+      clientId,
+      schoolId: ids[place],
+      sync: true,
+      signOn: { kind: "ROLES", roles: audiences[place] },
       syncedGroups: synced.map(([key]) => made[key]!),
     });
   }

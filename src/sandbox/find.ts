@@ -22,7 +22,10 @@ export type Sandbox = {
 };
 
 const shown = {
-  ...{ id: true, clientId: true, createdAt: true, expiresAt: true },
+  id: true,
+  clientId: true,
+  createdAt: true,
+  expiresAt: true,
   schools: { select: { id: true, name: true, officialId: true }, orderBy: [{ sortKey: "asc" }, { id: "asc" }] },
   steps: { select: { step: true, doneAt: true } },
 } satisfies Prisma.SandboxSelect;
@@ -30,8 +33,10 @@ const shown = {
 function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): Sandbox {
   const doneAt = new Map(found.steps.map((one) => [one.step, one.doneAt]));
   return {
-    ...{ id: found.id as SandboxId, clientId: found.clientId as ClientId },
-    ...{ createdAt: found.createdAt, expiresAt: found.expiresAt },
+    id: found.id as SandboxId,
+    clientId: found.clientId as ClientId,
+    createdAt: found.createdAt,
+    expiresAt: found.expiresAt,
     schools: found.schools.map((school) => ({ ...school, id: school.id as SchoolId })),
     steps: sandboxSteps.map(({ step, expectation }) => ({ step, doneAt: doneAt.get(step) ?? null, expectation })),
   };

@@ -121,7 +121,10 @@ const join = ({ change, schoolId }: Playing, { names, as, groupId }: Joining): P
   createPeople(change, {
     schoolId,
     people: names.map((name, at) => ({
-      ...{ name, role: "STUDENT", groups: [groupId], sourceSystemIdentifier: `${as}-${at + 1}` },
+      name,
+      role: "STUDENT",
+      groups: [groupId],
+      sourceSystemIdentifier: `${as}-${at + 1}`,
     })),
   });
 
@@ -137,7 +140,9 @@ async function addSyncedGroup({ change, schoolId, clientId }: Playing, group: Ne
 }
 
 const called = (firstFull: string, last: string): PersonName => ({
-  ...{ firstFull, firstCall: firstFull.split(" ")[0]!, last },
+  firstFull,
+  firstCall: firstFull.split(" ")[0]!,
+  last,
 });
 const joiners = [called("Jana Sofie", "Neu"), called("Kian", "Neumann"), called("Lotte", "Neuß")];
 const newcomers = [called("Mila", "Anfang"), called("Noah", "Anfang")];

@@ -29,7 +29,8 @@ async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: Pa
   const inGroup = "groupId" in asked && { memberships: { some: { groupId: asked.groupId, ...isStudent } } };
   const people = await prisma.person.findMany({
     where: {
-      ...{ status: "ACTIVE", affiliations: { some: { schoolId, ...inGroup } } },
+      status: "ACTIVE",
+      affiliations: { some: { schoolId, ...inGroup } },
       ...("groupId" in asked ? isStudent : { role: { in: [...asked.roles] } }),
       ...(onlyMissing && { NOT: { credential: { passwordHash: { not: null } } } }),
     },
@@ -121,8 +122,12 @@ type Found = { [Part in keyof PersonName]: string | null } & {
 const selectLogins = statement<People>(
   ({ people }) => sql`
     SELECT ${fields<Found>({
-      ...{ personId: p.id, username: c.username, hadPassword: sql`${c.passwordHash} IS NOT NULL` },
-      ...{ firstFull: p.firstFull, firstCall: p.firstCall, last: p.last },
+      personId: p.id,
+      username: c.username,
+      hadPassword: sql`${c.passwordHash} IS NOT NULL`,
+      firstFull: p.firstFull,
+      firstCall: p.firstCall,
+      last: p.last,
     })}
     FROM ${p} JOIN ${c} ON ${c.personId} = ${p.id} WHERE ${p.id} = ANY (${people}::uuid[])
     ORDER BY ${p.sortKey}, ${p.id}`,
@@ -157,7 +162,9 @@ async function writePasswords(
     ids.map((personId) => ({ ...line, personId })),
   );
   return wanted.map(({ personId, username, firstFull, firstCall, last }, at) => ({
-    ...{ personId, username, password: hashed[at]!.password },
+    personId,
+    username,
+    password: hashed[at]!.password,
     name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
   }));
 }

@@ -76,7 +76,10 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
     if (clientId === undefined) return;
     const description = refusal?.error_description ?? null;
     note({
-      ...{ clientId, requestId: requestIdOf(ctx), attempt: attempt ?? attemptOf(ctx), ...rest },
+      clientId,
+      requestId: requestIdOf(ctx),
+      attempt: attempt ?? attemptOf(ctx),
+      ...rest,
       code: refusal?.error ?? null,
       description: description && escapeUnprintable(description.slice(0, longestDescription)),
     });
@@ -124,10 +127,7 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
       add(ctx, { step: "token", outcome: "done", attempt: exchanged(ctx), readSent: readTokenRequest(ctx) });
   });
   provider.on("grant.error", (ctx, refusal) =>
-    add(ctx, {
-      ...{ step: "token", outcome: "refused", attempt: exchanged(ctx), refusal },
-      readSent: readTokenRequest(ctx),
-    }),
+    add(ctx, { step: "token", outcome: "refused", attempt: exchanged(ctx), refusal, readSent: readTokenRequest(ctx) }),
   );
   provider.use(async (ctx, next) => {
     await next();

@@ -12,7 +12,11 @@ export type StoredEntry = {
 };
 
 const entry = (of: Partial<StoredEntry>): StoredEntry => ({
-  ...{ what: null, at: null, until: null, clientId: null, schoolId: null },
+  what: null,
+  at: null,
+  until: null,
+  clientId: null,
+  schoolId: null,
   ...of,
 });
 

@@ -114,7 +114,9 @@ async function showLogin(
     res,
     renderLoginPage(
       {
-        ...{ app: null, steps: { action: addressOf(req), cancel: null, csrf }, problem },
+        app: null,
+        steps: { action: addressOf(req), cancel: null, csrf },
+        problem,
         ...describeBrowser(known, typed, { other, asksOther: req.query["other"] !== undefined }),
       },
       contextOf(req),

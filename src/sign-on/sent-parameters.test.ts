@@ -5,14 +5,23 @@ import { describeAuthorization, describeTokenRequest } from "./sent-parameters.t
 
 const redirectUri = "https://app.example/callback";
 const client = {
-  ...{ clientId: "lernapp", redirectUris: [redirectUri], scope: "openid profile" },
-  ...{ isPkceRequired: true, authMethod: "client_secret_basic" },
+  clientId: "lernapp",
+  redirectUris: [redirectUri],
+  scope: "openid profile",
+  isPkceRequired: true,
+  authMethod: "client_secret_basic",
 };
 const verifier = "v".repeat(43);
 const challenge = hash("sha256", verifier, "base64url");
 const right = {
-  ...{ client_id: "lernapp", redirect_uri: redirectUri, response_type: "code", scope: "openid", state: "s".repeat(22) },
-  ...{ nonce: "n".repeat(22), code_challenge: challenge, code_challenge_method: "S256" },
+  client_id: "lernapp",
+  redirect_uri: redirectUri,
+  response_type: "code",
+  scope: "openid",
+  state: "s".repeat(22),
+  nonce: "n".repeat(22),
+  code_challenge: challenge,
+  code_challenge_method: "S256",
 };
 
 const problemsOf = (sent: readonly SentParameter[]) =>
@@ -81,8 +90,13 @@ test("a token request that proves the app in another way than is registered is m
 
 test("neither values of a query, nor a user name in an address, nor strange names and words are shown", () => {
   const sent = ask({
-    ...{ redirect_uri: "https://ada@app.example/callback?pupil=ada", prompt: "ada", response_type: "ada" },
-    ...{ scope: "openid ada@school.example", "ada@school.example": "1", max_age: "ada", ui_locales: "a:da" },
+    redirect_uri: "https://ada@app.example/callback?pupil=ada",
+    prompt: "ada",
+    response_type: "ada",
+    scope: "openid ada@school.example",
+    "ada@school.example": "1",
+    max_age: "ada",
+    ui_locales: "a:da",
   });
   expect(sent).toContainEqual(expect.objectContaining({ value: "https://app.example/callback?pupil=…" }));
   expect(JSON.stringify(sent).replaceAll("=…", "")).not.toMatch(/\bada/);

@@ -139,8 +139,15 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
       ui_locales: {
         show: (text) => (/^[a-z]{2}(?:-[A-Z]{2})?(?: [a-z]{2}(?:-[A-Z]{2})?){0,9}$/.test(text) ? text : null),
       },
-      ...{ id_token_hint: {}, claims: {}, acr_values: {}, display: {}, claims_locales: {}, registration: {} },
-      ...{ request: {}, request_uri: {}, resource: {} },
+      id_token_hint: {},
+      claims: {},
+      acr_values: {},
+      display: {},
+      claims_locales: {},
+      registration: {},
+      request: {},
+      request_uri: {},
+      resource: {},
     },
   );
 }
@@ -174,7 +181,9 @@ export function describeTokenRequest(
   const isExchange = given["grant_type"] === "authorization_code";
   return [
     {
-      ...{ name: "client_authentication", value: authentication, length: null },
+      name: "client_authentication",
+      value: authentication,
+      length: null,
       problem: authentication === client.authMethod ? null : "client_authentication",
     },
     ...describe(
@@ -201,8 +210,12 @@ export function describeTokenRequest(
       },
       {
         scope: { show: showScope },
-        ...{ client_id: { show: (text) => (text === client.clientId ? text : null) }, refresh_token: {} },
-        ...{ client_secret: {}, client_assertion: {}, client_assertion_type: {}, resource: {} },
+        client_id: { show: (text) => (text === client.clientId ? text : null) },
+        refresh_token: {},
+        client_secret: {},
+        client_assertion: {},
+        client_assertion_type: {},
+        resource: {},
         ...(!isExchange && { code: {}, redirect_uri: { show: showUrl(client) }, code_verifier: {} }),
       },
     ),

@@ -95,7 +95,12 @@ export async function giveRole(
   const id = makeUuid(at) as StaffRoleId;
   const made = await tx.prisma.staffRole.create({
     data: {
-      ...{ id, role, ...holder, reason, endsAt, givenAt: at },
+      id,
+      role,
+      ...holder,
+      reason,
+      endsAt,
+      givenAt: at,
       schools: { create: schoolIds.map((schoolId) => ({ schoolId })) },
       apps: { create: clientIds.map((clientId) => ({ clientId })) },
     },

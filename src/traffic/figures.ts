@@ -23,8 +23,12 @@ const addCounts = statement<Columns>(
   ${insert(
     "figure",
     {
-      ...{ metric: sql`summed.metric`, step: sql`summed.step`, subject: sql`summed.subject`, at: sql`summed.at` },
-      ...{ outcome: sql`summed.outcome`, count: sql`summed.count` },
+      metric: sql`summed.metric`,
+      step: sql`summed.step`,
+      subject: sql`summed.subject`,
+      at: sql`summed.at`,
+      outcome: sql`summed.outcome`,
+      count: sql`summed.count`,
     },
     sql`FROM (
     SELECT counted.metric, step.step, counted.subject, date_trunc(step.step, counted.hour) AS at, counted.outcome,

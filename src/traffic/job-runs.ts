@@ -23,8 +23,12 @@ const keepLatest = statement<Columns>(
   ${insert(
     "jobRun",
     {
-      ...{ name: sql`ran.name`, at: sql`ran.at`, durationMs: sql`ran.duration_ms`, outcome: sql`ran.outcome` },
-      ...{ doneAt: sql`ran.done_at`, failures: sql`ran.failures` },
+      name: sql`ran.name`,
+      at: sql`ran.at`,
+      durationMs: sql`ran.duration_ms`,
+      outcome: sql`ran.outcome`,
+      doneAt: sql`ran.done_at`,
+      failures: sql`ran.failures`,
     },
     sql`FROM unnest(${given.names}::text[], ${given.times}::timestamptz[], ${given.durations}::int[],
       ${given.outcomes}::text[], ${given.doneTimes}::timestamptz[], ${given.failures}::int[])

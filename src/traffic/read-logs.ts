@@ -32,8 +32,15 @@ export type SignOnAttempt = { id: string; steps: SignOnStep[] };
 
 const s = table("signOnStep", "s");
 const step = fields<SignOnStep>({
-  ...{ id: s.id, clientId: s.clientId, requestId: s.requestId, at: s.at, attempt: s.attempt },
-  ...{ step: s.step, outcome: sql`${s.outcome}`, code: s.code, description: s.description },
+  id: s.id,
+  clientId: s.clientId,
+  requestId: s.requestId,
+  at: s.at,
+  attempt: s.attempt,
+  step: s.step,
+  outcome: sql`${s.outcome}`,
+  code: s.code,
+  description: s.description,
   sent: s.sent,
 });
 
@@ -63,7 +70,8 @@ const namesOf = (steps: readonly SignOnStep[]): string[] => [
 async function findWhole(db: Queryable, clientId: string, some: readonly SignOnStep[]): Promise<SignOnStep[]> {
   for (let names = namesOf(some); ;) {
     const found = await findRows<SignOnStep, { clientId: string; names: readonly string[] }>(db, selectNamed, {
-      ...{ clientId, names },
+      clientId,
+      names,
     });
     const all = namesOf(found);
     if (all.length === names.length) return found;

@@ -14,7 +14,9 @@ type Asked = { subjectId: string; limit: number };
 const selectOfSubject = statement<Asked>(
   ({ subjectId, limit }) => sql`
   SELECT ${fields<DeliveryOfSubject>({
-    ...{ at: d.createdAt, finishedAt: d.finishedAt, state: d.state },
+    at: d.createdAt,
+    finishedAt: d.finishedAt,
+    state: d.state,
     clientId: sql`(SELECT ${w.clientId} FROM ${w} WHERE ${w.id} = ${d.endpointId})`,
   })}
   FROM ${d} WHERE ${d.subjectId} = ${subjectId} AND NOT ${d.isTest} ORDER BY ${d.id} DESC LIMIT ${limit}`,

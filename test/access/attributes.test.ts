@@ -87,41 +87,53 @@ function hiddenIn(value: unknown, whole: unknown, way = ""): string[] {
 const organisations = ["person.stammorganisation", "personenkontexte.organisation"];
 
 const schulconnex = (ways: string[]) => ({
-  ...{
-    "personen-info": ways,
-    "personen-info of a group": ways,
-    "personen-info of a school": ways,
-    "person-info": ways,
-  },
+  "personen-info": ways,
+  "personen-info of a group": ways,
+  "personen-info of a school": ways,
+  "person-info": ways,
 });
 
 const hidden: Record<AppAttribute, Record<string, string[]>> = {
   SCHOOL_ADDRESS: {
-    ...{ schools: ["address"], school: ["address"] },
-    ...{ userinfo: ["school_address"], "ID token": ["school_address"] },
+    schools: ["address"],
+    school: ["address"],
+    userinfo: ["school_address"],
+    "ID token": ["school_address"],
     ...schulconnex(organisations.map((at) => `${at}.anschrift`)),
   },
   SCHOOL_LOCATION: {
-    ...{ schools: ["location"], school: ["location"] },
-    ...{ userinfo: ["school_location"], "ID token": ["school_location"] },
+    schools: ["location"],
+    school: ["location"],
+    userinfo: ["school_location"],
+    "ID token": ["school_location"],
   },
   SCHOOL_OFFICIAL_ID: {
-    ...{ schools: ["officialId"], school: ["officialId"] },
-    ...{ userinfo: ["school_official_id"], "ID token": ["school_official_id"] },
+    schools: ["officialId"],
+    school: ["officialId"],
+    userinfo: ["school_official_id"],
+    "ID token": ["school_official_id"],
     ...schulconnex(organisations.map((at) => `${at}.kennung`)),
   },
   SCHOOLING_LEVEL: {
-    ...{ schools: ["schoolingLevel"], school: ["schoolingLevel"] },
-    ...{ userinfo: ["schooling_level"], "ID token": ["schooling_level"] },
+    schools: ["schoolingLevel"],
+    school: ["schoolingLevel"],
+    userinfo: ["schooling_level"],
+    "ID token": ["schooling_level"],
   },
   PERSON_NAME: {
-    ...{ users: ["name"], people: ["name"], "people with deleted": ["name"], user: ["name"], person: ["name"] },
-    ...{ group: ["members.name"], ...schulconnex(["person.name"]) },
+    users: ["name"],
+    people: ["name"],
+    "people with deleted": ["name"],
+    user: ["name"],
+    person: ["name"],
+    group: ["members.name"],
+    ...schulconnex(["person.name"]),
     userinfo: ["given_name", "call_name", "family_name"],
     "ID token": ["given_name", "call_name", "family_name"],
   },
   SOURCE_SYSTEM_IDENTIFIER: {
-    ...{ people: ["sourceSystemIdentifier"], "people with deleted": ["sourceSystemIdentifier"] },
+    people: ["sourceSystemIdentifier"],
+    "people with deleted": ["sourceSystemIdentifier"],
     person: ["sourceSystemIdentifier"],
   },
 };

@@ -75,7 +75,10 @@ export async function readAll(db: Queryable, client: ClientId): Promise<Holdings
 
 /** The record of a school by the names that events have for its parts. */
 const namedOfSchool = ({ name, address, location, officialId, schoolingLevel }: Properties): Properties => ({
-  ...{ name, address: [address, location], official_id: officialId, schooling_level: schoolingLevel },
+  name,
+  address: [address, location],
+  official_id: officialId,
+  schooling_level: schoolingLevel,
 });
 
 /**

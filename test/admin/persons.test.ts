@@ -26,8 +26,12 @@ const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
 const everywhere = {
-  ...{ enabled: true, grades: null, hours: null, networks: [] },
-  ...{ secondStep: "NONE", printSecondStep: false },
+  enabled: true,
+  grades: null,
+  hours: null,
+  networks: [],
+  secondStep: "NONE",
+  printSecondStep: false,
 };
 
 let schools: At<SchoolId>;
@@ -94,10 +98,24 @@ const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
 
 /** What stands for a value of the contract's examples. */
 const valuesFor = (subject: Subject, where: Whose): Record<string, unknown> => ({
-  ...{ personId: subject.id, person: subject.id, personIds: [subject.id], loginCardId: subject.cardId },
-  ...{ schoolId: schools[where], school: schools[where], schoolIds: [schools[where]], groupId: groups[where] },
-  ...{ toSchoolId: schools.other, clientId, app: clientId, resource: "person", id: subject.id },
-  ...{ sessionId: missing, cardPrintId: missing, username: `name-${count}`, onlyMissing: false, role: undefined },
+  personId: subject.id,
+  person: subject.id,
+  personIds: [subject.id],
+  loginCardId: subject.cardId,
+  schoolId: schools[where],
+  school: schools[where],
+  schoolIds: [schools[where]],
+  groupId: groups[where],
+  toSchoolId: schools.other,
+  clientId,
+  app: clientId,
+  resource: "person",
+  id: subject.id,
+  sessionId: missing,
+  cardPrintId: missing,
+  username: `name-${count}`,
+  onlyMissing: false,
+  role: undefined,
 });
 
 const bodies: Record<string, (of: Record<string, unknown>) => unknown> = {
@@ -152,7 +170,9 @@ function outcomeOf(place: Place, sent: Sent, { id }: Subject): string {
 
 /** What comes before, so that the operation has something to do. */
 const before: Record<string, string> = {
-  ...{ deletePerson: "soft-deletion", restorePerson: "soft-deletion", unblockPerson: "block" },
+  deletePerson: "soft-deletion",
+  restorePerson: "soft-deletion",
+  unblockPerson: "block",
 };
 
 const lines: string[][] = [];

@@ -19,7 +19,9 @@ beforeAll(async () => {
   app.use(
     makePageAssets(),
     makePublishRouter({
-      ...{ platform: "schultor", baseUrl: url, issuerUrl: url },
+      platform: "schultor",
+      baseUrl: url,
+      issuerUrl: url,
       withoutPkce: { deprecatedAt: new Date("2026-12-01T00:00:00Z"), sunsetAt: new Date("2028-08-01T00:00:00Z") },
       isReady: async () => true,
     }),

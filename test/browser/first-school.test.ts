@@ -57,8 +57,11 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await page.locator("main form button.primary").first().click();
   await page.getByRole("link", { name: "Register a school" }).click();
   for (const [field, text] of Object.entries({
-    ...{ name: "Linden-Gymnasium", officialId: "DE-NI-4711", address: "Lindenweg 1" },
-    ...{ zipCode: "26121", city: "Musterstadt" },
+    name: "Linden-Gymnasium",
+    officialId: "DE-NI-4711",
+    address: "Lindenweg 1",
+    zipCode: "26121",
+    city: "Musterstadt",
   }))
     await page.locator(`#${field}`).fill(text);
   await page.locator("#state").selectOption("NI");

@@ -89,7 +89,11 @@ test("what an app or a person is called is never markup", async () => {
     const html = [
       signOnPages.renderConsentPage(
         {
-          ...{ app: { name }, personName: name, scopes: ["openid", "profile", "groups"], steps, switchUser: name },
+          app: { name },
+          personName: name,
+          scopes: ["openid", "profile", "groups"],
+          steps,
+          switchUser: name,
           claims: {
             name: { firstFull: name, firstCall: "x", last: name },
             role: "STUDENT",
@@ -105,7 +109,8 @@ test("what an app or a person is called is never markup", async () => {
           app: { name, logoPath: null },
           username: name,
           steps,
-          ...{ known: { firstName: name, username: name, other: name }, isShared: false },
+          known: { firstName: name, username: name, other: name },
+          isShared: false,
           help: { school: name, text: name },
           problem: { kind: "refused" },
         },

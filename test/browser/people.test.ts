@@ -28,7 +28,8 @@ beforeAll(async () => {
   await make.group({ school, name: "Schach-AG", type: "SONSTIG" });
   await make.people({ school, count: 24, groups: [group] });
   pupil = await make.person({
-    ...{ school, groups: [group] },
+    school,
+    groups: [group],
     name: { firstFull: "Bo Emil", firstCall: "Bo", last: "Zimmermann" },
   });
   const { clientId } = await make.app({ name: "Lernapp" });

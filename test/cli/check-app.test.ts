@@ -36,7 +36,10 @@ async function signOnOf(faults: readonly Fault[], { sessionPath, ...given }: Giv
   const { url } = await startApp({ ...(settings as Omit<Settings, "faults">), faults: new Set(faults) });
   return checkSignOn(
     {
-      ...{ issuer, loginUrl: `${url}/login?from=tile`, redirectUri: `${url}/callback`, clientId },
+      issuer,
+      loginUrl: `${url}/login?from=tile`,
+      redirectUri: `${url}/callback`,
+      clientId,
       clientSecret: settings.clientSecret,
       sessionUrl: sessionPath === undefined ? undefined : `${url}${sessionPath}`,
     },
@@ -46,14 +49,12 @@ async function signOnOf(faults: readonly Fault[], { sessionPath, ...given }: Giv
 
 async function webhookOf(faults: readonly Fault[], verifies: Settings["verifies"]): Promise<Verdict[]> {
   const { url } = await startApp({
-    ...{
-      issuer: "http://127.0.0.1:9",
-      clientId,
-      clientSecret,
-      secrets: [newSecret, secret],
-      showsName: true,
-      verifies,
-    },
+    issuer: "http://127.0.0.1:9",
+    clientId,
+    clientSecret,
+    secrets: [newSecret, secret],
+    showsName: true,
+    verifies,
     faults: new Set(faults),
   });
   const patience = faults.includes("is slow") ? { patienceMs } : {};
@@ -197,8 +198,12 @@ test("the demo app passes", async () => {
   atFileEnd(() => running.close());
   const verdicts = await checkSignOn(
     {
-      ...{ issuer, loginUrl: `${running.url}login`, redirectUri: `${running.url}callback`, clientId: app.clientId },
-      ...{ clientSecret: app.clientSecret, sessionUrl: undefined },
+      issuer,
+      loginUrl: `${running.url}login`,
+      redirectUri: `${running.url}callback`,
+      clientId: app.clientId,
+      clientSecret: app.clientSecret,
+      sessionUrl: undefined,
     },
     quiet,
   );
@@ -207,18 +212,21 @@ test("the demo app passes", async () => {
 
 test("the command prints reasons and links, writes JUnit, and ends with 0 or 1", async () => {
   const { url } = await startApp({
-    ...{ issuer: "http://127.0.0.1:9", clientId, clientSecret, secrets: [secret], showsName: true, verifies: "ep" },
+    issuer: "http://127.0.0.1:9",
+    clientId,
+    clientSecret,
+    secrets: [secret],
+    showsName: true,
+    verifies: "ep",
     faults: new Set<Fault>(["refuses what it has"]),
   });
   const good = await startApp({
-    ...{
-      issuer: "http://127.0.0.1:9",
-      clientId,
-      clientSecret,
-      secrets: [secret],
-      showsName: true,
-      verifies: "standard",
-    },
+    issuer: "http://127.0.0.1:9",
+    clientId,
+    clientSecret,
+    secrets: [secret],
+    showsName: true,
+    verifies: "standard",
     faults: new Set<Fault>(),
   });
   const folder = makeDataDir();

@@ -70,7 +70,8 @@ test("a process shows on stderr how far it is, to the end, and prints the id alo
   expect(code).toBe(0);
   expect(err).toMatch(/Reading .* 100 %[^]*Comparing .* 100 %[^\n]*\n$/);
   expect(await typed(["import", "preview", path, "--school", school, "--quiet"])).toEqual({
-    ...{ code: 0, err: "" },
+    code: 0,
+    err: "",
     out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) as string,
   });
 });

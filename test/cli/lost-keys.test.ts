@@ -41,7 +41,9 @@ test("where the encryption keys are lost, the service starts with new ones, and 
     const steps = [
       { id: crypto.randomUUID(), tokenHash: new Uint8Array(32).fill(1), secondStep: "NONE" as const },
       {
-        ...{ id: crypto.randomUUID(), tokenHash: new Uint8Array(32).fill(2), secondStep: "PIN" as const },
+        id: crypto.randomUUID(),
+        tokenHash: new Uint8Array(32).fill(2),
+        secondStep: "PIN" as const,
         secondStepHash: new Uint8Array(32),
       },
     ];

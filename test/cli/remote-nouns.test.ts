@@ -59,7 +59,9 @@ test("people, their logins and affiliations", async () => {
     JSON.parse((await run(["person", "set-login", person, "--username", username, "--json"])).out) as object;
   expect(await login(there, two, "ada.two")).toEqual({
     ...(await login(here, one, "ada.one")),
-    ...{ id: two, username: "ada.two", password: expect.any(String) as string },
+    id: two,
+    username: "ada.two",
+    password: expect.any(String) as string,
   });
   await expectSameReading("person", "show", "ADA.two");
   await expectSameReading("login", "show", "ada.one");

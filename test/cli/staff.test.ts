@@ -59,7 +59,8 @@ test("a role for an app that a partner manages is confirmed", async () => {
 
 test("what a role lacks and what is no role is refused", async () => {
   expect(await refusal("staff", "give", "SECRETARY", "--person", person!)).toMatchObject({
-    ...{ exitCode: 3, code: "role_scope_refused" },
+    exitCode: 3,
+    code: "role_scope_refused",
   });
   expect(await run(["staff", "give", "OPERATOR"])).toMatchObject({ code: 2 });
   expect(await run(["staff", "give", "OPERATOR", "--app", app!, "--person", person!])).toMatchObject({ code: 2 });

@@ -43,8 +43,10 @@ test("finds each type that is lost on the way to a client", async () => {
     const fileOf = (bundle: string) => (bundle === "idm" ? file : join(bundleFolder, `${bundle}.yaml`));
     await generateCode(
       bundles.map((bundle) => ({
-        ...{ generator: language.name, bundle },
-        ...{ file: fileOf(bundle), folder: join(clients, bundle) },
+        generator: language.name,
+        bundle,
+        file: fileOf(bundle),
+        folder: join(clients, bundle),
       })),
     );
     const program = await buildDriver(language, clients);

@@ -99,7 +99,9 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   resolvable: ["src/idm/index.ts", 'import "./nowhere.ts";'],
 };
 const bystanders = {
-  ...{ "openapi/tools/generate.ts": "", "demo/world.ts": "", "src/idm/presenter.test.ts": "" },
+  "openapi/tools/generate.ts": "",
+  "demo/world.ts": "",
+  "src/idm/presenter.test.ts": "",
   "src/portal/index.ts": "",
 };
 

@@ -34,17 +34,23 @@ const places: Record<string, Places & { in: "query" | "header"; path: string; me
     "enum value": { file: "schemas/PersonRole.yaml", name: "PLANTED", at: "idm/contract.ts" },
     operation: { file: "idm.yaml", name: "getPlanted", at: "idm/index.ts" },
     "removed property": { file: "schemas/SchoolAddress.yaml", name: "zipCode", at: "idm/records.ts" },
-    ...{ in: "query", path: "/idm/ep/v1/planted", method: "get" },
+    in: "query",
+    path: "/idm/ep/v1/planted",
+    method: "get",
   },
   schulconnex: {
     "required property": { file: "schemas/Anschrift.yaml", name: "geplant", at: "schulconnex/records.ts" },
     "required parameter": {
-      ...{ file: "schulconnex/listPersonenInfo.yaml", name: "geplant.id", at: "schulconnex/contract.ts" },
+      file: "schulconnex/listPersonenInfo.yaml",
+      name: "geplant.id",
+      at: "schulconnex/contract.ts",
     },
     "enum value": { file: "schemas/Gruppentyp.yaml", name: "Geplant", at: "schulconnex/contract.ts" },
     operation: { file: "schulconnex.yaml", name: "getGeplant", at: "schulconnex/index.ts" },
     "removed property": { file: "schemas/Gruppe.yaml", name: "bezeichnung", at: "schulconnex/records.ts" },
-    ...{ in: "query", path: "/idm/schulconnex/v1/geplant", method: "get" },
+    in: "query",
+    path: "/idm/schulconnex/v1/geplant",
+    method: "get",
   },
   "sign-on": {
     "required property": { file: "schemas/TokenResponse.yaml", name: "tenant", at: "sign-on/provider/answers.ts" },
@@ -52,7 +58,9 @@ const places: Record<string, Places & { in: "query" | "header"; path: string; me
     "enum value": { file: "schemas/GrantType.yaml", name: "planted_grant", at: "sign-on/contract.ts" },
     operation: { file: "sign-on.yaml", name: "getTenant", at: "sign-on/contract.ts" },
     "removed property": { file: "schemas/Introspection.yaml", name: "sid", at: "sign-on/provider/answers.ts" },
-    ...{ in: "query", path: "/oauth2/tenant", method: "get" },
+    in: "query",
+    path: "/oauth2/tenant",
+    method: "get",
   },
   webhooks: {
     "required property": { file: "schemas/PersonEvent.yaml", name: "plantedName", at: "webhooks/payload.ts" },
@@ -64,7 +72,9 @@ const places: Record<string, Places & { in: "query" | "header"; path: string; me
     "enum value": { file: "schemas/PersonEventProperty.yaml", name: "planted", at: "webhooks/contract.ts" },
     operation: { file: "webhooks.yaml", name: "receivePlantedEvent", at: "webhooks/contract.ts" },
     "removed property": { file: "schemas/GroupEvent.yaml", name: "updatedProperties", at: "webhooks/payload.ts" },
-    ...{ in: "header", path: "/webhooks/planted", method: "post" },
+    in: "header",
+    path: "/webhooks/planted",
+    method: "post",
   },
   admin: {
     "required property": { file: "schemas/Me.yaml", name: "plantedName", at: "admin/staff.ts" },
@@ -72,7 +82,9 @@ const places: Record<string, Places & { in: "query" | "header"; path: string; me
     "enum value": { file: "schemas/StaffRoleName.yaml", name: "PLANTED", at: "admin/contract.ts" },
     operation: { file: "admin.yaml", name: "getPlantedOfStaff", at: "admin/rights.ts" },
     "removed property": { file: "schemas/AuditLine.yaml", name: "schoolId", at: "admin/audit.ts" },
-    ...{ in: "query", path: "/admin/v1/planted", method: "get" },
+    in: "query",
+    path: "/admin/v1/planted",
+    method: "get",
   },
 };
 
@@ -84,7 +96,10 @@ const moreRemoved = [
   { document: "idm", schema: "Group", name: "name", at: "idm/records.ts", says: surplus },
   { document: "idm", schema: "ListedGroup", name: "id", at: "idm/records.ts", says: surplus },
   {
-    ...{ document: "sign-on", schema: "TokenForm", name: "token_type_hint", at: "sign-on/contract.ts" },
+    document: "sign-on",
+    schema: "TokenForm",
+    name: "token_type_hint",
+    at: "sign-on/contract.ts",
     says: (name: string) => `'${name}' does not exist in type`,
   },
 ];

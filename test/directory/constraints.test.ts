@@ -19,7 +19,8 @@ await make.signIn({ app: clientId, person });
 const { sandbox, sandboxSchool, invented } = await createSandbox(
   db,
   {
-    ...{ clientId, restoreWindowDays: 30 },
+    clientId,
+    restoreWindowDays: 30,
     finish: async (_change, made) => {
       const [pupil] = made.accounts;
       return { sandbox: made.sandbox.id, sandboxSchool: pupil!.schoolIds[0]!, invented: pupil!.personId };

@@ -43,8 +43,11 @@ test("the staff are at no school, hold their roles, and are added once to a demo
   const listStaff = () =>
     db.prisma.staffRole.findMany({
       select: {
-        ...{ role: true, personId: true, person: { select: { homeSchoolId: true, affiliations: true } } },
-        ...{ schools: { select: { schoolId: true } }, apps: { select: { clientId: true } } },
+        role: true,
+        personId: true,
+        person: { select: { homeSchoolId: true, affiliations: true } },
+        schools: { select: { schoolId: true } },
+        apps: { select: { clientId: true } },
       },
       orderBy: { role: "asc" },
     });

@@ -41,8 +41,11 @@ describe.each(examples)("the example $name", (example) => {
   test("passes every check of check-app", async () => {
     const [port, issuerPort] = [await findPort(), await findPort()];
     const app = await startExample(example, port, {
-      ...{ ISSUER: `http://127.0.0.1:${issuerPort}`, CLIENT_ID: "check-app", CLIENT_SECRET: "check-app-secret" },
-      ...{ WEBHOOK_SECRETS: secrets.join(" "), DATABASE: join(folder, `${example.name}-checked`) },
+      ISSUER: `http://127.0.0.1:${issuerPort}`,
+      CLIENT_ID: "check-app",
+      CLIENT_SECRET: "check-app-secret",
+      WEBHOOK_SECRETS: secrets.join(" "),
+      DATABASE: join(folder, `${example.name}-checked`),
     });
     const { out, err } = await runHere({})([
       ...["check-app", "--port", `${issuerPort}`, "--login-url", `${app.url}/login`],
@@ -61,7 +64,10 @@ describe.each(examples)("the example $name", (example) => {
     await ask("app", "update", clientId, ...back, ...uris);
     const { id, secret } = await ask<{ id: string; secret: string }>("webhook", "add", clientId, "--url", at("/hook"));
     const settings = {
-      ...{ ISSUER: service.url, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret!, WEBHOOK_SECRETS: secret },
+      ISSUER: service.url,
+      CLIENT_ID: clientId,
+      CLIENT_SECRET: clientSecret!,
+      WEBHOOK_SECRETS: secret,
       DATABASE: file,
     };
     const app = await startExample(example, port, settings);

@@ -84,7 +84,9 @@ export async function startExample(
 export const present = (records: readonly unknown[]): Shown[] =>
   (records as Shown[])
     .map(({ type, id, name, role, groups, status }) => ({
-      ...{ type, id, name },
+      type,
+      id,
+      name,
       ...(type === "person" && { role: role!, status: status!, groups: groups!.toSorted() }),
     }))
     .sort((a, b) => `${a.type} ${a.id}`.localeCompare(`${b.type} ${b.id}`));

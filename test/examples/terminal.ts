@@ -24,8 +24,11 @@ export function openTerminal(service: TestService, home: string, ports: Record<s
   const shell = spawn("bash", ["--noprofile", "--norc"], {
     cwd: root,
     env: {
-      ...{ PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home, LANG: "C.UTF-8" },
-      ...{ NODE_ENV: "test", DATABASE_URL: service.db.url },
+      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+      HOME: home,
+      LANG: "C.UTF-8",
+      NODE_ENV: "test",
+      DATABASE_URL: service.db.url,
     },
     stdio: ["pipe", "pipe", "pipe"],
   });

@@ -15,7 +15,10 @@ beforeAll(async () => {
   // The apps check ID tokens by the real time.
   service = await startDemo({ clock: makeTestClock(new Date()) });
   demoApps = await startDemoApps({
-    ...{ issuerUrl: service.url, baseUrl: service.url, platform: "schultor", portOf: () => 0 },
+    issuerUrl: service.url,
+    baseUrl: service.url,
+    platform: "schultor",
+    portOf: () => 0,
   });
   demoApp = demoApps.running.find(({ clientId }) => clientId === "demo-lernapp")!;
   for (const { clientId, url } of demoApps.running)

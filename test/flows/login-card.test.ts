@@ -22,8 +22,12 @@ const class5 = await make.group({ school, name: "5a" });
 const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 
 const everywhere: Schemas["NewCardSettings"] = {
-  ...{ enabled: true, grades: null, hours: null, networks: [] },
-  ...{ secondStep: "NONE", printSecondStep: false },
+  enabled: true,
+  grades: null,
+  hours: null,
+  networks: [],
+  secondStep: "NONE",
+  printSecondStep: false,
 };
 const setCards = (wishes: Partial<Schemas["NewCardSettings"]> = {}) =>
   admin.call("PUT", `/schools/${school}/card-settings`, { body: { ...everywhere, ...wishes } });
@@ -316,7 +320,10 @@ test("without an app that still waits in this browser a card leads to the tiles,
     const headers = { cookie, "content-type": "application/x-www-form-urlencoded" };
     const body = new URLSearchParams({ csrf });
     const sent = await fetch(`${service.url}/card?return=${forged}`, {
-      ...{ method: "POST", headers, body, redirect: "manual" as const },
+      method: "POST",
+      headers,
+      body,
+      redirect: "manual" as const,
     });
     expect([sent.status, sent.headers.get("location")]).toEqual([303, "/"]);
   }
@@ -325,8 +332,12 @@ test("without an app that still waits in this browser a card leads to the tiles,
 test("a card asks for no password of one's own, and its session changes none without the present one", async () => {
   await setCards();
   const settings = {
-    ...{ schoolId: school, userNameRule: "FIRST_DOT_LAST" as const, passwordKind: "LETTERS" as const },
-    ...{ mustChangePassword: true, ownPasswordFromGrade: 5, helpText: null },
+    schoolId: school,
+    userNameRule: "FIRST_DOT_LAST" as const,
+    passwordKind: "LETTERS" as const,
+    mustChangePassword: true,
+    ownPasswordFromGrade: 5,
+    helpText: null,
   };
   await withPrismaTransaction(service.db, (tx) => putSignInSettings(tx, settings, { at: service.clock() }));
   const person = await makePupil();

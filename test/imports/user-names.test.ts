@@ -24,8 +24,12 @@ const setRule = (schoolId: SchoolId, userNameRule: UserNameRule) =>
     putSignInSettings(
       tx,
       {
-        ...{ schoolId, userNameRule, passwordKind: "LETTERS", mustChangePassword: false },
-        ...{ ownPasswordFromGrade: null, helpText: null },
+        schoolId,
+        userNameRule,
+        passwordKind: "LETTERS",
+        mustChangePassword: false,
+        ownPasswordFromGrade: null,
+        helpText: null,
       },
       origin,
     ),

@@ -16,8 +16,11 @@ afterAll(() => useBrand(standard));
 test("every page carries the name, logo, colour and links of the operator", async () => {
   const { url } = await startService({
     env: {
-      ...{ PAGES_NAME: "Portal <Nord>", PAGES_LOGO: logo, PAGES_COLOUR: "#5a2a82" },
-      ...{ LEGAL_NOTICE_URL: "https://nord.example/impressum", HELP_URL: "https://nord.example/hilfe" },
+      PAGES_NAME: "Portal <Nord>",
+      PAGES_LOGO: logo,
+      PAGES_COLOUR: "#5a2a82",
+      LEGAL_NOTICE_URL: "https://nord.example/impressum",
+      HELP_URL: "https://nord.example/hilfe",
     },
   });
   for (const path of ["/", "/sign-in", "/nowhere"]) {

@@ -16,8 +16,10 @@ const ep = "7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef";
 const standard = "v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=";
 const [id, time] = ["019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10", "1770105600"];
 const headers = {
-  ...{ "webhook-id": id, "webhook-timestamp": time },
-  ...{ "x-ep-signature-sha256": ep, "webhook-signature": standard },
+  "webhook-id": id,
+  "webhook-timestamp": time,
+  "x-ep-signature-sha256": ep,
+  "webhook-signature": standard,
 };
 const now = new Date(1_770_105_660_000);
 const explain = (of: Partial<ReceivedEvent>) =>

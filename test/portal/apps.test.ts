@@ -87,7 +87,10 @@ describe("an app at a school", () => {
     const { group, browser, address } = await makeWorld();
     const form = await browser.open(`${address}/change`);
     const refused = await browser.submit(form, "/change", {
-      ...{ signOn: "ROLES", sync: "on", syncedGroup: group, step: "preview" },
+      signOn: "ROLES",
+      sync: "on",
+      syncedGroup: group,
+      step: "preview",
     });
     expect(refused.status).toBe(400);
     expect(refused.html).toContain("Bitte wählen Sie mindestens eine Rolle.");

@@ -82,8 +82,12 @@ test("the file has every line, and no formula of anybody's", async () => {
   const person = await make.person({ school, name });
   await service.db.prisma.audit.createMany({
     data: Array.from({ length: 1200 }, (_, index) => ({
-      ...{ id: `019a1f2e-7c40-7d1a-9b53-${String(index).padStart(12, "0")}`, at: service.clock(), schoolId: school },
-      ...{ action: "person_blocked", personId: person, detail: {} },
+      id: `019a1f2e-7c40-7d1a-9b53-${String(index).padStart(12, "0")}`,
+      at: service.clock(),
+      schoolId: school,
+      action: "person_blocked",
+      personId: person,
+      detail: {},
     })),
   });
   const file = await browser.open(`${address}/file?person=${person}&action=person_blocked`);

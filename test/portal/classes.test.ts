@@ -226,11 +226,13 @@ describe("the logins of a class", () => {
     const settings = { enabled: true, secondStep: "NONE" as const, updatedAt: service.clock(), ...none };
     await prisma.cardSettings.upsert({
       where: { schoolId: world.school },
-      ...{ create: { schoolId: world.school, ...settings }, update: {} },
+      create: { schoolId: world.school, ...settings },
+      update: {},
     });
     const office = await makeOffice(world);
     const made = await office.submit(await office.open(`${world.page}/logins`), "/logins", {
-      ...{ kind: "cards", newPasswords: "yes" },
+      kind: "cards",
+      newPasswords: "yes",
     });
     expect(made.status).toBe(200);
     return made;

@@ -82,7 +82,11 @@ test("every page of a school says its name, to operators too, and the account le
 
 describe("forms", () => {
   const filled = {
-    ...{ name: "Linden-Schule", address: "Weg 1", zipCode: "26121", city: "Musterstadt", state: "NI" },
+    name: "Linden-Schule",
+    address: "Weg 1",
+    zipCode: "26121",
+    city: "Musterstadt",
+    state: "NI",
     schoolingLevel: "GRUNDSCHULE",
   };
   const countOf = (officialId: string) => service.db.prisma.school.count({ where: { officialId } });
@@ -114,7 +118,8 @@ describe("forms", () => {
     await browser.open("/admin/schools/new");
     const send = (headers: Record<string, string>, token: string) =>
       browser.once("/admin/schools/new", {
-        ...{ method: "POST", headers },
+        method: "POST",
+        headers,
         body: new URLSearchParams({ ...filled, officialId: "F-4", token }),
       });
     expect((await send({}, "")).status).toBe(403);
@@ -127,7 +132,9 @@ describe("forms", () => {
 
   test("that another site sent after the session ended are not offered to be sent again", async () => {
     const sent = await fetch(`${service.url}/admin/schools/new`, {
-      ...{ method: "POST", redirect: "manual", headers: { "sec-fetch-site": "cross-site" } },
+      method: "POST",
+      redirect: "manual",
+      headers: { "sec-fetch-site": "cross-site" },
       body: new URLSearchParams({ ...filled, officialId: "F-7" }),
     });
     expect([sent.status, sent.headers.get("location")]).toEqual([303, "/sign-in?return=%2Fadmin%2Fschools%2Fnew"]);

@@ -103,7 +103,8 @@ test("a partner registers an app once, and its secret stands on that page alone"
   expect(shown.html).not.toContain("<script>alert");
   expect(shown.html).toContain("Rechte anfragen");
   const taken = await browser.submit(await browser.open("/partner/new"), "/partner/new", {
-    ...{ name: "Neu", clientId: address!.split("/").at(-1)! },
+    name: "Neu",
+    clientId: address!.split("/").at(-1)!,
   });
   expect([taken.status, taken.html]).toEqual([409, expect.stringContaining("gehört schon zu einer anderen App")]);
   expect(taken.html).toContain('value="Neu"');
@@ -113,21 +114,25 @@ test("the registration is changed; what is refused stays as it was typed", async
   const { clientId, browser, address } = await makeWorld();
   const form = await browser.open(`${address}/registration`);
   const fields = {
-    ...{ name: "Lernapp 2", provider: "Verlag", descriptionDe: "Üben", purposeDe: "Namen zeigen" },
-    ...{ redirectUris: "https://a.example/cb\r\n\r\n https://b.example/cb ", postLogoutRedirectUris: "" },
-    ...{
-      loginUrl: "https://a.example/login",
-      pkceRequired: "on",
-      idTokenAlgorithm: "ES256",
-      schulconnexSpelling: "V1_7",
-    },
+    name: "Lernapp 2",
+    provider: "Verlag",
+    descriptionDe: "Üben",
+    purposeDe: "Namen zeigen",
+    redirectUris: "https://a.example/cb\r\n\r\n https://b.example/cb ",
+    postLogoutRedirectUris: "",
+    loginUrl: "https://a.example/login",
+    pkceRequired: "on",
+    idTokenAlgorithm: "ES256",
+    schulconnexSpelling: "V1_7",
   };
   const saved = await browser.submit(form, "/registration", fields);
   expect(saved.html).toContain("Die Registrierung ist gespeichert.");
   expect((await browser.submit(form, "/registration", fields)).status).toBe(200);
   expect(await readApp(clientId)).toMatchObject({
-    ...{ name: "Lernapp 2", redirectUris: ["https://a.example/cb", "https://b.example/cb"] },
-    ...{ loginUrl: "https://a.example/login", idTokenAlgorithm: "ES256" },
+    name: "Lernapp 2",
+    redirectUris: ["https://a.example/cb", "https://b.example/cb"],
+    loginUrl: "https://a.example/login",
+    idTokenAlgorithm: "ES256",
   });
   expect(saved.html).toContain('value="Verlag"');
   const refused = await browser.submit(saved, "/registration", { ...fields, redirectUris: "http://insecure.example/" });

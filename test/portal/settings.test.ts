@@ -70,7 +70,9 @@ test("a school uploads its logo, sees it and removes it; what is no PNG or JPEG 
   const image = await browser.once(source);
   expect(Buffer.from(await image.arrayBuffer()).equals(jpeg)).toBe(true);
   expect(Object.fromEntries(image.headers)).toMatchObject({
-    ...{ "content-type": "image/jpeg", "cache-control": "private, no-cache", "x-content-type-options": "nosniff" },
+    "content-type": "image/jpeg",
+    "cache-control": "private, no-cache",
+    "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'",
   });
   const again = { headers: { "if-none-match": image.headers.get("etag")!, "cache-control": "max-age=0" } };

@@ -31,8 +31,13 @@ beforeAll(async () => {
   const base = `/admin/schools/${school}`;
   const group = `${base}/classes/${groups[0]!}`;
   pages = {
-    ...{ people: `${base}/people`, sorted: `${base}/people?sort=-lastSignIn`, person: `${base}/people/${ids[0]!}` },
-    ...{ classes: `${base}/classes`, class: group, member: `${group}/members/${ids[0]!}`, logins: `${group}/logins` },
+    people: `${base}/people`,
+    sorted: `${base}/people?sort=-lastSignIn`,
+    person: `${base}/people/${ids[0]!}`,
+    classes: `${base}/classes`,
+    class: group,
+    member: `${group}/members/${ids[0]!}`,
+    logins: `${group}/logins`,
   };
 });
 

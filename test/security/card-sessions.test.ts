@@ -27,9 +27,7 @@ const [school, other] = [await make.school(), await make.school()];
 const group = await make.group({ school });
 const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 const cards = `/schools/${school}/login-cards`;
-const settings = {
-  ...{ enabled: true, grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false },
-};
+const settings = { enabled: true, grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false };
 const setEnabled = (enabled: boolean) =>
   call("PUT", `/schools/${school}/card-settings`, { body: { ...settings, enabled } });
 

@@ -134,8 +134,16 @@ const queries: Record<string, Record<string, string>> = {
 };
 /** What the operations with the most work answer. */
 const answers: Record<string, number> = {
-  ...{ createLoginCards: 201, printLoginCards: 200, putSchoolLogo: 204, createImport: 201, getPersonData: 200 },
-  ...{ listImportChanges: 200, listPersonenInfo: 200, putAppLogo: 204, getAppView: 200, createSandbox: 201 },
+  createLoginCards: 201,
+  printLoginCards: 200,
+  putSchoolLogo: 204,
+  createImport: 201,
+  getPersonData: 200,
+  listImportChanges: 200,
+  listPersonenInfo: 200,
+  putAppLogo: 204,
+  getAppView: 200,
+  createSandbox: 201,
 };
 const image = makeCostlyImage();
 const roster = Buffer.from(

@@ -181,7 +181,9 @@ describe("what a role needs", () => {
 
 describe("who gives what", () => {
   const toColleague = (role: NewRole["role"], schoolIds: SchoolId[]): NewRole => ({
-    ...{ role, holder: { personId: colleague }, schoolIds },
+    role,
+    holder: { personId: colleague },
+    schoolIds,
     ...(role === "SUPPORT" && { reason: "Ticket 17", endsAt: later(1) }),
     ...(role === "PARTNER" && { clientIds: [app] }),
   });

@@ -82,7 +82,10 @@ export function makeAuthenticator(site: { origin: string; rpId: string }) {
         ["authData", authData(told, made)],
       ]);
       return {
-        ...{ id: base64(id), rawId: base64(id), type: "public-key", clientExtensionResults: {} },
+        id: base64(id),
+        rawId: base64(id),
+        type: "public-key",
+        clientExtensionResults: {},
         response: {
           clientDataJSON: base64(clientData("webauthn.create", options.challenge, told)),
           attestationObject: base64(encodeCbor(attestation)),
@@ -96,10 +99,11 @@ export function makeAuthenticator(site: { origin: string; rpId: string }) {
       const [client, data] = [clientData("webauthn.get", options.challenge, told), authData(told)];
       const signature = sign("sha256", Buffer.concat([data, sha256(client)]), privateKey);
       return {
-        ...{ id, rawId: id, type: "public-key", clientExtensionResults: {} },
-        response: {
-          ...{ clientDataJSON: base64(client), authenticatorData: base64(data), signature: base64(signature) },
-        },
+        id,
+        rawId: id,
+        type: "public-key",
+        clientExtensionResults: {},
+        response: { clientDataJSON: base64(client), authenticatorData: base64(data), signature: base64(signature) },
       };
     },
     get uses() {

@@ -79,13 +79,15 @@ test.each([
   "the snippets of its README, and the spellings of Schulconnex, fit its types with module %s",
   async (module, moduleResolution) => {
     const compilerOptions = {
-      ...{ module, moduleResolution, target: "es2022", lib: ["es2022", "dom", "dom.iterable"], strict: true },
-      ...{
-        noEmit: true,
-        allowImportingTsExtensions: true,
-        types: ["node"],
-        typeRoots: [join(root, "node_modules/@types")],
-      },
+      module,
+      moduleResolution,
+      target: "es2022",
+      lib: ["es2022", "dom", "dom.iterable"],
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      types: ["node"],
+      typeRoots: [join(root, "node_modules/@types")],
     };
     writeFileSync(join(app, "spellings.ts"), spellings);
     const files = [...snippets().map(({ name }) => name), "spellings.ts"];
@@ -151,7 +153,9 @@ async function bundle(): Promise<string> {
   const entry = join(app, "all.js");
   writeFileSync(entry, 'export * from "@schultor/client"; export * from "@schultor/client/sqlite";');
   const result = await build({
-    ...{ root: app, configFile: false, logLevel: "silent" },
+    root: app,
+    configFile: false,
+    logLevel: "silent",
     build: { write: false, minify: true, target: "es2022", lib: { entry, formats: ["iife"], name: "schultor" } },
   });
   const [output] = Array.isArray(result) ? result : [result];
@@ -169,8 +173,24 @@ test("is as small as its README says", async () => {
 
 test("reads and verifies where there is nothing but web standards", async () => {
   const web = {
-    ...{ fetch, Request, Response, Headers, FormData, URL, URLSearchParams, AbortController, AbortSignal },
-    ...{ crypto, TextEncoder, TextDecoder, setTimeout, clearTimeout, atob, btoa, Uint8Array, ArrayBuffer },
+    fetch,
+    Request,
+    Response,
+    Headers,
+    FormData,
+    URL,
+    URLSearchParams,
+    AbortController,
+    AbortSignal,
+    crypto,
+    TextEncoder,
+    TextDecoder,
+    setTimeout,
+    clearTimeout,
+    atob,
+    btoa,
+    Uint8Array,
+    ArrayBuffer,
   };
   const client = snippets()
     .find(({ name }) => name === "client.ts")!

@@ -31,14 +31,12 @@ type Compared = (typeof comparedProperties)[number];
 
 /** The columns of a snapshot with their types. */
 export const snapshotTypes = {
-  ...{
-    client_id: "text",
-    type: "text",
-    subject_id: "uuid",
-    school_id: "uuid",
-    is_active: "boolean",
-    is_synced: "boolean",
-  },
+  client_id: "text",
+  type: "text",
+  subject_id: "uuid",
+  school_id: "uuid",
+  is_active: "boolean",
+  is_synced: "boolean",
   ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
 } satisfies Record<keyof SnapshotRow, string>;
 

@@ -64,8 +64,13 @@ export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Gen
     const { x = 0, width = inner.width, font = "plain", isQuiet = false } = at;
     const { size, lines } = fitText(text, { width, height: at.height, size: at.size }, measure[font]);
     return lines.map((line, index) => ({
-      ...{ kind: "text", font, size, text: line, isQuiet },
-      ...{ x: at.originX + x, y: at.originY + at.y + index * size * lineHeight },
+      kind: "text",
+      font,
+      size,
+      text: line,
+      isQuiet,
+      x: at.originX + x,
+      y: at.originY + at.y + index * size * lineHeight,
     }));
   };
   const layOutPage = (some: readonly PrintedCard[]): Page => [

@@ -24,7 +24,11 @@ export function makeCookieJar(): CookieJar {
         if (domain && domain !== url.hostname && !url.hostname.endsWith(`.${domain}`)) continue;
         const path = given.get("path");
         const cookie: Cookie = {
-          ...{ name, value, host: domain || url.hostname, isHostOnly: !domain, isSecure: given.has("secure") },
+          name,
+          value,
+          host: domain || url.hostname,
+          isHostOnly: !domain,
+          isSecure: given.has("secure"),
           path: path?.startsWith("/") ? path : url.pathname.replace(/\/[^/]*$/, "") || "/",
         };
         const key = [cookie.host, cookie.path, name].join(" ");

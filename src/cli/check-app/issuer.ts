@@ -74,7 +74,9 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
     const { form } = request;
     const accessToken = randomBytes(24).toString("base64url");
     const answer: Schemas["TokenResponse"] = {
-      ...{ access_token: accessToken, token_type: "Bearer", expires_in: hourSeconds },
+      access_token: accessToken,
+      token_type: "Bearer",
+      expires_in: hourSeconds,
       scope: form.get("scope") ?? "openid",
     };
     if (form.get("grant_type") === "client_credentials") return sendJson(res, 200, answer);
@@ -91,10 +93,8 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
     );
     sendJson(res, 200, {
       ...answer,
-      ...{
-        scope: attempt.request?.get("scope") ?? "openid",
-        id_token: signature === "none" ? unsign(idToken) : idToken,
-      },
+      scope: attempt.request?.get("scope") ?? "openid",
+      id_token: signature === "none" ? unsign(idToken) : idToken,
       ...(tokenType !== undefined && { token_type: tokenType }),
     });
   }
@@ -165,9 +165,16 @@ function claimsOf(attempt: Attempt, { issuer, clientId, accessToken }: Issued): 
   const now = Math.floor(Date.now() / 1000);
   const nonce = attempt.request?.get("nonce");
   const claims: Schemas["IdTokenClaims"] = {
-    ...{ iss: issuer, aud: [clientId], ...personOf(attempt), jti: randomUUID(), sid: attempt.sub.slice(0, 8) },
+    iss: issuer,
+    aud: [clientId],
+    ...personOf(attempt),
+    jti: randomUUID(),
+    sid: attempt.sub.slice(0, 8),
     at_hash: createHash("sha256").update(accessToken).digest().subarray(0, 16).toString("base64url"),
-    ...{ auth_time: now, rat: now, iat: now, exp: now + hourSeconds },
+    auth_time: now,
+    rat: now,
+    iat: now,
+    exp: now + hourSeconds,
     ...(nonce && { nonce }),
   };
   return claims;

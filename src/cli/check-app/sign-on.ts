@@ -119,7 +119,8 @@ const forgeries: readonly Forgery[] = [
   { id: "id-token-audience", what: "another audience", tampering: { claims: (of) => ({ ...of, aud: ["other-app"] }) } },
   { id: "id-token-issuer", what: "another issuer", tampering: { claims: (of) => ({ ...of, iss: wrong }) } },
   {
-    ...{ id: "id-token-expired", what: "an ID token that expired a day ago" },
+    id: "id-token-expired",
+    what: "an ID token that expired a day ago",
     tampering: { claims: (of) => ({ ...of, iat: dayAgo() - 60, auth_time: dayAgo() - 60, exp: dayAgo() }) },
   },
   { id: "iss-parameter", what: "another iss", tampering: { answer: (answer) => answer.set("iss", wrong) } },

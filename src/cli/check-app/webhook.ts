@@ -123,7 +123,10 @@ async function sendEvent(
   const headers = sent.flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]]));
   try {
     const answer = await fetch(url, {
-      ...{ method: "POST", headers, body: sending.sentBody ?? body, redirect: "manual" },
+      method: "POST",
+      headers,
+      body: sending.sentBody ?? body,
+      redirect: "manual",
       signal: AbortSignal.timeout(patienceMs),
     });
     await answer.arrayBuffer();

@@ -11,8 +11,18 @@ const appOf = (record: Schemas["AdminApp"]): ShownApp => {
   const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = record;
   const { backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling, oldSecretEndsAt } = record;
   return {
-    ...{ clientId: clientId as ClientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl },
-    ...{ backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling },
+    clientId: clientId as ClientId,
+    name,
+    type,
+    pkceRequired,
+    redirectUris,
+    postLogoutRedirectUris,
+    loginUrl,
+    backchannelLogoutUri,
+    scopes,
+    attributes,
+    idTokenAlgorithm,
+    schulconnexSpelling,
     oldSecretEndsAt: dateOf(oldSecretEndsAt),
   };
 };

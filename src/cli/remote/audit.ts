@@ -8,9 +8,18 @@ function actorIdOf({ personId, clientId, program }: Schemas["AuditActor"]): stri
 
 /** Shape: fields in the order in which they are printed. */
 const lineOf = (line: Schemas["AuditLine"]): RecordedAudit => ({
-  ...{ id: line.id, at: new Date(line.at), action: line.action, actorId: actorIdOf(line.actor) },
-  ...{ clientId: line.clientId, personId: line.personId, schoolId: line.schoolId, requestId: line.requestId },
-  ...{ detail: line.detail, actorRole: line.actor.role, before: line.before, after: line.after },
+  id: line.id,
+  at: new Date(line.at),
+  action: line.action,
+  actorId: actorIdOf(line.actor),
+  clientId: line.clientId,
+  personId: line.personId,
+  schoolId: line.schoolId,
+  requestId: line.requestId,
+  detail: line.detail,
+  actorRole: line.actor.role,
+  before: line.before,
+  after: line.after,
 });
 
 type Asked = {

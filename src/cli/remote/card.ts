@@ -12,8 +12,12 @@ export async function listCards({ api }: Remote, asked: Asked): Promise<ListedCa
   const read = (page: object) =>
     api.GET(ofSchool, { params: { path: { schoolId }, query: { ...given({ person: personId }), ...page } } });
   return (await firstEntries(read, { limit, after, idOf: ({ id }) => id })).map((card) => ({
-    ...{ ...card, id: card.id as CardId, personId: card.personId as PersonId },
-    ...{ createdAt: new Date(card.createdAt), lastUsedAt: dateOf(card.lastUsedAt), revokedAt: dateOf(card.revokedAt) },
+    ...card,
+    id: card.id as CardId,
+    personId: card.personId as PersonId,
+    createdAt: new Date(card.createdAt),
+    lastUsedAt: dateOf(card.lastUsedAt),
+    revokedAt: dateOf(card.revokedAt),
   }));
 }
 

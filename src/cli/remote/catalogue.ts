@@ -10,7 +10,10 @@ export async function listCatalogue({ api }: Remote, { schoolId, search, granted
   const read = (page: object) =>
     api.GET("/admin/v1/schools/{schoolId}/catalogue", { params: { path: { schoolId }, query: { ...asked, ...page } } });
   return (await allEntries(read)).map(({ clientId, grant, lastSignInAt, ...app }) => ({
-    ...{ ...app, clientId: clientId as ClientId, lastSignInAt: dateOf(lastSignInAt) },
-    ...{ signOn: grant?.signOn.kind ?? null, sync: grant?.sync ?? null },
+    ...app,
+    clientId: clientId as ClientId,
+    lastSignInAt: dateOf(lastSignInAt),
+    signOn: grant?.signOn.kind ?? null,
+    sync: grant?.sync ?? null,
   }));
 }

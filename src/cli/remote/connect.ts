@@ -28,7 +28,11 @@ export function connect(where: Where, terminal: Terminal): Remote {
     },
   });
   return {
-    ...{ address: where.address, api, tell, showProgress, emit },
+    address: where.address,
+    api,
+    tell,
+    showProgress,
+    emit,
     get stop() {
       return terminal.stop ?? never;
     },

@@ -6,8 +6,17 @@ const endpointOf = (record: Schemas["WebhookEndpoint"]): Endpoint => {
   const { id, clientId, url, eventTypes, state, reason, stateChangedAt, resumeAt, failingSince, createdAt } = record;
   const listensUntil = dateOf(record.listensUntil);
   return {
-    ...{ id, clientId, url, eventTypes, state, reason, stateChangedAt: new Date(stateChangedAt) },
-    ...{ resumeAt: dateOf(resumeAt), failingSince: dateOf(failingSince), listensUntil, createdAt: new Date(createdAt) },
+    id,
+    clientId,
+    url,
+    eventTypes,
+    state,
+    reason,
+    stateChangedAt: new Date(stateChangedAt),
+    resumeAt: dateOf(resumeAt),
+    failingSince: dateOf(failingSince),
+    listensUntil,
+    createdAt: new Date(createdAt),
     pending: record.pending,
   };
 };
@@ -15,8 +24,16 @@ const endpointOf = (record: Schemas["WebhookEndpoint"]): Endpoint => {
 const deliveryOf = (record: Schemas["Delivery"]): Delivery => {
   const { deliveryId, messageId, endpointId, eventType, isTest, body, state, attempts } = record;
   return {
-    ...{ id: deliveryId, messageId, endpointId, eventType, isTest, body, state, attempts },
-    ...{ createdAt: new Date(record.createdAt), finishedAt: dateOf(record.finishedAt) },
+    id: deliveryId,
+    messageId,
+    endpointId,
+    eventType,
+    isTest,
+    body,
+    state,
+    attempts,
+    createdAt: new Date(record.createdAt),
+    finishedAt: dateOf(record.finishedAt),
     nextAttemptAt: dateOf(record.nextAttemptAt),
   };
 };

@@ -12,8 +12,11 @@ function audienceOf({ kind, roles, groupIds }: Schemas["SignOnAudience"]): SignO
 
 /** Shape: fields in the order in which they are printed. */
 const grantOf = ({ clientId, schoolId, signOn, sync, syncedGroupIds }: Schemas["Grant"]): GrantSettings => ({
-  ...{ clientId: clientId as ClientId, schoolId: schoolId as SchoolId },
-  ...{ sync, signOn: audienceOf(signOn), syncedGroups: syncedGroupIds as GroupId[] },
+  clientId: clientId as ClientId,
+  schoolId: schoolId as SchoolId,
+  sync,
+  signOn: audienceOf(signOn),
+  syncedGroups: syncedGroupIds as GroupId[],
 });
 
 const readGrant = ({ api }: Remote, path: GrantKey) => tagged(api.GET(oneGrant, { params: { path } }));

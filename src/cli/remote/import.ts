@@ -12,10 +12,21 @@ const of = (importId: string) => ({ params: { path: { importId } } });
 const recordOf = (record: Schemas["Import"]): ImportRecord => {
   const { id, format, mode, state, fileName, schoolYear, errorCount, notes, createdAt, appliedAt } = record;
   return {
-    ...{ id: id as ImportId, format, mode, state, fileName, schoolYear: schoolYear ?? "", errorCount },
-    ...{ notes: notes as ImportRecord["notes"], createdAt: new Date(createdAt), appliedAt: dateOf(appliedAt) },
+    id: id as ImportId,
+    format,
+    mode,
+    state,
+    fileName,
+    schoolYear: schoolYear ?? "",
+    errorCount,
+    notes: notes as ImportRecord["notes"],
+    createdAt: new Date(createdAt),
+    appliedAt: dateOf(appliedAt),
     schools: record.schools.map(({ id: schoolId, name, state: at, kept, people, groups, memberships, before }) => ({
-      ...{ id: schoolId as SchoolId, name, state: at, counts: { kept, before, groups, people, memberships } },
+      id: schoolId as SchoolId,
+      name,
+      state: at,
+      counts: { kept, before, groups, people, memberships },
     })),
   };
 };
@@ -59,7 +70,8 @@ export async function previewImport(remote: Remote, wanted: Wanted): Promise<Imp
   const file = await openAsBlob(path);
   const lines = [...carryOvers].map(([next, previous]) => `${previous}=${next}`);
   const query = {
-    ...{ "file-name": basename(path), "in-background": true },
+    "file-name": basename(path),
+    "in-background": true,
     ...given({ school: schoolId, mode, "school-year": schoolYear }),
     ...(lines.length > 0 && { "carry-over": lines.join("\n") }),
   };
@@ -114,7 +126,13 @@ export async function listFaults({ api }: Remote, id: ImportId, limit: number): 
   const read = (page: object) => api.GET(`${oneImport}/faults`, { params: { ...of(id).params, query: page } });
   const faults = await firstEntries(read, { limit });
   return faults.map(({ file, line, column, field, code, message, text }) => ({
-    ...{ file, line, column, field, code, message, text },
+    file,
+    line,
+    column,
+    field,
+    code,
+    message,
+    text,
   }));
 }
 
@@ -131,19 +149,21 @@ export async function sampleImport({ api }: Remote, record: ImportRecord): Promi
     const leavers = await firstEntries((page) => api.GET(`${oneImport}/leavers`, at(page)), { limit: samplesOfEach });
     samples.set(school, [
       ...leavers.map(({ name, sourceSystemIdentifier, losesAccess }) => ({
-        ...{
-          kind: "person" as const,
-          change: losesAccess ? "removed" : "left",
-          sourceId: sourceSystemIdentifier ?? "",
-        },
-        ...{ name: name === null ? null : `${name.firstFull} ${name.last}`, previousSourceId: null },
+        kind: "person" as const,
+        change: losesAccess ? "removed" : "left",
+        sourceId: sourceSystemIdentifier ?? "",
+        name: name === null ? null : `${name.firstFull} ${name.last}`,
+        previousSourceId: null,
       })),
       ...groups
         .filter(({ step }) => step !== "NONE")
         .slice(0, samplesOfEach)
         .map(({ name, step, sourceSystemIdentifier }) => ({
-          ...{ kind: "group" as const, change: step.toLowerCase(), sourceId: sourceSystemIdentifier ?? "" },
-          ...{ name, previousSourceId: null },
+          kind: "group" as const,
+          change: step.toLowerCase(),
+          sourceId: sourceSystemIdentifier ?? "",
+          name,
+          previousSourceId: null,
         })),
     ]);
   }

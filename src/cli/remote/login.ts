@@ -6,10 +6,7 @@ export async function findLogin({ api }: Remote, personId: PersonId): Promise<Lo
   const params = { path: { personId } };
   const login = await bodyOf(api.GET("/admin/v1/people/{personId}/login", { params }));
   const { username, hasPassword, changedAt, blockedAt, sessions } = login;
-  return {
-    ...{ personId, username, hasPassword, changedAt: new Date(changedAt) },
-    ...{ blockedAt: dateOf(blockedAt), sessions },
-  };
+  return { personId, username, hasPassword, changedAt: new Date(changedAt), blockedAt: dateOf(blockedAt), sessions };
 }
 
 type Asked = { schoolId: SchoolId; onlyMissing: boolean } & (
@@ -28,7 +25,10 @@ export async function makePasswords({ api }: Remote, asked: Asked): Promise<Made
           }),
         );
   return made.map(({ personId, name, username, password }) => ({
-    ...{ personId: personId as PersonId, name, username, password },
+    personId: personId as PersonId,
+    name,
+    username,
+    password,
   }));
 }
 

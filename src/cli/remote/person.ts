@@ -15,14 +15,23 @@ import { bodyOf, dateOf, firstEntries, fromLatest, given, once, tagged, type Rem
 function personOf(record: Schemas["AdminPerson"]): Person {
   const { id, role, status, name, sourceSystemIdentifier, softDeletedAt, purgeAt, blockedAt, createdAt } = record;
   return {
-    ...{ role, status, sourceSystemIdentifier },
-    ...{ softDeletedAt: dateOf(softDeletedAt), purgeAt: dateOf(purgeAt), blockedAt: dateOf(blockedAt) },
-    ...{ createdAt: new Date(createdAt), id: id as PersonId, name },
+    role,
+    status,
+    sourceSystemIdentifier,
+    softDeletedAt: dateOf(softDeletedAt),
+    purgeAt: dateOf(purgeAt),
+    blockedAt: dateOf(blockedAt),
+    createdAt: new Date(createdAt),
+    id: id as PersonId,
+    name,
     homeSchoolId: record.homeSchoolId as SchoolId | null,
     schools: record.schools.map((school) => ({ id: school.id as SchoolId, name: school.name })),
     groups: record.groups.map((group) => ({
-      ...{ id: group.id as GroupId, schoolId: group.schoolId as SchoolId },
-      ...{ name: group.name, status: group.status, role: group.role },
+      id: group.id as GroupId,
+      schoolId: group.schoolId as SchoolId,
+      name: group.name,
+      status: group.status,
+      role: group.role,
     })),
   };
 }
@@ -60,7 +69,10 @@ export async function findPeople({ api }: Remote, { search, after, limit }: Part
     schools.set(schoolId, { id: id as SchoolId, name, officialId });
   }
   return found.map(({ id, role, status, name, homeSchoolId }) => ({
-    ...{ id: id as PersonId, role, status, name },
+    id: id as PersonId,
+    role,
+    status,
+    name,
     homeSchool: homeSchoolId === null ? null : (schools.get(homeSchoolId) ?? null),
   }));
 }
@@ -78,7 +90,11 @@ export async function createPerson(
 }
 
 const flat = ({ role, name, sourceSystemIdentifier }: Schemas["AdminPerson"]): Record<string, unknown> => ({
-  ...{ role, firstFull: name?.firstFull, firstCall: name?.firstCall, last: name?.last, sourceSystemIdentifier },
+  role,
+  firstFull: name?.firstFull,
+  firstCall: name?.firstCall,
+  last: name?.last,
+  sourceSystemIdentifier,
 });
 
 /** Answers the names of what differs now. Shape: `name` makes the new name of the present one. */

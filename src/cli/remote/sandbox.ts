@@ -5,8 +5,10 @@ import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } 
 
 /** Shape: fields in the order in which they are printed. */
 const sandboxOf = ({ id, clientId, createdAt, expiresAt, schools, steps }: Schemas["Sandbox"]): Sandbox => ({
-  ...{ id: id as SandboxId, clientId: clientId as ClientId },
-  ...{ createdAt: new Date(createdAt), expiresAt: new Date(expiresAt) },
+  id: id as SandboxId,
+  clientId: clientId as ClientId,
+  createdAt: new Date(createdAt),
+  expiresAt: new Date(expiresAt),
   schools: schools.map(({ id: schoolId, ...school }) => ({ id: schoolId as SchoolId, ...school })),
   steps: steps.map(({ step, doneAt, expectation }) => ({ step, doneAt: dateOf(doneAt), expectation })),
 });
@@ -31,7 +33,9 @@ export async function createSandbox({ api }: Remote, clientId: ClientId): Promis
   return {
     sandbox: sandboxOf(sandbox),
     accounts: accounts.map(({ personId, schoolIds, ...account }) => ({
-      ...{ ...account, personId: personId as PersonId, schoolIds: schoolIds as SchoolId[] },
+      ...account,
+      personId: personId as PersonId,
+      schoolIds: schoolIds as SchoolId[],
     })),
   };
 }

@@ -4,8 +4,12 @@ import { bodyOf, firstEntries, fromLatest, given, once, tagged, type Remote, typ
 
 /** Shape: fields in the order in which they are printed. */
 const schoolOf = ({ id, name, officialId, schoolingLevel, address, location }: Schemas["AdminSchool"]): School => ({
-  ...{ name, officialId, schoolingLevel },
-  ...{ id: id as SchoolId, address, location },
+  name,
+  officialId,
+  schoolingLevel,
+  id: id as SchoolId,
+  address,
+  location,
 });
 
 type Part = { search: string | undefined; after: string | undefined; limit: number };
@@ -35,8 +39,14 @@ const flat = ({
   location,
   schoolingLevel,
 }: Schemas["AdminSchool"]): Record<string, unknown> => ({
-  ...{ name, officialId, address: address.address, addressAddition: address.addressAddition, city: address.city },
-  ...{ zipCode: address.zipCode, ...location, schoolingLevel },
+  name,
+  officialId,
+  address: address.address,
+  addressAddition: address.addressAddition,
+  city: address.city,
+  zipCode: address.zipCode,
+  ...location,
+  schoolingLevel,
 });
 
 /** Undefined where nothing of it is given. */

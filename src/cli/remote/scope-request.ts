@@ -2,8 +2,11 @@ import type { ClientId, ScopeRequest, ScopeRequestId } from "../../access/index.
 import { bodyOf, dateOf, firstEntries, given, type Remote, type Schemas } from "./remote.ts";
 
 const requestOf = ({ id, clientId, requestedAt, decidedAt, ...rest }: Schemas["ScopeRequest"]): ScopeRequest => ({
-  ...{ ...rest, id: id as ScopeRequestId, clientId: clientId as ClientId },
-  ...{ requestedAt: new Date(requestedAt), decidedAt: dateOf(decidedAt) },
+  ...rest,
+  id: id as ScopeRequestId,
+  clientId: clientId as ClientId,
+  requestedAt: new Date(requestedAt),
+  decidedAt: dateOf(decidedAt),
 });
 
 type Asked = {

@@ -9,8 +9,11 @@ export async function listSessions({ api }: Remote, personId: PersonId): Promise
   const read = (query: object) => api.GET(`${onePerson}/sessions`, { params: { path: { personId }, query } });
   const found = await allEntries(read);
   return found.map(({ apps, since, lastUsedAt, endsAt, ...session }) => ({
-    ...{ ...session, apps: apps.map((app) => ({ ...app, clientId: app.clientId as ClientId })) },
-    ...{ since: new Date(since), lastUsedAt: dateOf(lastUsedAt), endsAt: new Date(endsAt) },
+    ...session,
+    apps: apps.map((app) => ({ ...app, clientId: app.clientId as ClientId })),
+    since: new Date(since),
+    lastUsedAt: dateOf(lastUsedAt),
+    endsAt: new Date(endsAt),
   }));
 }
 
@@ -22,7 +25,9 @@ export async function listConsents({ api }: Remote, personId: PersonId): Promise
   const read = (query: object) => api.GET(`${onePerson}/consents`, { params: { path: { personId }, query } });
   const found = (await allEntries(read)).filter((consent) => consent !== null);
   return found.map(({ clientId, grantedAt, ...consent }) => ({
-    ...{ ...consent, clientId: clientId as ClientId, grantedAt: new Date(grantedAt) },
+    ...consent,
+    clientId: clientId as ClientId,
+    grantedAt: new Date(grantedAt),
   }));
 }
 

@@ -8,9 +8,14 @@ function roleOf(record: Schemas["StaffRole"]): StaffRole {
   const { id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt } = record;
   const { personId, clientId } = holder;
   return {
-    ...{ role, reason, endsAt: dateOf(endsAt), givenAt: new Date(givenAt), id: id as StaffRoleId },
+    role,
+    reason,
+    endsAt: dateOf(endsAt),
+    givenAt: new Date(givenAt),
+    id: id as StaffRoleId,
     holder: personId === null ? { clientId: clientId as ClientId } : { personId: personId as PersonId },
-    ...{ schoolIds: schoolIds as SchoolId[], clientIds: clientIds as ClientId[] },
+    schoolIds: schoolIds as SchoolId[],
+    clientIds: clientIds as ClientId[],
   };
 }
 
@@ -27,7 +32,9 @@ export async function giveRole(
 ): Promise<StaffRole> {
   const more = { reason: reason ?? undefined, endsAt: endsAt?.toISOString(), confirmPartners };
   const body = {
-    ...{ role, holder, ...given(more) },
+    role,
+    holder,
+    ...given(more),
     ...(schoolIds.length > 0 && { schoolIds }),
     ...(clientIds.length > 0 && { clientIds }),
   };
@@ -71,7 +78,10 @@ export async function createStaffPerson(
   { name, username, role, schoolIds, clientIds, reason, endsAt }: NewAccount,
 ): Promise<Schemas["LoginSecret"]> {
   const body = {
-    ...{ name, username, role, ...given({ reason: reason ?? undefined, endsAt: endsAt?.toISOString() }) },
+    name,
+    username,
+    role,
+    ...given({ reason: reason ?? undefined, endsAt: endsAt?.toISOString() }),
     ...(schoolIds.length > 0 && { schoolIds }),
     ...(clientIds.length > 0 && { clientIds }),
   };
@@ -84,7 +94,11 @@ export async function listStaffPeople({ api }: Remote, { search, after, limit }:
   const read = (page: object) => api.GET(staffPeople, { params: { query: { ...given({ search }), ...page } } });
   const found = await firstEntries(read, { limit, after, idOf: ({ id }) => id });
   return found.map(({ id, status, name, username, roles: held }) => ({
-    ...{ id: id as PersonId, status, name, username, roles: held.map(({ role }) => role) },
+    id: id as PersonId,
+    status,
+    name,
+    username,
+    roles: held.map(({ role }) => role),
   }));
 }
 

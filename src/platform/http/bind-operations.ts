@@ -83,8 +83,13 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const connection = callerOf(res);
       const given = handle({
-        ...{ caller: res.locals["caller"], path: req.params, query: req.query, body: req.body as unknown },
-        ...{ headers: readHeaders(headerNames, req), requestId: requestIdOf(res), connection },
+        caller: res.locals["caller"],
+        path: req.params,
+        query: req.query,
+        body: req.body as unknown,
+        headers: readHeaders(headerNames, req),
+        requestId: requestIdOf(res),
+        connection,
       });
       if (given instanceof AppError) throw given;
       const sending = {

@@ -25,7 +25,9 @@ const showAccount: Show = async (visit) => {
   ]);
   const here = idOfSession(visitor.sessionUid);
   return {
-    ...{ title: t("account.title"), view: "account", place },
+    title: t("account.title"),
+    view: "account",
+    place,
     model: {
       name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,
       isStaff: me.roles.length > 0,

@@ -20,7 +20,11 @@ export async function listCatalogue(visit: Visit): Promise<Shown> {
   const address = `/admin/schools/${place.schoolId}/apps`;
   const following = next === null ? null : new URLSearchParams({ search, granted: chosen, cursor: next });
   const model = {
-    ...{ address, search, chosen, apps: items, words: wordsOf(visit) },
+    address,
+    search,
+    chosen,
+    apps: items,
+    words: wordsOf(visit),
     more: following && `${address}?${following.toString()}`,
   };
   return { title: t("apps.title"), view: "catalogue", model, place };

@@ -17,7 +17,13 @@ export async function showForm(visit: Visit): Promise<Shown> {
   const isTyped = Object.keys(visit.typed).length > 0;
   const given = isTyped ? readSettings(visit) : settingsOf(app);
   const model = {
-    ...{ app, tag, address: addressOf(visit), kinds, roleNames, words: wordsOf(visit), given },
+    app,
+    tag,
+    address: addressOf(visit),
+    kinds,
+    roleNames,
+    words: wordsOf(visit),
+    given,
     hasGroups: groups.length > 0,
     signOnGroups: choose(visit, "signOnGroup", groups, given.signOn.groupIds ?? []),
     syncedGroups: choose(visit, "syncedGroup", groups, given.syncedGroupIds),
@@ -62,7 +68,10 @@ async function preview(visit: Visit, settings: Settings): Promise<Shown> {
   const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? visit.t("apps.form.otherGroup"));
   const { kind, roles = [], groupIds = [] } = settings.signOn;
   const model = {
-    ...{ app, changes: changes ?? [], tag: visit.field("tag"), address: addressOf(visit) },
+    app,
+    changes: changes ?? [],
+    tag: visit.field("tag"),
+    address: addressOf(visit),
     fields: fieldsOf(settings),
     before: {
       signOn: app.grant === null ? words.audience(nobody, []) : audienceOf(visit, app.grant),

@@ -27,8 +27,16 @@ export async function showView(visit: Visit): Promise<Shown> {
   const address = `${addressOf(visit)}/view`;
   const search = new URLSearchParams({ resource: asked.resource, ...(asked.id !== undefined && { id: asked.id }) });
   const model = {
-    ...{ app, view, asked, lists, single: singleOf[asked.resource], address, words: wordsOf(visit) },
-    ...{ from, count, records },
+    app,
+    view,
+    asked,
+    lists,
+    single: singleOf[asked.resource],
+    address,
+    words: wordsOf(visit),
+    from,
+    count,
+    records,
     isWhole: (view.body ?? "").length <= mostText,
     text: (view.body ?? "").slice(0, mostText),
     bytes: Buffer.byteLength(view.body ?? ""),
@@ -37,7 +45,9 @@ export async function showView(visit: Visit): Promise<Shown> {
   };
   return {
     title: visit.t("apps.view.title", { app: app.name }),
-    ...{ view: "view", model, place: { schoolId: visit.part("schoolId"), page: "apps" } },
+    view: "view",
+    model,
+    place: { schoolId: visit.part("schoolId"), page: "apps" },
   };
 }
 

@@ -20,7 +20,9 @@ export async function handCsv(visit: Visit): Promise<Handed> {
   const rows = Readable.from(writeRows(visit, first, inTurn));
   const file = stringify({
     ...csvForSpreadsheets,
-    ...{ header: true, bom: true, delimiter: locale === "de" ? ";" : "," },
+    header: true,
+    bom: true,
+    delimiter: locale === "de" ? ";" : ",",
     columns: columns.map((key) => ({ key, header: t(`audit.column.${key}`) })),
   });
   rows.once("error", (error) => file.destroy(error));
@@ -54,7 +56,13 @@ async function* writeRows(visit: Visit, first: Page, inTurn: InTurn): AsyncGener
 function writeRow(line: Line, visit: Visit): Row {
   const { what, by, role, whom, through } = describeLine(line, visit, new Map());
   return {
-    ...{ at: line.at, what, action: line.action, by, role, whom, app: through },
+    at: line.at,
+    what,
+    action: line.action,
+    by,
+    role,
+    whom,
+    app: through,
     before: line.before === null ? "" : JSON.stringify(line.before),
     after: line.after === null ? "" : JSON.stringify(line.after),
     requestId: line.requestId ?? "",

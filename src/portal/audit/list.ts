@@ -24,7 +24,11 @@ export async function listLines(visit: Visit): Promise<Shown> {
     `${address}?${new URLSearchParams({ ...filters, [name]: value }).toString()}`;
   const actionWords = actions.map((action) => ({ action, words: t(`audit.action.${action}`) }));
   const model = {
-    ...{ address, filters, withFilter, apps, actions: actionWords.sort((a, b) => a.words.localeCompare(b.words)) },
+    address,
+    filters,
+    withFilter,
+    apps,
+    actions: actionWords.sort((a, b) => a.words.localeCompare(b.words)),
     lines: items.map((line) => ({ ...line, ...describeLine(line, visit, names) })),
     file: `${address}/file?${search}`,
     more: next === null ? null : `${address}?${new URLSearchParams({ ...filters, cursor: next }).toString()}`,

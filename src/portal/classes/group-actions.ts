@@ -6,7 +6,9 @@ type Kind = AdminSchemas["NewGroup"]["type"];
 
 export const showNewGroup = (visit: Visit): Promise<Shown> =>
   Promise.resolve({
-    ...{ title: visit.t("new.title"), view: "new", model: { base: listAddress(visit) } },
+    title: visit.t("new.title"),
+    view: "new",
+    model: { base: listAddress(visit) },
     place: placeOf(visit),
   });
 

@@ -15,9 +15,15 @@ export async function showGroup(visit: Visit): Promise<Shown> {
   const base = groupAddress(visit);
   const rest = new URLSearchParams({ ...(onlyWithout && { "has-login": "false" }), cursor: next ?? "" });
   const model = {
-    ...{ group, tag, base, schoolId: part("schoolId"), onlyWithout, more: next && `${base}?${rest.toString()}` },
+    group,
+    tag,
+    base,
+    schoolId: part("schoolId"),
+    onlyWithout,
+    more: next && `${base}?${rest.toString()}`,
     members: items.map((member) => ({ ...member, fullName: nameOf(member, visit) })),
-    ...{ mayChange: mayChange(visit), mayGiveLogins: mayGiveLogins(visit) },
+    mayChange: mayChange(visit),
+    mayGiveLogins: mayGiveLogins(visit),
     name: typed["name"] === undefined ? group.name : field("name"),
   };
   return { title: group.name, view: "group", model, place: placeOf(visit) };

@@ -68,7 +68,7 @@ function fromCard(card: Card, visit: Visit, codes: ReadonlyMap<string, QrPath>):
 
 const fromSecret = (secret: Secret, visit: Visit, className: string): Printed => {
   const { username, password } = secret;
-  return { ...{ name: nameOf(secret, visit), className, username, password }, code: null, answer: null };
+  return { name: nameOf(secret, visit), className, username, password, code: null, answer: null };
 };
 
 /** Makes what was chosen, and shows it this one time. */

@@ -29,9 +29,16 @@ export async function showMember(visit: Visit): Promise<Shown> {
   const mayGive = mayChange(visit) || (mayGiveLogins(visit) && member.role === "STUDENT");
   const isReached = mayGive && !member.isGuest;
   const model = {
-    ...{ group, member, base: groupAddress(visit), schoolId: part("schoolId"), fullName: nameOf(member, visit) },
-    ...{ mayChange: mayChange(visit), mayGivePassword: isReached && member.status === "ACTIVE" },
-    ...{ cards, mayRevoke: isReached, mayRequest: mayGive && member.isGuest && member.status === "ACTIVE" },
+    group,
+    member,
+    base: groupAddress(visit),
+    schoolId: part("schoolId"),
+    fullName: nameOf(member, visit),
+    mayChange: mayChange(visit),
+    mayGivePassword: isReached && member.status === "ACTIVE",
+    cards,
+    mayRevoke: isReached,
+    mayRequest: mayGive && member.isGuest && member.status === "ACTIVE",
   };
   return { title: t("member.title"), view: "member", model, place: placeOf(visit) };
 }
@@ -70,8 +77,11 @@ export async function showAddition(visit: Visit): Promise<Shown> {
   const search = reveal(query("q"));
   const [{ record: group }, found] = await Promise.all([readGroup(visit), search === "" ? null : findPeople()]);
   const people = found?.map((person) => ({
-    ...{ id: person.id, fullName: nameOf(person, visit), role: person.role },
-    ...{ others: person.groups.filter(isHere).map(({ name }) => name), isMember: isIn(person) },
+    id: person.id,
+    fullName: nameOf(person, visit),
+    role: person.role,
+    others: person.groups.filter(isHere).map(({ name }) => name),
+    isMember: isIn(person),
   }));
   const model = { group, base: groupAddress(visit), search, people: people ?? null };
   return { title: t("addition.title"), view: "addition", model, place: placeOf(visit) };

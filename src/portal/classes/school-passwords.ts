@@ -78,7 +78,9 @@ export async function handSchoolPasswords(visit: Visit): Promise<Handed> {
   const { t, locale } = visit;
   const file = stringify(await make(visit), {
     ...csvForSpreadsheets,
-    ...{ header: true, bom: true, delimiter: locale === "de" ? ";" : "," },
+    header: true,
+    bom: true,
+    delimiter: locale === "de" ? ";" : ",",
     columns: columns.map((key) => ({ key, header: t(`schoolPasswords.columns.${key}`) })),
   });
   return { file, type: "text/csv; charset=utf-8", name: `${t("schoolPasswords.file")}.csv` };

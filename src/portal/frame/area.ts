@@ -143,7 +143,13 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
   const me = await take(api.GET("/admin/v1/me"));
   const typed = req.method === "POST" ? readTyped(req.body) : {};
   return {
-    ...{ req, res, visitor, api, locale, t: translator(locale), times: makeTimes(locale, readZone(req)) },
+    req,
+    res,
+    visitor,
+    api,
+    locale,
+    t: translator(locale),
+    times: makeTimes(locale, readZone(req)),
     me,
     school: schoolId === undefined ? null : await findSchool(api, me, schoolId),
     now: deps.clock(),

@@ -94,7 +94,11 @@ function plotOf({ t }: Visit, { metric, points }: Figures, { parts, keyLength }:
   const series = joinRest(all, t("frame.figures.others"));
   const drawn = drawLines(series);
   return {
-    ...{ metric, heading: t(`frame.figures.metric.${metric}`), drawn, series, labels: parts.map(({ label }) => label) },
+    metric,
+    heading: t(`frame.figures.metric.${metric}`),
+    drawn,
+    series,
+    labels: parts.map(({ label }) => label),
     total: drawn.lines.reduce((sum, { total }) => sum + total, 0),
   };
 }

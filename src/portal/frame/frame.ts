@@ -34,7 +34,11 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
   const { t, locale, times, refused, me } = visit;
   const place = shown?.place ?? nowhere;
   const parts: PartsOfPage = {
-    ...{ t, locale, ...times, refused, now: visit.now },
+    t,
+    locale,
+    ...times,
+    refused,
+    now: visit.now,
     form: () => render("form", { token, once: visit.once }),
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
     scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
@@ -60,7 +64,9 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
         });
   return renderPage(
     {
-      ...{ title, body, width: "page" },
+      title,
+      body,
+      width: "page",
       stylesheets: [style, ...(shown?.assets?.stylesheets ?? [])],
       scripts: [...scripts, ...(shown?.assets?.scripts ?? [])],
       status: refused?.status ?? shown?.status ?? 200,

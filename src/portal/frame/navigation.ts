@@ -33,7 +33,9 @@ function findOnlySchool({ roles, schools }: Me): string | null {
 /** The pages that somebody may go to from where they are. */
 export function listPages(me: Me, t: Translate, { schoolId: shown, page }: Place): NavigationItem[] {
   const item = (key: string, href: string, name: string): NavigationItem => ({
-    ...{ href, label: t(`frame.pages.${key}`), isCurrent: name === page },
+    href,
+    label: t(`frame.pages.${key}`),
+    isCurrent: name === page,
   });
   const schoolId = shown ?? findOnlySchool(me);
   if (schoolId !== null)

@@ -33,7 +33,10 @@ export function drawLines(series: readonly Series[]): Drawn {
     const places = values.map((value, index) => [x(index), y(value)] as const);
     const marked = places.filter((_, index) => values[index] !== 0);
     return {
-      ...{ name, look, shape: shapes[look]!, total: values.reduce((sum, value) => sum + value, 0) },
+      name,
+      look,
+      shape: shapes[look]!,
+      total: values.reduce((sum, value) => sum + value, 0),
       points: places.map(([across, down]) => `${across},${down}`).join(" "),
       marks: marked.map(([across, down]) => `M${across} ${down}${shapes[look]}`).join(""),
     };

@@ -11,7 +11,8 @@ export async function findSchoolLogo({
 }: Visit): Promise<{ image: Buffer; type: string; tag: string } | null> {
   const params = { path: { schoolId: part("schoolId") } };
   const { data, error, response } = await api.GET("/admin/v1/schools/{schoolId}/logo", {
-    ...{ params, parseAs: "arrayBuffer" },
+    params,
+    parseAs: "arrayBuffer",
   });
   if (response.status === 404) return null;
   if (!response.ok) throw new Refused(response.status, error ?? {});

@@ -17,7 +17,10 @@ const used = table("signIn", "used");
 const selectTiles = statement<{ personId: PersonId }>(
   ({ personId }) => sql`
   SELECT DISTINCT ${fields<Tile>({
-    ...{ clientId: app.clientId, name: app.name, loginUrl: app.loginUrl, lastSignInAt: used.lastSignInAt },
+    clientId: app.clientId,
+    name: app.name,
+    loginUrl: app.loginUrl,
+    lastSignInAt: used.lastSignInAt,
   })}
   FROM ${p}
   JOIN ${a} ON ${a.personId} = ${p.id}
@@ -68,7 +71,8 @@ export function makeTilesRouter(options: TilesOptions): Router {
     );
     const links = await Promise.all(
       tiles.map(async (tile) => ({
-        ...{ name: tile.name, logo: profiles.get(tile.clientId)?.logoPath ?? null },
+        name: tile.name,
+        logo: profiles.get(tile.clientId)?.logoPath ?? null,
         url: await makeTileUrl(options, personId, tile),
       })),
     );

@@ -18,8 +18,14 @@ export async function showImport(visit: Visit): Promise<Shown> {
   const school = partOf(read, visit);
   const isWaiting = read.state === "READY" || read.state === "HELD";
   const model = {
-    ...{ base: importAddress(visit), list: listAddress(visit), school, schoolId: part("schoolId"), read },
-    ...{ stage: stageOf(read), figures: school === null ? [] : figuresOf(school), notes: Object.entries(read.notes) },
+    base: importAddress(visit),
+    list: listAddress(visit),
+    school,
+    schoolId: part("schoolId"),
+    read,
+    stage: stageOf(read),
+    figures: school === null ? [] : figuresOf(school),
+    notes: Object.entries(read.notes),
     lists: isWaiting && school !== null ? listsOf(school) : [],
     ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
     others: othersOf(read, visit),
@@ -36,9 +42,17 @@ const stageOf = ({ state, progress }: Import) =>
 function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool): [name: string, count: number][] {
   const { created, changed, restored, joined } = people;
   const figures = {
-    ...{ created, joined, restored, changed, leavers, kept },
-    ...{ groupsCreated: groups.created, groupsRestored: groups.restored, groupsChanged: groups.changed },
-    ...{ groupsCarriedOver: groups.carriedOver, groupsRemoved: groups.removed },
+    created,
+    joined,
+    restored,
+    changed,
+    leavers,
+    kept,
+    groupsCreated: groups.created,
+    groupsRestored: groups.restored,
+    groupsChanged: groups.changed,
+    groupsCarriedOver: groups.carriedOver,
+    groupsRemoved: groups.removed,
     memberships: memberships.created + memberships.changed + memberships.removed,
   };
   return Object.entries(figures).filter(([, count]) => count > 0);

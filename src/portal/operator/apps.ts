@@ -15,7 +15,11 @@ export async function listApps(visit: Visit): Promise<Shown> {
   ]);
   const typed = { id: part("scopeRequestId"), note: field("note") };
   const model = {
-    ...{ search, apps: apps.items, requests: waiting.items, areMore: waiting.next !== null, typedNote: typed },
+    search,
+    apps: apps.items,
+    requests: waiting.items,
+    areMore: waiting.next !== null,
+    typedNote: typed,
     more: apps.next === null ? null : `/admin/apps?${new URLSearchParams({ search, cursor: apps.next }).toString()}`,
   };
   return { title: t("apps.title"), view: "apps", model, place };

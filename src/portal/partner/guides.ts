@@ -110,8 +110,13 @@ export function makeGuidePages(guides: AppGuides) {
     const hasCalls = guides.listCalls(name, own).length > 0;
     const address = docsOf(visit);
     const model = {
-      ...{ ran: ran && { ...ran, ...describe(ran.answer) }, canRun, hasCalls, own },
-      ...{ hasSandbox: sandbox !== undefined, issuer: guides.issuerUrl, contents: listContents(visit) },
+      ran: ran && { ...ran, ...describe(ran.answer) },
+      canRun,
+      hasCalls,
+      own,
+      hasSandbox: sandbox !== undefined,
+      issuer: guides.issuerUrl,
+      contents: listContents(visit),
       here: `${address}/${name}`,
       article: (afterCall: (call: string, number: number) => string) =>
         guides.render(name, { own, address, afterCall: canRun ? afterCall : () => "" }),

@@ -17,7 +17,9 @@ export async function listOwn(visit: Visit): Promise<Shown> {
   ]);
   const apps = items.map((app) => ({ ...app, waits: waiting.some(({ clientId }) => clientId === app.clientId) }));
   const model = {
-    ...{ apps, search, failing: today.failingEndpoints?.first ?? [] },
+    apps,
+    search,
+    failing: today.failingEndpoints?.first ?? [],
     more: next === null ? null : `/partner?${new URLSearchParams({ search, cursor: next }).toString()}`,
   };
   return { title: t("partner.title"), view: "list", model, place: placeOf(visit) };
@@ -39,8 +41,11 @@ export async function createApp(visit: Visit): Promise<Shown> {
     api.POST(list, {
       params: { header: { "Idempotency-Key": once } },
       body: {
-        ...{ name: field("name"), type: field("type") === "PUBLIC" ? "PUBLIC" : "CONFIDENTIAL" },
-        ...{ pkceRequired: true, idTokenAlgorithm: "RS256", schulconnexSpelling: "V1_4" },
+        name: field("name"),
+        type: field("type") === "PUBLIC" ? "PUBLIC" : "CONFIDENTIAL",
+        pkceRequired: true,
+        idTokenAlgorithm: "RS256",
+        schulconnexSpelling: "V1_4",
         ...(clientId !== "" && { clientId }),
         ...(provider !== "" && { provider }),
         ...(isOperator(visit) && { scopes: chosen }),
@@ -48,7 +53,9 @@ export async function createApp(visit: Visit): Promise<Shown> {
     }),
   );
   const model = {
-    ...{ made, name: field("name"), isOperator: isOperator(visit) },
+    made,
+    name: field("name"),
+    isOperator: isOperator(visit),
     address: `/partner/apps/${encodeURIComponent(made.clientId)}`,
   };
   return { title: t("new.made"), view: "made", model, place: placeOf(visit) };

@@ -13,7 +13,8 @@ export async function listLog(visit: Visit): Promise<Shown> {
   const { api, query, t } = visit;
   const [action, cursor] = [actions.find((one) => one === query("action")), query("cursor")];
   const asked = {
-    ...{ app: clientIdOf(visit), limit: 50 },
+    app: clientIdOf(visit),
+    limit: 50,
     ...(action !== undefined && { action }),
     ...(cursor !== "" && { cursor }),
   };
@@ -23,7 +24,8 @@ export async function listLog(visit: Visit): Promise<Shown> {
   ]);
   const following = new URLSearchParams({ ...(action !== undefined && { action }), cursor: next ?? "" });
   const model = {
-    ...{ actions, action: action ?? "" },
+    actions,
+    action: action ?? "",
     lines: items.map((line) => ({
       ...line,
       what: nameAction(line, t),
@@ -49,5 +51,7 @@ const shorten = (text: string): string => (text.length > longest ? `${text.slice
 /** What differs, in words. Shape: long values are cut. */
 const differencesOf = (line: Line, t: Visit["t"]): Difference[] =>
   compareLine(line, { t, names: new Map() }).map(({ name, before, after }) => ({
-    ...{ name, before: shorten(before), after: shorten(after) },
+    name,
+    before: shorten(before),
+    after: shorten(after),
   }));

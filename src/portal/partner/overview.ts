@@ -34,9 +34,14 @@ export async function showOverview(visit: Visit): Promise<Shown> {
     { key: "grants", page: "schools", isDone: grants.length > 0 },
   ];
   const model = {
-    ...{ plots, range, ranges: figureRanges },
-    ...{ tag, steps, isReady: steps.every(({ isDone }) => isDone) },
-    ...{ schools: grants.length, isMany: grants.length === mostGrants },
+    plots,
+    range,
+    ranges: figureRanges,
+    tag,
+    steps,
+    isReady: steps.every(({ isDone }) => isDone),
+    schools: grants.length,
+    isMany: grants.length === mostGrants,
     endpoints: endpoints.length,
     failing: endpoints.filter(({ failingSince }) => failingSince !== null),
     pending: endpoints.reduce((sum, { pending }) => sum + pending, 0),

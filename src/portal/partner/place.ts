@@ -68,7 +68,9 @@ export function showAppPage(visit: Visit, { app, page, view, title, model = {}, 
   const name = title ?? visit.t(`partner.pages.${page || "overview"}`);
   return {
     title: page === "" ? app.name : visit.t("partner.titleOf", { page: name, app: app.name }),
-    ...{ view, place: placeOf(visit), ...assets },
+    view,
+    place: placeOf(visit),
+    ...assets,
     model: { app, address, links, isOperator: isOperator(visit), ...model },
   };
 }

@@ -24,13 +24,16 @@ const linesOf = (text: string): string[] => [
 function readTyped({ field }: Visit) {
   const orNull = (name: string) => field(name) || null;
   return {
-    ...{ name: field("name"), provider: orNull("provider") },
+    name: field("name"),
+    provider: orNull("provider"),
     description: { de: orNull("descriptionDe"), en: orNull("descriptionEn") },
     purpose: { de: orNull("purposeDe"), en: orNull("purposeEn") },
-    ...{ privacyUrl: orNull("privacyUrl"), supportAddress: orNull("supportAddress") },
+    privacyUrl: orNull("privacyUrl"),
+    supportAddress: orNull("supportAddress"),
     redirectUris: linesOf(field("redirectUris")),
     postLogoutRedirectUris: linesOf(field("postLogoutRedirectUris")),
-    ...{ loginUrl: orNull("loginUrl"), backchannelLogoutUri: orNull("backchannelLogoutUri") },
+    loginUrl: orNull("loginUrl"),
+    backchannelLogoutUri: orNull("backchannelLogoutUri"),
     pkceRequired: field("pkceRequired") === "on" || field("type") === "PUBLIC",
     idTokenAlgorithm: algorithms.find((one) => one === field("idTokenAlgorithm")) ?? "RS256",
     schulconnexSpelling: spellings.find((one) => one === field("schulconnexSpelling")) ?? "V1_4",
@@ -48,7 +51,9 @@ export async function showRegistration(visit: Visit): Promise<Shown> {
   const shown = isTyped ? { ...record, ...readTyped(visit) } : record;
   const isStale = visit.refused?.code === "precondition_failed";
   return showAppPage(visit, {
-    ...{ app: record, page: "registration", view: "registration" },
+    app: record,
+    page: "registration",
+    view: "registration",
     model: { shown: isStale ? record : shown, tag, algorithms, spellings },
   });
 }

@@ -10,7 +10,8 @@ export async function listRequests(visit: Visit): Promise<Shown> {
   const [requestId, cursor, onlyRefused] = [query("request"), query("cursor"), query("refused") === "yes"];
   const isFit = requestId === "" || requestIds.test(requestId);
   const asked = {
-    ...{ limit: 50, ...(requestId !== "" && { "request-id": requestId }) },
+    limit: 50,
+    ...(requestId !== "" && { "request-id": requestId }),
     ...(onlyRefused && { "only-refused": true }),
     ...(cursor !== "" && { cursor }),
   };

@@ -23,8 +23,12 @@ export async function showScopes(visit: Visit): Promise<Shown> {
   ]);
   const isTyped = visit.field("form") === "attributes";
   const model = {
-    ...{ tag, requests: items, scopes: scopeNames, chosen: typed["scope"] ?? [] },
-    ...{ attributes: attributeNames, ticked: isTyped ? typedAttributes(visit) : app.attributes },
+    tag,
+    requests: items,
+    scopes: scopeNames,
+    chosen: typed["scope"] ?? [],
+    attributes: attributeNames,
+    ticked: isTyped ? typedAttributes(visit) : app.attributes,
     missing: scopeNames.filter((scope) => !app.scopes.includes(scope) && !scope.startsWith("admin:")),
     waits: items.some(({ state }) => state === "REQUESTED"),
     more: next === null ? null : `${addressOf(visit)}/scopes?${new URLSearchParams({ cursor: next }).toString()}`,

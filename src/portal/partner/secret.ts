@@ -7,7 +7,9 @@ const overlaps = [0, 1, 7, 30, 90] as const;
 
 export async function showSecret(visit: Visit): Promise<Shown> {
   return showAppPage(visit, {
-    ...{ app: await readApp(visit), page: "secret", view: "secret" },
+    app: await readApp(visit),
+    page: "secret",
+    view: "secret",
     model: { overlaps, made: null, chosen: Number(visit.field("days") || 1) },
   });
 }
@@ -24,7 +26,9 @@ export async function rotateSecret(visit: Visit): Promise<Shown> {
     }),
   );
   return showAppPage(visit, {
-    ...{ app: await readApp(visit), page: "secret", view: "secret" },
+    app: await readApp(visit),
+    page: "secret",
+    view: "secret",
     model: { overlaps, made, chosen: 1 },
   });
 }

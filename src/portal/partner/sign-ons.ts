@@ -22,7 +22,8 @@ export async function listSignOns(visit: Visit): Promise<Shown> {
   const attempts = items.map(({ steps }) => {
     const advised = adviseSignOn(steps);
     return {
-      ...{ outcome: outcomeOf(steps), at: steps[0]!.at },
+      outcome: outcomeOf(steps),
+      at: steps[0]!.at,
       steps: steps.map((step, index) => ({
         ...step,
         name: knownSteps.includes(step.step) ? t(`signOns.step.${step.step}`) : step.step,

@@ -24,7 +24,10 @@ export async function debugSignature(visit: Visit): Promise<Shown> {
 
 async function show(visit: Visit, report: object | null): Promise<Shown> {
   return showAppPage(visit, {
-    ...{ app: await readApp(visit), page: "webhooks", view: "signature", title: visit.t("signature.title") },
+    app: await readApp(visit),
+    page: "webhooks",
+    view: "signature",
+    title: visit.t("signature.title"),
     model: { report, fields: Object.keys(headerFields), headerOf: headerFields, body: visit.typed["body"]?.[0] ?? "" },
   });
 }

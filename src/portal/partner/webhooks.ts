@@ -27,7 +27,10 @@ export async function listEndpoints(visit: Visit): Promise<Shown> {
 export async function showNewEndpoint(visit: Visit): Promise<Shown> {
   const chosen = "url" in visit.typed ? (visit.typed["eventType"] ?? []) : eventTypes;
   return showAppPage(visit, {
-    ...{ app: await readApp(visit), page: "webhooks", view: "new-endpoint", title: visit.t("endpoint.new") },
+    app: await readApp(visit),
+    page: "webhooks",
+    view: "new-endpoint",
+    title: visit.t("endpoint.new"),
     model: { eventTypes, chosen },
   });
 }
@@ -39,7 +42,11 @@ export async function showEndpointSecret(
 ): Promise<Shown> {
   const back = `${addressOf(visit)}/webhooks/${made.id}`;
   return showAppPage(visit, {
-    ...{ app: await readApp(visit), page: "webhooks", view: "endpoint-secret", title, model: { made, back } },
+    app: await readApp(visit),
+    page: "webhooks",
+    view: "endpoint-secret",
+    title,
+    model: { made, back },
   });
 }
 
@@ -81,7 +88,14 @@ export async function showEndpoint(visit: Visit): Promise<Shown> {
   const following = new URLSearchParams({ ...(state && { state }), cursor: next ?? "" });
   const isTyped = field("form") === "endpoint" && visit.refused?.code !== "precondition_failed";
   const model = {
-    ...{ endpoint: record, tag, here, figures, deliveries: items, states, state: state ?? "", eventTypes },
+    endpoint: record,
+    tag,
+    here,
+    figures,
+    deliveries: items,
+    states,
+    state: state ?? "",
+    eventTypes,
     shown: isTyped ? { url: field("url"), eventTypes: chosenTypes(visit) } : record,
     more: next === null ? null : `${here}?${following.toString()}`,
   };

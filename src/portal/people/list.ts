@@ -67,7 +67,9 @@ export async function listPeople(visit: Visit): Promise<Shown> {
   const byId = new Map(classes.map((group) => [group.id, group]));
   const people = items.map((person) => ({
     ...person,
-    ...{ fullName: nameOf(person, visit), classes: classesOf(person, byId), state: stateOf(person) },
+    fullName: nameOf(person, visit),
+    classes: classesOf(person, byId),
+    state: stateOf(person),
   }));
   const more = next === null ? null : withFilters(schoolId, filters, next);
   const isFiltered = search !== "" || Object.values(named).some((value) => value !== "");

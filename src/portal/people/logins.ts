@@ -25,7 +25,9 @@ async function showPassword(visit: Visit, secret: AdminSchemas["LoginSecret"]): 
   const back = group === "" ? addressOf(visit) : `/admin/schools/${schoolId}/classes/${encodeURIComponent(group)}`;
   const model = { secret, fullName: await findName(visit), back };
   return {
-    ...{ title: t("password.title"), view: "password", model },
+    title: t("password.title"),
+    view: "password",
+    model,
     place: { schoolId, page: group === "" ? "people" : "classes" },
   };
 }

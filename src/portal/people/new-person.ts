@@ -22,7 +22,9 @@ export async function addPerson(visit: Visit): Promise<Gone> {
   const schoolId = part("schoolId");
   const [group, source] = [field("group"), field("sourceId")];
   const body: NewPerson = {
-    ...{ schoolIds: [schoolId], role: field("role") as NewPerson["role"], name: readName(visit) },
+    schoolIds: [schoolId],
+    role: field("role") as NewPerson["role"],
+    name: readName(visit),
     ...(group !== "" && { groupIds: [group] }),
     ...(source !== "" && { sourceSystemIdentifier: source }),
   };

@@ -41,11 +41,13 @@ export async function showSchools(visit: Visit): Promise<Shown> {
   ]);
   const here = new Set(record.schools.map(({ id }) => id));
   const model = {
-    ...{ base: addressOf(visit), fullName: nameOf(record, visit), changes, how: isHow(how) ? how : "move", to },
-    ...{
-      schools: record.isGuest ? [] : schools.filter(({ id }) => !here.has(id)),
-      mayQuit: record.homeSchoolId !== part("schoolId"),
-    },
+    base: addressOf(visit),
+    fullName: nameOf(record, visit),
+    changes,
+    how: isHow(how) ? how : "move",
+    to,
+    schools: record.isGuest ? [] : schools.filter(({ id }) => !here.has(id)),
+    mayQuit: record.homeSchoolId !== part("schoolId"),
     toName: schools.find(({ id }) => id === to)?.name ?? "",
   };
   return { title: t("school.title"), view: "school", model, place: { schoolId: part("schoolId"), page: "people" } };

@@ -44,7 +44,8 @@ export async function changeDetails(visit: Visit): Promise<Gone> {
   const { api, field } = visit;
   const source = field("sourceId");
   const body: PersonUpdate = {
-    ...{ role: field("role") as NonNullable<PersonUpdate["role"]>, name: readName(visit) },
+    role: field("role") as NonNullable<PersonUpdate["role"]>,
+    name: readName(visit),
     sourceSystemIdentifier: source === "" ? null : source,
   };
   const params = { path: pathOf(visit), header: { "If-Match": field("tag") } };

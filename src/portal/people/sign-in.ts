@@ -36,8 +36,13 @@ function fixOf({ fix, values }: Step, clientId: string, visit: Visit): Fix | nul
 function wordsOf({ code, outcome, values }: Step, { t, times }: Visit): string {
   const { schoolName = "", username = "", since, until, schools = 0, roles = [], groups = [] } = values;
   const named = {
-    ...{ school: schoolName, username, since: times.day(since), until: times.time(until), count: schools },
-    ...{ roles: roles.map((role) => t(`roles.${role}`)).join(", "), groups: groups.map(({ name }) => name).join(", ") },
+    school: schoolName,
+    username,
+    since: times.day(since),
+    until: times.time(until),
+    count: schools,
+    roles: roles.map((role) => t(`roles.${role}`)).join(", "),
+    groups: groups.map(({ name }) => name).join(", "),
   };
   const ofAudience = code === "audience" && outcome !== "PASSED" ? `_${values.audience ?? "NOBODY"}` : "";
   const ofGuest = code === "login" && outcome !== "REFUSED" && values.username === undefined ? "_GUEST" : "";
@@ -56,7 +61,10 @@ export async function showSignIn(visit: Visit): Promise<Shown> {
     clientId === "" ? null : take(api.GET("/admin/v1/people/{personId}/sign-in-explanation", { params })),
   ]);
   const steps = explanation?.steps.map((step) => ({
-    ...{ code: step.code, outcome: step.outcome, text: wordsOf(step, visit), fix: fixOf(step, clientId, visit) },
+    code: step.code,
+    outcome: step.outcome,
+    text: wordsOf(step, visit),
+    fix: fixOf(step, clientId, visit),
   }));
   const model = { base: addressOf(visit), fullName: nameOf(person, visit), apps, clientId, steps: steps ?? null };
   const isAllowed = explanation?.isAllowed ?? false;

@@ -41,7 +41,8 @@ export function listMoments(about: About, visit: Visit): Moment[] {
     ...about.imports.map((one) => ({ ...moment(one.at, wordsOfImport(one, visit)), by: t("moments.by_import") })),
     ...lines.map((line) => ({
       ...moment(line.at, wordsOf(line, about, visit)),
-      ...{ by: writeActor(line, visit), undo: mayChange(visit) ? undoOf(line, about) : null },
+      by: writeActor(line, visit),
+      undo: mayChange(visit) ? undoOf(line, about) : null,
     })),
   ].sort((a, b) => (a.at < b.at ? 1 : -1));
 }
@@ -68,8 +69,13 @@ function wordsOf(line: Line, { groups }: About, { t }: Visit): string {
 }
 
 const keyOfChange: Record<Import["change"], string | null> = {
-  ...{ CREATED: "imported", CHANGED: "person_updated", CLASSES: null, JOINED: "affiliation_added" },
-  ...{ LEFT: "affiliation_removed", REMOVED: "person_soft_deleted", RESTORED: "person_restored" },
+  CREATED: "imported",
+  CHANGED: "person_updated",
+  CLASSES: null,
+  JOINED: "affiliation_added",
+  LEFT: "affiliation_removed",
+  REMOVED: "person_soft_deleted",
+  RESTORED: "person_restored",
 };
 
 function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: Visit): string {

@@ -16,8 +16,13 @@ export async function showUses(visit: Visit): Promise<Shown> {
     record.isGuest ? none : takePage(api.GET("/admin/v1/people/{personId}/consents", { params })),
   ]);
   const model = {
-    ...{ base: addressOf(visit), fullName: nameOf(record, visit), apps, mayChange: mayChange(visit) },
-    ...{ sessions: sessions.items, consents: consents.items, isGuest: record.isGuest },
+    base: addressOf(visit),
+    fullName: nameOf(record, visit),
+    apps,
+    mayChange: mayChange(visit),
+    sessions: sessions.items,
+    consents: consents.items,
+    isGuest: record.isGuest,
   };
   return { title: t("uses.title"), view: "uses", model, place: { schoolId: part("schoolId"), page: "people" } };
 }

@@ -26,7 +26,7 @@ function findWay({ me }: Visit): Gone | null {
 
 async function listSchools({ api, me, query, t }: Visit): Promise<Shown> {
   const [search, cursor] = [query("search"), query("cursor")];
-  if (me.roles.length === 0) return { ...{ title: t("none.title"), view: "none", model: {}, place }, status: 403 };
+  if (me.roles.length === 0) return { title: t("none.title"), view: "none", model: {}, place, status: 403 };
   const { items, next } = await takePage(
     api.GET("/admin/v1/schools", {
       params: { query: { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) } },
@@ -62,10 +62,14 @@ const create: Show = async ({ api, field, once }) => {
     api.POST("/admin/v1/schools", {
       params: { header: { "Idempotency-Key": once } },
       body: {
-        ...{ name: field("name"), officialId: field("officialId"), schoolingLevel: orNull("schoolingLevel") },
+        name: field("name"),
+        officialId: field("officialId"),
+        schoolingLevel: orNull("schoolingLevel"),
         address: {
-          ...{ address: field("address"), addressAddition: orNull("addressAddition") },
-          ...{ city: field("city"), zipCode: field("zipCode") },
+          address: field("address"),
+          addressAddition: orNull("addressAddition"),
+          city: field("city"),
+          zipCode: field("zipCode"),
         },
         location: { country: "DE", state: field("state") },
       },

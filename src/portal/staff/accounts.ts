@@ -31,7 +31,10 @@ export async function showNewAccount(visit: Visit): Promise<Shown> {
 
 /** The one page on which a password stands. */
 const showSecret = (visit: Visit, title: string, secret: AdminSchemas["LoginSecret"]): Shown => ({
-  ...{ title: visit.t(title), view: "secret", model: { address, secret }, place: staffOf(visit).place },
+  title: visit.t(title),
+  view: "secret",
+  model: { address, secret },
+  place: staffOf(visit).place,
 });
 
 export async function addAccount(visit: Visit): Promise<Shown> {

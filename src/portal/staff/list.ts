@@ -10,7 +10,9 @@ export async function listRoles(visit: Visit): Promise<Shown> {
   const { schoolId, address, place, given } = staffOf(visit);
   const [cursor, role] = [query("cursor"), roles.find((one) => one === query("role"))];
   const asked = {
-    ...{ limit: 50, ...(schoolId !== null && { school: schoolId }), ...(role && { role }) },
+    limit: 50,
+    ...(schoolId !== null && { school: schoolId }),
+    ...(role && { role }),
     ...(cursor !== "" && { cursor }),
   };
   const { items, next } = await takePage(api.GET("/admin/v1/staff-roles", { params: { query: asked } }));

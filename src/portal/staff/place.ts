@@ -23,7 +23,9 @@ export function staffOf({ me, part }: Visit): Staff {
   }
   const mayGive = mayAt(me, schoolId, managers);
   return {
-    ...{ schoolId, address: `/admin/schools/${schoolId}/staff`, place: { schoolId, page: "staff" } },
+    schoolId,
+    address: `/admin/schools/${schoolId}/staff`,
+    place: { schoolId, page: "staff" },
     given: isOperator ? [...ofSchool, "SUPPORT"] : mayGive ? ofSchool : [],
   };
 }

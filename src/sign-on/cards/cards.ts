@@ -22,7 +22,12 @@ export async function createCardIn(
   const { id, secondStep, tokenHash, secondStepHash } = card;
   await tx.prisma.loginCard.create({
     data: {
-      ...{ id, personId, schoolId, secondStep, createdAt: origin.at, createdByRole: origin.actorRole ?? null },
+      id,
+      personId,
+      schoolId,
+      secondStep,
+      createdAt: origin.at,
+      createdByRole: origin.actorRole ?? null,
       tokenHash: new Uint8Array(tokenHash),
       secondStepHash: secondStepHash && new Uint8Array(secondStepHash),
     },
@@ -97,9 +102,13 @@ export async function listCards(
     take: limit,
   });
   return found.map(({ affiliation: { person }, ...card }) => ({
-    ...{ id: card.id as CardId, personId: card.personId as PersonId, name: nameOf(person) },
-    ...{ secondStep: card.secondStep, createdAt: card.createdAt },
-    ...{ lastUsedAt: card.lastUsedAt, revokedAt: card.revokedAt },
+    id: card.id as CardId,
+    personId: card.personId as PersonId,
+    name: nameOf(person),
+    secondStep: card.secondStep,
+    createdAt: card.createdAt,
+    lastUsedAt: card.lastUsedAt,
+    revokedAt: card.revokedAt,
   }));
 }
 

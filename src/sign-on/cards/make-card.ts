@@ -36,8 +36,12 @@ export const makeCardMaker =
     const token = randomBytes(tokenBytes).toString("base64url");
     const answer = drawAnswer(secondStep);
     return {
-      ...{ id, tokenHash: hashCardToken(token), url: `${issuerUrl.replace(/\/$/, "")}${cardPath}/${token}` },
-      ...{ secondStep, answer, secondStepHash: answer === null ? null : hashAnswer(key, id, answer) },
+      id,
+      tokenHash: hashCardToken(token),
+      url: `${issuerUrl.replace(/\/$/, "")}${cardPath}/${token}`,
+      secondStep,
+      answer,
+      secondStepHash: answer === null ? null : hashAnswer(key, id, answer),
     };
   };
 

@@ -82,9 +82,15 @@ export async function writeCardSettings(
   if (hours !== null && hours.from >= hours.to)
     throw new AppError("invalid", "hours_invalid", "hours must begin before they end.");
   const row = {
-    ...{ enabled, networks, secondStep, printSecondStep, updatedAt: origin.at },
-    ...{ grades: inOrder(grades ?? []), weekdays: inOrder(hours?.weekdays ?? []) },
-    ...{ hoursFrom: hours?.from ?? null, hoursTo: hours?.to ?? null },
+    enabled,
+    networks,
+    secondStep,
+    printSecondStep,
+    updatedAt: origin.at,
+    grades: inOrder(grades ?? []),
+    weekdays: inOrder(hours?.weekdays ?? []),
+    hoursFrom: hours?.from ?? null,
+    hoursTo: hours?.to ?? null,
   };
   await tx.prisma.cardSettings.upsert({ where: { schoolId }, create: { schoolId, ...row }, update: row });
   if (!enabled) await run(tx, voidCards, { schoolId });

@@ -207,7 +207,9 @@ export async function renderLogin(
   const other = `/interaction/${interaction.uid}?other`;
   return renderLoginPage(
     {
-      ...{ app: { name: app.name, logoPath }, steps: stepsOf(deps, visit, "login"), problem },
+      app: { name: app.name, logoPath },
+      steps: stepsOf(deps, visit, "login"),
+      problem,
       ...describeBrowser(known, typed ?? hinted, { other, asksOther: req.query["other"] !== undefined }),
     },
     contextOf(visit, req),

@@ -28,7 +28,9 @@ export function askNewPassword(
 function show(deps: InteractionDeps, req: Request, res: Response, asked: Asked): void {
   const returnPath = readReturnPath(req.query["return"]);
   const model: NewPasswordModel = {
-    ...{ ...asked, asksCurrent: false, back: null },
+    ...asked,
+    asksCurrent: false,
+    back: null,
     action: addressWith(newPasswordPath, returnPath),
     csrf: makeFormToken(deps, req, res, newPasswordPath),
   };

@@ -96,7 +96,7 @@ const presentIntrospection = ({ active = false, ...token }: Partial<Introspectio
 /** What the library says beyond the described members is of the standard, and stays. */
 const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
   ...document,
-  ...{ response_modes_supported: ["query"] },
+  response_modes_supported: ["query"],
   ...present<DiscoveryDocument>({
     issuer: document.issuer,
     authorization_endpoint: document.authorization_endpoint,

@@ -50,7 +50,10 @@ export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQu
   if (allowCredentials.length === 0) return null;
   const { rpID } = siteOf(deps);
   const options = await generateAuthenticationOptions({
-    ...{ rpID, allowCredentials, userVerification: "preferred", timeout: challengeSeconds * 1000 },
+    rpID,
+    allowCredentials,
+    userVerification: "preferred",
+    timeout: challengeSeconds * 1000,
   });
   const state = sealedChallenge(deps, "prove").write({ ...asked, challenge: options.challenge }, deps.clock());
   return { options: JSON.stringify(options), state };
@@ -59,7 +62,10 @@ export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQu
 export async function askForNewPasskey(deps: Deps, asked: Asked, username: string): Promise<PasskeyQuestion> {
   const { rpID } = siteOf(deps);
   const options = await generateRegistrationOptions({
-    ...{ rpName: rpID, rpID, userName: username, attestationType: "none" as const },
+    rpName: rpID,
+    rpID,
+    userName: username,
+    attestationType: "none" as const,
     // The authenticator keeps it: no id that says who the person is elsewhere.
     userID: new Uint8Array(makeKeyMaker(deps.secrets.secondFactor)("passkey user", asked.personId)),
     supportedAlgorithmIDs,
@@ -93,13 +99,19 @@ export async function checkPasskey(deps: Deps, asked: Asked, { state, response }
   if (!factor?.credentialId || factor.publicKey === null || factor.counter === null) return false;
   const { rpID, origin } = siteOf(deps);
   const credential = {
-    ...{ id: factor.credentialId, publicKey: factor.publicKey },
-    ...{ counter: Number(factor.counter), transports: factor.transports },
+    id: factor.credentialId,
+    publicKey: factor.publicKey,
+    counter: Number(factor.counter),
+    transports: factor.transports,
   } as WebAuthnCredential;
   const verified = await unlessRefused(
     answer,
     verifyAuthenticationResponse({
-      ...{ response: answer, expectedChallenge, expectedOrigin: origin, expectedRPID: rpID, credential },
+      response: answer,
+      expectedChallenge,
+      expectedOrigin: origin,
+      expectedRPID: rpID,
+      credential,
       requireUserVerification: false,
     }),
   );
@@ -126,8 +138,12 @@ export async function readNewPasskey(
   const verified = await unlessRefused(
     answer,
     verifyRegistrationResponse({
-      ...{ response: answer, expectedChallenge, expectedOrigin: origin, expectedRPID: rpID },
-      ...{ supportedAlgorithmIDs, requireUserVerification: false },
+      response: answer,
+      expectedChallenge,
+      expectedOrigin: origin,
+      expectedRPID: rpID,
+      supportedAlgorithmIDs,
+      requireUserVerification: false,
     }),
   );
   if (!verified?.verified) return null;

@@ -48,8 +48,10 @@ export async function addSecondFactor(
     factor.kind === "TOTP"
       ? { secret: new Uint8Array(factor.secret), lastStep: factor.lastStep, transports: [] }
       : {
-          ...{ credentialId: factor.credentialId, publicKey: new Uint8Array(factor.publicKey) },
-          ...{ counter: factor.counter, transports: factor.transports },
+          credentialId: factor.credentialId,
+          publicKey: new Uint8Array(factor.publicKey),
+          counter: factor.counter,
+          transports: factor.transports,
         };
   await tx.prisma.secondFactor.create({ data: { id, personId, kind, label, createdAt: origin.at, ...own } });
   await recordAtHome(tx, { ...origin, action: "second_factor_added", personId, detail: { kind } });

@@ -102,7 +102,10 @@ const list: Handle = async (deps, req, res, { personId, needsSecondFactor }) => 
   ]);
   const page = renderSecondFactorsPage(
     {
-      ...{ factors, codesLeft, isNeeded: needsSecondFactor, next: returnPathOf(req) },
+      factors,
+      codesLeft,
+      isNeeded: needsSecondFactor,
+      next: returnPathOf(req),
       csrf: makeFormToken(deps, req, res, setUpPath),
       totp: addressOf(req, totpPath),
       passkey: addressOf(req, passkeyPath),
@@ -132,7 +135,9 @@ async function showTotp(
   const address = makeTotpAddress(secret, { issuer, account: login?.username ?? issuer });
   const page = renderTotpPage(
     {
-      ...{ problem, address, label: given?.label ?? "" },
+      problem,
+      address,
+      label: given?.label ?? "",
       qrCode: await qrcode.toString(address, { type: "svg", errorCorrectionLevel: "M", margin: 2 }),
       secret: spellTotpSecret(secret),
       state: sealedTotp(deps).write(totp, deps.clock()),
@@ -177,7 +182,10 @@ async function showPasskey(
   const question = await askForNewPasskey(deps, { personId, browser }, login?.username ?? "");
   const page = renderPasskeyPage(
     {
-      ...{ ...question, csrf, isRefused, label: labelOf(req, "") },
+      ...question,
+      csrf,
+      isRefused,
+      label: labelOf(req, ""),
       action: addressOf(req, passkeyPath),
       back: addressOf(req, setUpPath),
     },

@@ -24,13 +24,23 @@ const key = (kind: string, id: string) => ({ kind, idHash: hashId(id) });
 
 const artifact = (kind: string, id: string): Artifact => ({
   ...key(kind, id),
-  ...{ payload: {}, clientId: "app", personId: null, generation: null, cardId: null, grantId: null, sessionUid: null },
+  payload: {},
+  clientId: "app",
+  personId: null,
+  generation: null,
+  cardId: null,
+  grantId: null,
+  sessionUid: null,
   expiresAt: at,
 });
 
 const code: FoundToken = {
   ...key("AuthorizationCode", "code"),
-  ...{ clientId: "app", personId: "p", grantId: "g", scope: "openid", idTokenClaims: [] },
+  clientId: "app",
+  personId: "p",
+  grantId: "g",
+  scope: "openid",
+  idTokenClaims: [],
 };
 
 const change = {

@@ -47,8 +47,13 @@ export async function recordAttempts(
     const tries = before - attemptsSpent + 1;
     const dueAt = isTaken ? null : chooseRetry({ retrySeconds, tries, retryAfter: null, now, random: random() });
     return {
-      ...{ id, state: isTaken ? "DELIVERED" : dueAt === null ? "FAILED" : "PENDING", dueAt },
-      ...{ at: new Date(now.getTime() - durationMs), durationMs, status, answer: null },
+      id,
+      state: isTaken ? "DELIVERED" : dueAt === null ? "FAILED" : "PENDING",
+      dueAt,
+      at: new Date(now.getTime() - durationMs),
+      durationMs,
+      status,
+      answer: null,
       error: status === null ? readable(error ?? "no answer") : null,
     };
   });

@@ -43,8 +43,14 @@ export async function makeListenerIn(
   const id = makeUuid(at);
   await tx.prisma.webhookEndpoint.create({
     data: {
-      ...{ id, clientId, url: listenerUrl, eventTypes, listensUntil: listensUntil(at) },
-      ...{ stateChangedAt: at, createdAt: at, updatedAt: at },
+      id,
+      clientId,
+      url: listenerUrl,
+      eventTypes,
+      listensUntil: listensUntil(at),
+      stateChangedAt: at,
+      createdAt: at,
+      updatedAt: at,
     },
   });
   const secret = await addSecret(tx, { endpointId: id, keys, now: at });

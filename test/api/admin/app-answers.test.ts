@@ -56,8 +56,12 @@ test("an operator gets every answer byte by byte as the app gets it", async () =
     const real = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
     const header = (name: string) => real.headers.get(name);
     expect(await read(path, operator.call)).toMatchObject({
-      ...{ path, status: real.status, etag: header("etag"), link: header("link") },
-      ...{ contentType: header("content-type"), ...(path !== `${idm}/changes` && { body: await real.text() }) },
+      path,
+      status: real.status,
+      etag: header("etag"),
+      link: header("link"),
+      contentType: header("content-type"),
+      ...(path !== `${idm}/changes` && { body: await real.text() }),
     });
   }
 });

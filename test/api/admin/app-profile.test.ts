@@ -55,8 +55,11 @@ test("a partner says what an app is; a language that is left out stays, and null
   const changed = await partner.call("PATCH", path, { body: { ...more, name: "Own app" } });
   const now = await operator.call("GET", path);
   expect(now.body).toMatchObject({
-    ...{ name: "Own app", provider: null, privacyUrl: texts.privacyUrl },
-    ...{ description: { de: kept.de, en: null }, purpose: { de: "Name und Klasse.", en: null } },
+    name: "Own app",
+    provider: null,
+    privacyUrl: texts.privacyUrl,
+    description: { de: kept.de, en: null },
+    purpose: { de: "Name und Klasse.", en: null },
   });
   expect(changed.headers.get("etag")).toBe(now.headers.get("etag"));
   const lines = await service.db.prisma.audit.findMany({ where: { clientId: own.clientId, action: "app_updated" } });
@@ -71,7 +74,9 @@ test("an app is registered with its texts", async () => {
   const made = await operator.call("POST", "/apps", { body });
   const { clientId } = made.body as { clientId: string };
   expect((await operator.call("GET", `/apps/${clientId}`)).body).toMatchObject({
-    ...{ provider: "Verlag", purpose: { de: null, en: "Names." }, description: { de: null, en: null } },
+    provider: "Verlag",
+    purpose: { de: null, en: "Names." },
+    description: { de: null, en: null },
   });
 });
 
@@ -117,8 +122,10 @@ test("a logo is served to everybody at an address of its own, as an image and no
     const answer = await fetch(service.url + logoPath!);
     expect(Buffer.from(await answer.arrayBuffer()).equals(image)).toBe(true);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
-      ...{ "content-type": type, "x-content-type-options": "nosniff" },
-      ...{ "content-security-policy": "default-src 'none'", "cache-control": "public, max-age=31536000, immutable" },
+      "content-type": type,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'",
+      "cache-control": "public, max-age=31536000, immutable",
     });
   }
   const { logoPath } = await read();
@@ -139,7 +146,9 @@ test("a logo is served to everybody at an address of its own, as an image and no
   const lines = await service.db.prisma.audit.findMany({ where: { clientId: own.clientId, action: actions } });
   expect(lines).toHaveLength(4);
   expect(lines.find(({ action }) => action === "app_logo_removed")).toMatchObject({
-    ...{ actorRole: "PARTNER", before: { logoPath }, after: { logoPath: null } },
+    actorRole: "PARTNER",
+    before: { logoPath },
+    after: { logoPath: null },
   });
 });
 

@@ -45,12 +45,25 @@ test("an app is registered once, with a secret that is in no audit line", async 
   expect(await getsToken(clientId, clientSecret!)).toBe(true);
   const read = await operator.call("GET", "/apps/lernapp");
   expect(read.body).toEqual({
-    ...{ clientId: "lernapp", name: "Lernapp", type: "CONFIDENTIAL", pkceRequired: true, redirectUris: [] },
-    ...{ postLogoutRedirectUris: [], loginUrl: null, backchannelLogoutUri: null, scopes: body.scopes },
+    clientId: "lernapp",
+    name: "Lernapp",
+    type: "CONFIDENTIAL",
+    pkceRequired: true,
+    redirectUris: [],
+    postLogoutRedirectUris: [],
+    loginUrl: null,
+    backchannelLogoutUri: null,
+    scopes: body.scopes,
     attributes: appAttributes,
-    ...{ idTokenAlgorithm: "RS256", schulconnexSpelling: "V1_4", oldSecretEndsAt: null },
-    ...{ provider: null, description: { de: null, en: null }, purpose: { de: null, en: null } },
-    ...{ privacyUrl: null, supportAddress: null, logoPath: null },
+    idTokenAlgorithm: "RS256",
+    schulconnexSpelling: "V1_4",
+    oldSecretEndsAt: null,
+    provider: null,
+    description: { de: null, en: null },
+    purpose: { de: null, en: null },
+    privacyUrl: null,
+    supportAddress: null,
+    logoPath: null,
   });
   const lines = await auditOf("lernapp", "app_created");
   expect(lines).toMatchObject([{ ...actor, before: null, after: read.body }]);

@@ -61,7 +61,12 @@ describe("who reads what", () => {
     expect(lines).toMatchObject([
       { clientId: foreignApp, schoolId: school, actor: { ...nobody, program: "purge", role: null } },
       {
-        ...{ personId: person, schoolId: school, requestId: "r", before: null, after: null, detail: {} },
+        personId: person,
+        schoolId: school,
+        requestId: "r",
+        before: null,
+        after: null,
+        detail: {},
         actor: { ...nobody, personId: foreign, role: "OPERATOR" },
       },
     ]);

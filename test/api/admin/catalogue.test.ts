@@ -52,11 +52,16 @@ test("an app comes with its grant in words, the groups by name, and the last sig
     { id: b, name: "5b" },
   ];
   expect(one.body).toMatchObject({
-    ...{ clientId: zebra.clientId, provider: null, logoPath: null, hasTile: false },
+    clientId: zebra.clientId,
+    provider: null,
+    logoPath: null,
+    hasTile: false,
     lastSignInAt: "2026-02-03T08:00:00.000Z",
     grant: {
       signOn: { kind: "GROUPS", roles: [], groupIds: [b] },
-      ...{ signOnGroups: [{ id: b, name: "5b" }], sync: true, syncedGroups: groups },
+      signOnGroups: [{ id: b, name: "5b" }],
+      sync: true,
+      syncedGroups: groups,
     },
   });
   const listed = await list();

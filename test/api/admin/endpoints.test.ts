@@ -64,9 +64,16 @@ test("an endpoint is registered once for one key, with a secret that signs and i
     0,
     null,
     {
-      ...{ id, clientId: own, url: body.url, eventTypes: ["person", "school"], state: "ACTIVE", reason: null },
-      ...{ stateChangedAt: "2026-02-03T08:00:00.000Z", createdAt: "2026-02-03T08:00:00.000Z" },
-      ...{ resumeAt: null, failingSince: null },
+      id,
+      clientId: own,
+      url: body.url,
+      eventTypes: ["person", "school"],
+      state: "ACTIVE",
+      reason: null,
+      stateChangedAt: "2026-02-03T08:00:00.000Z",
+      createdAt: "2026-02-03T08:00:00.000Z",
+      resumeAt: null,
+      failingSince: null,
     },
   ]);
   await sendTest(path);
@@ -135,7 +142,10 @@ test("what belongs to another app is answered as what does not exist, and staff 
       no: `${endpoints}/${unknownId}${end}`,
     })),
     ...ofDelivery.map(([method, end, body]) => ({
-      ...{ method, body, to: `${deliveries}/${deliveryId}${end}`, no: `${deliveries}/999999${end}` },
+      method,
+      body,
+      to: `${deliveries}/${deliveryId}${end}`,
+      no: `${deliveries}/999999${end}`,
     })),
   ];
   for (const { method, body, to, no } of asked) {
@@ -255,7 +265,8 @@ test("a test is sent once for one key; its delivery shows every attempt and is s
   const finishedAt = "2026-02-03T08:00:00.000Z";
   expect(await auditOf(id, "webhook_deliveries_repeated")).toMatchObject([
     {
-      ...{ ...byPartner, before: { state: "DELIVERED", nextAttemptAt: null, finishedAt } },
+      ...byPartner,
+      before: { state: "DELIVERED", nextAttemptAt: null, finishedAt },
       after: { state: "PENDING", nextAttemptAt: finishedAt, finishedAt: null },
     },
   ]);

@@ -141,9 +141,7 @@ test("a person who guessed too often waits, and is let in again by the office", 
   expect(stepOf(explained, "no_wait")).toMatchObject({
     outcome: "REFUSED",
     values: { isEverywhere: false, places: 1, until: expect.stringMatching(/^2026-02-03T08:00/) as string },
-    fix: {
-      ...{ operationId: "releaseSignInLimits", path: `/admin/v1/people/${personId}/login/release`, isAllowed: true },
-    },
+    fix: { operationId: "releaseSignInLimits", path: `/admin/v1/people/${personId}/login/release`, isAllowed: true },
   });
 
   const release = `/people/${personId}/login/release`;

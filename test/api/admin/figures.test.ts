@@ -128,7 +128,9 @@ test("an operator sees what is well, when jobs ran, and what waits", async () =>
   await traffic.flush();
   const { body } = await operator.call("GET", "/health");
   expect(body).toEqual({
-    ...{ isWell: true, pendingDeliveries: 0, heldImports: 0 },
+    isWell: true,
+    pendingDeliveries: 0,
+    heldImports: 0,
     checks: ["database", "migrations", "signing_keys"].map((name) => ({ name, isWell: true })),
     jobs: [
       { name: "webhooks.deliver", state: "WELL", at: hour, durationMs: 12, outcome: "done", doneAt: hour, failures: 0 },
@@ -201,7 +203,9 @@ test("a second rotation right after another is refused with when it is possible,
   service.clock.forwardSeconds(1);
   expect((await rotate("?force=true")).status).toBe(200);
   const [line] = await service.db.prisma.audit.findMany({
-    ...{ where: { action: "signing_key_rotated" }, orderBy: { id: "desc" }, take: 1 },
+    where: { action: "signing_key_rotated" },
+    orderBy: { id: "desc" },
+    take: 1,
   });
   expect(line!.detail).toMatchObject({ forced: true });
 });

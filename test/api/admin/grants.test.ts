@@ -82,8 +82,11 @@ test("the dry run of switching sync on, of other groups and of withdrawing says 
   const syncOnly = { ...everybody, signOn: { kind: "NOBODY" } };
   const on = await compare("PUT", clientId, syncOnly);
   expect(on).toMatchObject({
-    ...{ clientId, appName: "Lernapp", schools: { enter: 1, change: 0, leave: 0 } },
-    ...{ people: { enter: 4, change: 0, leave: 0 }, groups: { enter: 1, change: 0, leave: 0 } },
+    clientId,
+    appName: "Lernapp",
+    schools: { enter: 1, change: 0, leave: 0 },
+    people: { enter: 4, change: 0, leave: 0 },
+    groups: { enter: 1, change: 0, leave: 0 },
   });
   expect(on.names.enter.map(({ id }) => id).sort()).toEqual([...students, teacher].sort());
   const { length } = students;

@@ -149,7 +149,10 @@ test("a group gets another name from one who knows it", async () => {
   expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
   expect((late.body as { current: object }).current).toEqual(await read());
   expect(await lineOf("group_renamed")).toMatchObject({
-    ...{ actorRole: "SECRETARY", schoolId: school, before: { name: "Klasse 5a" }, after: body },
+    actorRole: "SECRETARY",
+    schoolId: school,
+    before: { name: "Klasse 5a" },
+    after: body,
   });
 });
 
@@ -190,7 +193,10 @@ test("a person is put into a group, gets another role there, and is taken out", 
   expect((await read()).members).toBe(1);
   const membership = { personId: person, role: "STUDENT" };
   expect(await lineOf("membership_added")).toMatchObject({
-    ...{ personId: person, actorRole: "SECRETARY", before: { membership: null }, after: { membership } },
+    personId: person,
+    actorRole: "SECRETARY",
+    before: { membership: null },
+    after: { membership },
   });
   const lines = await db.prisma.audit.count();
   expect((await put(person)).status).toBe(204);
@@ -239,12 +245,22 @@ test("the members of a group are listed by name, in pages and by every filter", 
   const list = (query: string, call = support) => call("GET", `/groups/${group}/members?${query}`);
   expect((await list("")).body).toEqual([
     {
-      ...{ id: ada, role: "STUDENT", name: called("Ada", "Adler"), status: "SOFT_DELETED" },
-      ...{ username: null, hasLogin: false, isGuest: false },
+      id: ada,
+      role: "STUDENT",
+      name: called("Ada", "Adler"),
+      status: "SOFT_DELETED",
+      username: null,
+      hasLogin: false,
+      isGuest: false,
     },
     {
-      ...{ id: teacher, role: "TEACHER", name: called("Cem", "Zander"), status: "ACTIVE" },
-      ...{ username: "cem", hasLogin: true, isGuest: false },
+      id: teacher,
+      role: "TEACHER",
+      name: called("Cem", "Zander"),
+      status: "ACTIVE",
+      username: "cem",
+      hasLogin: true,
+      isGuest: false,
     },
   ]);
   expect(idsOf(await list("has-login=true"))).toEqual([teacher]);

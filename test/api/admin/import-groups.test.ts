@@ -89,8 +89,10 @@ test("a class of the roster that looks like one made by hand is joined with it a
   expect(joined.status).toBe(204);
   const line = await db.prisma.audit.findFirst({ where: { action: "group_source_id_set", schoolId: school } });
   expect(line).toMatchObject({
-    ...{ actorRole: "SECRETARY", detail: { groupId: byHand } },
-    ...{ before: { sourceSystemIdentifier: null }, after: { sourceSystemIdentifier: "class:5a" } },
+    actorRole: "SECRETARY",
+    detail: { groupId: byHand },
+    before: { sourceSystemIdentifier: null },
+    after: { sourceSystemIdentifier: "class:5a" },
   });
   expect(await lookAlikes(id)).toEqual([]);
   expect((await read(id)).schools).toMatchObject([{ groups: { created: 0, changed: 1 } }]);
@@ -156,12 +158,14 @@ test("at the change of the school year each class is listed with the one where i
     {
       from: { groupId: a.id, name: "5a", sourceSystemIdentifier: "class:5a", members: 5 },
       to: { name: "6a", sourceSystemIdentifier: "class:6a", members: 6 },
-      ...{ moving: 4, isCarriedOver: false },
+      moving: 4,
+      isCarriedOver: false,
     },
     {
       from: { groupId: b.id, name: "5b", sourceSystemIdentifier: "class:5b", members: 5 },
       to: { name: "6b", sourceSystemIdentifier: "class:6b", members: 4 },
-      ...{ moving: 3, isCarriedOver: false },
+      moving: 3,
+      isCarriedOver: false,
     },
   ]);
   const pairs = encodeURIComponent("class:5a=class:6a\nclass:5b=class:6b");

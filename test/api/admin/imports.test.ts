@@ -317,7 +317,8 @@ test("several groups are carried over, also those with a comma in their name", a
   const { call } = await makeStaff(service, "SECRETARY", { schoolIds: [at] });
   const carry = encodeURIComponent("class:5a=class:6a\nclass:5b=class:6b, c");
   const sent = await handIn(call, csv("1;student;Ada;Ä;6a", "2;student;Bo;B;6b, c"), {
-    ...{ at, query: `&school-year=2026%2F27&carry-over=${carry}` },
+    at,
+    query: `&school-year=2026%2F27&carry-over=${carry}`,
   });
   expect([sent.status, shown(sent).state]).toEqual([201, "READY"]);
   const staged = await db.prisma.stagedGroup.findMany({

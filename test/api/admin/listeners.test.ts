@@ -51,7 +51,10 @@ async function makeWorld() {
 }
 
 const attemptOf = (deliveryId: string, status: number | null, error: string | null = null) => ({
-  ...{ deliveryId, durationMs: 12, status, error },
+  deliveryId,
+  durationMs: 12,
+  status,
+  error,
 });
 
 test("a delivery is fetched as it would be sent, and what came of it is its attempt", async () => {
@@ -64,7 +67,7 @@ test("a delivery is fetched as it would be sent, and what came of it is its atte
   expect([others, one!.eventType, one!.attempt]).toEqual([[], "person", 1]);
   expect(JSON.parse(one!.body)).toMatchObject({ event: "person", personId: subject });
   const headers = Object.fromEntries(Object.entries(one!.headers).map(([name, value]) => [name.toLowerCase(), value]));
-  expect(verify({ ...{ headers, body: one!.body }, path: "/", at: 0 }, secret)).toEqual({ ep: true, standard: true });
+  expect(verify({ headers, body: one!.body, path: "/", at: 0 }, secret)).toEqual({ ep: true, standard: true });
   expect(await take()).toEqual([]);
   expect((await report(attemptOf(one!.deliveryId, 204))).status).toBe(204);
   const { delivery, log: attempts } = await log(one!.deliveryId);

@@ -160,8 +160,10 @@ test("a new person is registered once, in their groups", async () => {
   const reused = await office("POST", "/people", { body: { ...body, role: "OTHER" }, headers });
   expect(refusalOf(reused)).toEqual([422, "idempotency_key_reused"]);
   expect(await lineOf(id, "person_created")).toMatchObject({
-    ...{ actorId: `app:${secretaryApp}`, actorRole: "SECRETARY" },
-    ...{ before: null, after: { name, role: "STUDENT" } },
+    actorId: `app:${secretaryApp}`,
+    actorRole: "SECRETARY",
+    before: null,
+    after: { name, role: "STUDENT" },
   });
 });
 
@@ -200,8 +202,11 @@ test("a change is made by one who knows the record, and looked at without being 
   expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
   expect((late.body as { current: object }).current).toEqual(await get(person));
   expect(await lineOf(person, "person_updated")).toMatchObject({
-    ...{ actorId: `app:${secretaryApp}`, actorRole: "SECRETARY", schoolId: school },
-    ...{ before: { name }, after: body },
+    actorId: `app:${secretaryApp}`,
+    actorRole: "SECRETARY",
+    schoolId: school,
+    before: { name },
+    after: body,
   });
 });
 

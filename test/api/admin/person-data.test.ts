@@ -82,8 +82,13 @@ async function makeKnownPerson(): Promise<PersonId> {
   const endpointId = id();
   await prisma.webhookEndpoint.create({
     data: {
-      ...{ id: endpointId, clientId, url: "https://a.example/", eventTypes: ["person"] },
-      ...{ stateChangedAt: at, createdAt: at, updatedAt: at },
+      id: endpointId,
+      clientId,
+      url: "https://a.example/",
+      eventTypes: ["person"],
+      stateChangedAt: at,
+      createdAt: at,
+      updatedAt: at,
     },
   });
   const delivery = { endpointId, eventType: "person", subjectId: personId, body: "a body", createdAt: at };

@@ -53,7 +53,9 @@ test("a person moves with their home and leaves the groups of the old school", a
   expect([done.status, done.headers.get("etag")]).toEqual([204, await etag()]);
   expect(await get()).toMatchObject({ homeSchoolId: second, schools: [{ id: second }], groups: [] });
   expect(await lineOf("home_school_changed")).toMatchObject({
-    ...{ actorRole: "SECRETARY", before: { homeSchoolId: school }, after: { homeSchoolId: second } },
+    actorRole: "SECRETARY",
+    before: { homeSchoolId: school },
+    after: { homeSchoolId: second },
   });
 });
 
@@ -97,7 +99,9 @@ test("a person joins a school once", async () => {
   expect(await db.prisma.audit.count({ where: { personId: person } })).toBe(lines);
   expect(refusalOf(await at("PUT", second, "", { "If-Match": tag }))).toEqual([412, "precondition_failed"]);
   expect(await lineOf("affiliation_added")).toMatchObject({
-    ...{ before: { schools: [{ id: school }] }, schoolId: second, actorRole: "SECRETARY" },
+    before: { schools: [{ id: school }] },
+    schoolId: second,
+    actorRole: "SECRETARY",
   });
   for (const to of [other, nowhere]) expect(refusalOf(await at("PUT", to))).toEqual([404, "school_not_found"]);
   expect(refusalOf(await operator("PUT", `/people/${person}/schools/${nowhere}`))).toEqual([404, "school_not_found"]);

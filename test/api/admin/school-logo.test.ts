@@ -134,7 +134,8 @@ test("cards are printed with the logo of their school, and without one as before
     const { printId } = made.body as { printId: string };
     const token = await getAppToken(service, admin.app, ["admin:write"]);
     const printed = await fetch(`${service.url}${api}/schools/${school}/login-cards/prints/${printId}`, {
-      ...{ method: "POST", headers: { authorization: `Bearer ${token}` } },
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
     });
     const input = Buffer.from(await printed.arrayBuffer());
     return execFileSync("pdfimages", ["-list", "-"], { input }).toString().split("\n").slice(2, -1);

@@ -153,8 +153,12 @@ describe("changing", () => {
       200,
       [
         {
-          ...{ clientId: app.clientId, appName: "Lernapp", people: none, groups: none },
-          ...{ schools: { ...none, change: 1 }, names: { enter: [], leave: [] } },
+          clientId: app.clientId,
+          appName: "Lernapp",
+          people: none,
+          groups: none,
+          schools: { ...none, change: 1 },
+          names: { enter: [], leave: [] },
           roles: expect.anything() as unknown,
         },
       ],

@@ -30,8 +30,14 @@ test("a partner asks for scopes, an operator refuses with a note, and approves w
   expect([asked.status, again.body, again.headers.get("idempotency-replayed")]).toEqual([201, asked.body, "true"]);
   const made = asked.body as ScopeRequest;
   expect(made).toMatchObject({
-    ...{ clientId: own.clientId, appName: "Own", scopes: ["profile", "people:read"], reason: body.reason },
-    ...{ state: "REQUESTED", requestedAt: "2026-02-03T08:00:00.000Z", decidedAt: null, note: null },
+    clientId: own.clientId,
+    appName: "Own",
+    scopes: ["profile", "people:read"],
+    reason: body.reason,
+    state: "REQUESTED",
+    requestedAt: "2026-02-03T08:00:00.000Z",
+    decidedAt: null,
+    note: null,
   });
   expect(refusalOf(await partner.call("POST", path, { body }))).toEqual([409, "scope_request_open"]);
   expect(await auditOf(own.clientId, "scopes_requested")).toMatchObject([{ actorRole: "PARTNER", after: made }]);
@@ -50,7 +56,8 @@ test("a partner asks for scopes, an operator refuses with a note, and approves w
   await getAppToken(service, own, ["people:read"]);
   const [line] = await auditOf(own.clientId, "scope_request_approved");
   expect(line).toMatchObject({
-    ...{ actorRole: "OPERATOR", before: { state: "REQUESTED" } },
+    actorRole: "OPERATOR",
+    before: { state: "REQUESTED" },
     after: { state: "APPROVED", scopesOfApp: ["openid", "profile", "people:read"] },
   });
   expect(refusalOf(await decide(second.id, "refusal", "No."))).toEqual([409, "scope_request_decided"]);

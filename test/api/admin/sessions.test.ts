@@ -134,16 +134,17 @@ test("which apps see a person, as what, where, and what of them", async () => {
   const at = service.clock().toISOString();
   expect(found).toMatchObject([
     {
-      ...{
-        clientId: app.clientId,
-        name: "Alpha",
-        maySignIn: true,
-        isUser: true,
-        isPerson: true,
-        attributes: everything,
-      },
-      ...{ schools: [{ id: school, name: "Here" }], groups: [{ id: group, name: "5a", schoolId: school }] },
-      ...{ firstSignInAt: at, lastSignInAt: at, consent: { scopes: ["openid", "profile"], clientId: app.clientId } },
+      clientId: app.clientId,
+      name: "Alpha",
+      maySignIn: true,
+      isUser: true,
+      isPerson: true,
+      attributes: everything,
+      schools: [{ id: school, name: "Here" }],
+      groups: [{ id: group, name: "5a", schoolId: school }],
+      firstSignInAt: at,
+      lastSignInAt: at,
+      consent: { scopes: ["openid", "profile"], clientId: app.clientId },
     },
     { name: "Beta", maySignIn: true, isUser: true, isPerson: true, lastSignInAt: null, consent: null },
     { name: "Gamma", maySignIn: true, isUser: false, isPerson: false, schools: [], groups: [], attributes: ["role"] },

@@ -30,7 +30,12 @@ test("an operator makes an account with a role: the first password is shown once
   const { personId, password } = secretOf(made);
   expect(made.headers.get("location")).toBe(`/admin/v1/people/${personId}`);
   expect((await operator.call("GET", `/people/${personId}`)).body).toMatchObject({
-    ...{ name, role: "OTHER", homeSchoolId: null, schools: [], username: "zoe.probst", hasLogin: true },
+    name,
+    role: "OTHER",
+    homeSchoolId: null,
+    schools: [],
+    username: "zoe.probst",
+    hasLogin: true,
   });
 
   const again = await create({ username: " Zoe.Probst ", role: "OPERATOR" }, { "idempotency-key": "zoe" });
@@ -62,7 +67,11 @@ test("accounts at no school are listed with their roles, page by page, and nobod
   const found = await listed("?search=listed");
   expect(found.map((person) => person.name!.last)).toEqual(names);
   expect(found[0]).toMatchObject({
-    ...{ status: "ACTIVE", username: "aa-listed", hasLogin: true, blockedAt: null, purgeAt: null },
+    status: "ACTIVE",
+    username: "aa-listed",
+    hasLogin: true,
+    blockedAt: null,
+    purgeAt: null,
     roles: [{ role: "PARTNER", clientIds: [clientId], schoolIds: [] }],
   });
   const first = await operator.call("GET", `${people}?search=listed&limit=2`);

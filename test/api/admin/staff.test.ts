@@ -33,7 +33,9 @@ const give = async (call: AdminClient, body: object, headers: Record<string, str
   call("POST", "/staff-roles", { body, headers });
 const given = async (call: AdminClient, body: object) => (await give(call, body)).body as { id: string };
 const secretaryOf = (personId: string, schoolIds: string[] = [school]) => ({
-  ...{ holder: { personId }, role: "SECRETARY", schoolIds },
+  holder: { personId },
+  role: "SECRETARY",
+  schoolIds,
 });
 const without = ({ body }: Sent) => ({ ...(body as object), requestId: "" });
 const linesAbout = (personId: string) =>
@@ -48,16 +50,25 @@ describe("giving", () => {
     const made = await give(admin, secretaryOf(personId));
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
-      ...{ holder: { personId, clientId: null }, role: "SECRETARY", schoolIds: [school], clientIds: [] },
-      ...{ reason: null, endsAt: null, givenAt: "2026-02-03T08:00:00.000Z" },
+      holder: { personId, clientId: null },
+      role: "SECRETARY",
+      schoolIds: [school],
+      clientIds: [],
+      reason: null,
+      endsAt: null,
+      givenAt: "2026-02-03T08:00:00.000Z",
     });
     const listed = (await admin("GET", `/staff-roles?person=${personId}`)).body as { personName: { last: string } }[];
     expect(listed).toMatchObject([{ ...(made.body as object), appName: null }]);
     expect(listed[0]!.personName.last).not.toBe("");
     expect(await linesAbout(personId)).toMatchObject([
       {
-        ...{ action: "staff_role_given", actorId: `app:${adminApp.clientId}`, actorRole: "SCHOOL_ADMIN" },
-        ...{ schoolId: school, before: null, after: made.body },
+        action: "staff_role_given",
+        actorId: `app:${adminApp.clientId}`,
+        actorRole: "SCHOOL_ADMIN",
+        schoolId: school,
+        before: null,
+        after: made.body,
       },
     ]);
   });
@@ -72,7 +83,10 @@ describe("giving", () => {
     const { access_token: token } = await getUserTokens(service, portal, login, { scopes });
     const call = makeAdminClient(service, token);
     expect((await call("GET", "/me")).body).toMatchObject({
-      ...{ personId, clientId: portal.clientId, roles: [{ role: "SCHOOL_ADMIN" }], schools: [{ id: school }] },
+      personId,
+      clientId: portal.clientId,
+      roles: [{ role: "SCHOOL_ADMIN" }],
+      schools: [{ id: school }],
     });
     const next = await colleague();
     expect((await give(call, secretaryOf(next))).status).toBe(201);
@@ -172,7 +186,9 @@ describe("withdrawing", () => {
     expect(refusalOf(hidden)).toEqual([404, "staff_role_not_found"]);
     expect(without(hidden)).toEqual(without(await admin("DELETE", `/staff-roles/${missing}`)));
     const district = await given(operator, {
-      ...{ holder: { personId: await colleague() }, role: "DISTRICT", schoolIds: [school] },
+      holder: { personId: await colleague() },
+      role: "DISTRICT",
+      schoolIds: [school],
     });
     expect(refusalOf(await admin("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_beyond_own"]);
     expect(refusalOf(await secretary("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_forbids"]);

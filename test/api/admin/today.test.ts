@@ -94,8 +94,12 @@ test("an operator sees held imports and failing webhooks of all, a partner faili
       count: 1,
       first: [
         {
-          ...{ id: failing, clientId: used.clientId, appName: "Used", url: "https://app.example/hook" },
-          ...{ state: "ACTIVE", failingSince: now.toISOString() },
+          id: failing,
+          clientId: used.clientId,
+          appName: "Used",
+          url: "https://app.example/hook",
+          state: "ACTIVE",
+          failingSince: now.toISOString(),
         },
       ],
     },

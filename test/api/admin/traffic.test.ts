@@ -143,8 +143,12 @@ async function makeAttempts(clientId: ClientId, count: number): Promise<void> {
   ];
   const rows = Array.from({ length: count }, (_, n) =>
     stepsAt(n).map((step, place) => ({
-      ...{ id: makeUuid(new Date(at.getTime() + place * count + n)), clientId, requestId: `request-${n}`, at },
-      ...{ outcome: "done", ...step },
+      id: makeUuid(new Date(at.getTime() + place * count + n)),
+      clientId,
+      requestId: `request-${n}`,
+      at,
+      outcome: "done",
+      ...step,
     })),
   );
   await world.service.db.prisma.signOnStep.createMany({ data: rows.flat() });
@@ -273,8 +277,13 @@ test("an endpoint shows how its attempts of a day went, and what waits", async (
     const at = new Date(now.getTime() - (n === 20 ? 25 : 1) * 3_600_000);
     const made = await prisma.webhookDelivery.create({
       data: {
-        ...{ ...delivery, messageId: randomUUID(), subjectId: randomUUID(), createdAt: at },
-        ...{ state: "DELIVERED", attempts: 1, finishedAt: at },
+        ...delivery,
+        messageId: randomUUID(),
+        subjectId: randomUUID(),
+        createdAt: at,
+        state: "DELIVERED",
+        attempts: 1,
+        finishedAt: at,
       },
     });
     const answer = n === 19 ? { error: "timeout" } : { status: n === 18 ? 500 : 200 };
@@ -285,8 +294,13 @@ test("an endpoint shows how its attempts of a day went, and what waits", async (
   const waiting = { messageId: randomUUID(), subjectId: randomUUID(), createdAt: now, dueAt: now };
   await prisma.webhookDelivery.create({ data: { ...delivery, ...waiting } });
   expect(await figures()).toEqual({
-    ...{ attempts: 19, succeeded: 17, successRate: 17 / 19, p50Ms: 90, p95Ms: 180 },
-    ...{ pending: 1, waitingSince: now.toISOString() },
+    attempts: 19,
+    succeeded: 17,
+    successRate: 17 / 19,
+    p50Ms: 90,
+    p95Ms: 180,
+    pending: 1,
+    waitingSince: now.toISOString(),
   });
 });
 

@@ -69,7 +69,8 @@ test("a key that apps may not have yet does not sign unless that is forced", asy
   service.clock.forwardSeconds(4199);
   const possible = new Date(service.clock().getTime() + 1000).toISOString();
   await expect(rotate()).rejects.toMatchObject({
-    ...{ kind: "conflict", code: "signing_key_too_new" },
+    kind: "conflict",
+    code: "signing_key_too_new",
     message: expect.stringContaining(possible) as string,
   });
   expect(await listKeys()).toEqual(published);

@@ -135,8 +135,12 @@ test("the help of the school is shown where the browser or a hint of our own nam
     putSignInSettings(
       tx,
       {
-        ...{ schoolId: school, userNameRule: "FIRST_DOT_LAST", passwordKind: "LETTERS", mustChangePassword: false },
-        ...{ ownPasswordFromGrade: null, helpText: "Frag Frau Sommer.\nRaum <12>" },
+        schoolId: school,
+        userNameRule: "FIRST_DOT_LAST",
+        passwordKind: "LETTERS",
+        mustChangePassword: false,
+        ownPasswordFromGrade: null,
+        helpText: "Frag Frau Sommer.\nRaum <12>",
       },
       { at: service.clock() },
     ),

@@ -44,8 +44,13 @@ const setRule = (wishes: { mustChangePassword?: boolean; ownPasswordFromGrade?: 
     putSignInSettings(
       tx,
       {
-        ...{ schoolId: school, userNameRule: "FIRST_DOT_LAST", passwordKind: "LETTERS", mustChangePassword: false },
-        ...{ ownPasswordFromGrade: null, helpText: null, ...wishes },
+        schoolId: school,
+        userNameRule: "FIRST_DOT_LAST",
+        passwordKind: "LETTERS",
+        mustChangePassword: false,
+        ownPasswordFromGrade: null,
+        helpText: null,
+        ...wishes,
       },
       { at: clock() },
     ),

@@ -13,23 +13,24 @@ const make = makeMakers(db);
 const school = await make.school();
 
 const adapter = makeAdapterFactory({
-  ...{ db, store, clock: () => new Date("2026-02-03T08:00:00Z"), refreshGraceSeconds: 10 },
+  db,
+  store,
+  clock: () => new Date("2026-02-03T08:00:00Z"),
+  refreshGraceSeconds: 10,
   findClient: async () => undefined,
   readClientId: () => null,
   findRequest: () => undefined,
 })("Grant");
 
 const token = (kind: string, grantId: string, personId: PersonId, scope: string): Artifact => ({
-  ...{
-    kind,
-    idHash: hashId(`${kind} ${grantId}`),
-    clientId: "app",
-    personId,
-    generation: 0,
-    grantId,
-    cardId: null,
-    sessionUid: null,
-  },
+  kind,
+  idHash: hashId(`${kind} ${grantId}`),
+  clientId: "app",
+  personId,
+  generation: 0,
+  grantId,
+  cardId: null,
+  sessionUid: null,
   payload: { kind, clientId: "app", accountId: personId, grantId, scope, claims: { id_token: { rat: null } } },
   expiresAt: new Date("2026-02-03T09:00:00Z"),
 });
@@ -42,7 +43,10 @@ test("an OAuth grant that the request has read no token of is found by its token
   await store.put({ ...token("AccessToken", "grant", person, "openid"), generation });
   await store.put({ ...token("RefreshToken", "grant", person, "openid profile"), generation });
   expect(await adapter.find("grant")).toEqual({
-    ...{ jti: "grant", kind: "Grant", accountId: person, clientId: "app" },
+    jti: "grant",
+    kind: "Grant",
+    accountId: person,
+    clientId: "app",
     openid: { scope: "openid profile", claims: ["rat"] },
   });
   await db.pool.query("UPDATE credential SET generation = generation + 1 WHERE person_id = $1", [person]);

@@ -22,17 +22,15 @@ const { generation } = await db.prisma.credential.findUniqueOrThrow({ where: { p
 type Told = { token: string; use: TokenUse };
 
 const artifact = (kind: string, id: string, personId: PersonId): Artifact => ({
-  ...{
-    kind,
-    idHash: hashId(id),
-    payload: { kind },
-    clientId,
-    personId,
-    generation,
-    cardId: null,
-    grantId: id,
-    sessionUid: null,
-  },
+  kind,
+  idHash: hashId(id),
+  payload: { kind },
+  clientId,
+  personId,
+  generation,
+  cardId: null,
+  grantId: id,
+  sessionUid: null,
   expiresAt: new Date("2026-02-03T09:00:00Z"),
 });
 

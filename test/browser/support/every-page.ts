@@ -17,7 +17,9 @@ const claims = {
   role: "STUDENT" as const,
   school: {
     id: "0193f6a2-7a3c-7000-8000-000000000002" as SchoolId,
-    ...{ name: "Goethe-Gymnasium", officialId: "12345", schoolingLevel: "GYMNASIUM" },
+    name: "Goethe-Gymnasium",
+    officialId: "12345",
+    schoolingLevel: "GYMNASIUM",
     location: { country: "DE", state: "NI" },
     address: { address: "Schulstraße 1", addressAddition: "Haus B", city: "Musterstadt", zipCode: "26121" },
   },
@@ -49,21 +51,35 @@ const secondFactors = {
     { id: "1", kind: "TOTP" as const, label: "Telefon", createdAt: at, lastUsedAt: at },
     { id: "2", kind: "PASSKEY" as const, label: longApp.name.slice(0, 60), createdAt: at, lastUsedAt: null },
   ],
-  ...{ codesLeft: 1, isNeeded: false, next: "/", csrf: "token" },
-  ...{ totp: "/totp", passkey: "/passkey", remove: "/remove", codes: "/codes" },
+  codesLeft: 1,
+  isNeeded: false,
+  next: "/",
+  csrf: "token",
+  totp: "/totp",
+  passkey: "/passkey",
+  remove: "/remove",
+  codes: "/codes",
 };
 const totp = {
   problem: null,
   qrCode: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path fill="#fff" d="M0 0h9v9H0z"/></svg>',
   secret: "ABCD EFGH IJKL MNOP QRST UVWX YZ23 4567",
   address: "otpauth://totp/x",
-  ...{ label: "", state: "s", csrf: "token", action: "/on", back: "/back" },
+  label: "",
+  state: "s",
+  csrf: "token",
+  action: "/on",
+  back: "/back",
 };
 const passkey = { isRefused: false, label: "", csrf: "token", action: "/on", back: "/back", options: "{}", state: "s" };
 
 const card = {
-  ...{ firstName: "Bo", secondStep: "NONE" as const, isWrong: false },
-  ...{ action: "/on", csrf: "token", signInPath: "/sign-in" },
+  firstName: "Bo",
+  secondStep: "NONE" as const,
+  isWrong: false,
+  action: "/on",
+  csrf: "token",
+  signInPath: "/sign-in",
 };
 const cardProblem = {
   hours: { from: "07:30", to: "16:00", weekdays: [1, 2, 3, 4, 5, 6, 7] },
@@ -137,7 +153,11 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
   "consent of a person of whom nothing is known": (context) =>
     pages.renderConsentPage(
       {
-        ...{ app, personName: null, scopes: ["openid", "profile", "school", "groups"], steps, switchUser: "/other" },
+        app,
+        personName: null,
+        scopes: ["openid", "profile", "school", "groups"],
+        steps,
+        switchUser: "/other",
         claims: { name: null, role: "OTHER", school: null, groups: [], pseudonym: "Kiesel Otter" },
       },
       context,

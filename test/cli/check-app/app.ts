@@ -134,7 +134,8 @@ export async function startApp(settings: Settings) {
     const encode = (text: string) => (has("unencoded secret") ? text : encodeURIComponent(text));
     const user = `${encode(clientId)}:${encode(has("wrong secret") ? "other" : (clientSecret ?? ""))}`;
     const response = await fetch(`${issuer}/oauth2/token`, {
-      ...{ method: "POST", body: form },
+      method: "POST",
+      body: form,
       headers:
         clientSecret === null || isInBody ? {} : { Authorization: `Basic ${Buffer.from(user).toString("base64")}` },
     });

@@ -191,7 +191,10 @@ test(
     const walk: Walk = {
       random: makeRandom(seed),
       places: await listAllPlaces(),
-      ...{ faults: [], faultyLines: [], served: new Set<Caller>(), statuses: new Map<string, number>() },
+      faults: [],
+      faultyLines: [],
+      served: new Set<Caller>(),
+      statuses: new Map<string, number>(),
       sent: { valid: 0, nearly: 0, hostile: 0, raw: 0 },
     };
     const quarter = Math.floor(count / 4);
@@ -226,7 +229,10 @@ test(
 test("an answer that never comes is only right where the head was refused and the body not read", async () => {
   const lost = { answer: "", error: "EPIPE" };
   const make = (head: string, body = "a".repeat(300_000)): Generated => ({
-    ...{ kind: "hostile", caller: null, pieces: 1, isCut: false },
+    kind: "hostile",
+    caller: null,
+    pieces: 1,
+    isCut: false,
     bytes: Buffer.from(`${head} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n${body}`),
   });
   expect(await isRefusedUnread(make("get /health/live"), lost)).toBe(true);
