@@ -77,10 +77,18 @@ module.exports = {
     },
     {
       name: "platform-by-module",
-      comment: "platform consists of single files; a folder within it is imported by its index.ts.",
+      comment: "platform has a folder for each subject; those with an index.ts are imported by it.",
       severity: "error",
       from: { path: "^(?!test/)", pathNot: "^src/platform/|\\.test\\.ts$" },
-      to: { path: "^src/platform/[^/]+/(?!index\\.ts$)" },
+      to: { path: "^src/platform/(http|pages|postgres|threads|advice/[^/]+|telemetry/tracing)/(?!index\\.ts$)" },
+    },
+    {
+      name: "platform-folders-one-way",
+      comment: "Two folders of platform do not know each other, not even by way of a third.",
+      severity: "error",
+      scope: "folder",
+      from: { path: "^src/platform/" },
+      to: { path: "^src/platform/", circular: true },
     },
     {
       name: "composition-on-top",

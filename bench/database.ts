@@ -1,8 +1,8 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase, type PrismaDb } from "../src/platform/db.ts";
-import { applyMigrations } from "../src/platform/migrate.ts";
+import { openDatabase, type PrismaDb } from "../src/platform/database/db.ts";
+import { applyMigrations } from "../src/platform/migrations/migrate.ts";
 import { openDatabaseServer } from "../src/platform/postgres/index.ts";
 
 /**

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
-import type { Db } from "../src/platform/db.ts";
+import type { Db } from "../src/platform/database/db.ts";
 import { statistics, withStatistics } from "./statistics.ts";
 
 export type Subject = {

@@ -14,7 +14,7 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { ZipFile } from "yazl";
-import { withTransaction, type Db } from "../src/platform/db.ts";
+import { withTransaction, type Db } from "../src/platform/database/db.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { openBenchDatabase } from "./database.ts";
 import { resetStatistics, statistics } from "./statistics.ts";

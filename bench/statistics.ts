@@ -1,4 +1,4 @@
-import type { Db, Queryable } from "../src/platform/db.ts";
+import type { Db, Queryable } from "../src/platform/database/db.ts";
 
 /**
  * What PostgreSQL knows of the tables while a measurement runs (BENCH_STATISTICS).

@@ -3,7 +3,7 @@
  * the schema of the id where an address carries nothing else, with the validator of express-openapi-validator alone,
  * and with its own middleware in front.
  */
-import type { PrismaDb } from "../src/platform/db.ts";
+import type { PrismaDb } from "../src/platform/database/db.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { getAppToken, type TestApp } from "../test/support/token.ts";
 import { openBenchDatabase } from "./database.ts";

@@ -4,8 +4,8 @@
  */
 import { createHmac, createSecretKey } from "node:crypto";
 import { Agent, request } from "undici";
-import type { Db, PrismaDb } from "../src/platform/db.ts";
-import { makeUuid } from "../src/platform/ids.ts";
+import type { Db, PrismaDb } from "../src/platform/database/db.ts";
+import { makeUuid } from "../src/platform/crypto/ids.ts";
 import { readConfig } from "../src/config/index.ts";
 import { registerEndpoint } from "../src/webhooks/index.ts";
 import { makeMakers } from "../test/support/make.ts";

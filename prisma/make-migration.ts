@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { applyMigrations, migrationsFolder } from "../src/platform/migrate.ts";
+import { applyMigrations, migrationsFolder } from "../src/platform/migrations/migrate.ts";
 import { startEmbeddedPostgres } from "../src/platform/postgres/index.ts";
 import { diffWithSchema } from "./schema-engine.ts";
 

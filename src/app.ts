@@ -8,9 +8,9 @@ import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
 import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./imports/index.ts";
 import type { Clock } from "./platform/clock.ts";
-import { allowAnyOrigin } from "./platform/cors.ts";
-import { isDatabaseUnavailable } from "./platform/db.ts";
-import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/health.ts";
+import { allowAnyOrigin } from "./platform/server/cors.ts";
+import { isDatabaseUnavailable } from "./platform/database/db.ts";
+import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/telemetry/health.ts";
 import {
   listOperations,
   loadDocument,
@@ -22,20 +22,20 @@ import {
   withoutGates,
   type OpenApiDocument,
 } from "./platform/http/index.ts";
-import { makeLastAnswers } from "./platform/last-answers.ts";
-import type { Log } from "./platform/log.ts";
-import { makeMetricsRouter } from "./platform/metrics-router.ts";
-import { makeMetrics, watchImports, watchPools, watchReplica, type Metrics } from "./platform/metrics.ts";
-import { watchSurroundings } from "./platform/watch-surroundings.ts";
-import { checkMigrated } from "./platform/migrate.ts";
-import { listPathWords, makeOperationNames } from "./platform/name-operations.ts";
+import { makeLastAnswers } from "./platform/server/last-answers.ts";
+import type { Log } from "./platform/telemetry/log.ts";
+import { makeMetricsRouter } from "./platform/telemetry/metrics-router.ts";
+import { makeMetrics, watchImports, watchPools, watchReplica, type Metrics } from "./platform/telemetry/metrics.ts";
+import { watchSurroundings } from "./platform/telemetry/watch-surroundings.ts";
+import { checkMigrated } from "./platform/migrations/migrate.ts";
+import { listPathWords, makeOperationNames } from "./platform/server/name-operations.ts";
 import { keepPickedLocale, makePageAssets, useBrand } from "./platform/pages/index.ts";
-import { makeRequestWatch, type Answered } from "./platform/request-log.ts";
-import { deriveKeys } from "./platform/seal.ts";
-import { makeStatisticsJob } from "./platform/statistics.ts";
-import { poolsOf, type DatabaseShares } from "./platform/shares.ts";
-import { traceRequest } from "./platform/tracing/index.ts";
-import type { WorkerJob } from "./platform/worker.ts";
+import { makeRequestWatch, type Answered } from "./platform/telemetry/request-log.ts";
+import { deriveKeys } from "./platform/crypto/seal.ts";
+import { makeStatisticsJob } from "./platform/database/statistics.ts";
+import { poolsOf, type DatabaseShares } from "./platform/database/shares.ts";
+import { traceRequest } from "./platform/telemetry/tracing/index.ts";
+import type { WorkerJob } from "./platform/jobs/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makeAppGuides, makePublishRouter } from "./publish/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";

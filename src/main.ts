@@ -1,7 +1,7 @@
 import { makeBanner } from "./banner.ts";
 import { ConfigError, readConfig, type Config } from "./config/index.ts";
 import { exitCodes, explainFailure } from "./failure.ts";
-import { makeLog } from "./platform/log.ts";
+import { makeLog } from "./platform/telemetry/log.ts";
 import { startSeveral } from "./start-several.ts";
 import { startService, type Running } from "./start.ts";
 

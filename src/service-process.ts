@@ -1,9 +1,9 @@
 // One of the processes of a service that has several: src/start-several.ts starts it and calls what it answers here.
 import type { Config } from "./config/index.ts";
 import { exitCodes, explainFailure } from "./failure.ts";
-import { makeLog, type Log } from "./platform/log.ts";
-import { makeMetrics } from "./platform/metrics.ts";
-import { connectProcess } from "./platform/process-calls.ts";
+import { makeLog, type Log } from "./platform/telemetry/log.ts";
+import { makeMetrics } from "./platform/telemetry/metrics.ts";
+import { connectProcess } from "./platform/processes/process-calls.ts";
 import type { App } from "./app.ts";
 import { makeEnds, openApp, openPorts, openSharesOf, serveApp, type Ends } from "./start-parts.ts";
 

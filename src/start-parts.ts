@@ -1,16 +1,16 @@
 import { loadDemoWorld } from "../demo/load.ts";
 import { makeApp, type App } from "./app.ts";
 import { settlePort, type Config } from "./config/index.ts";
-import { openDatabaseClock, readDatabaseClock, setProcessTime } from "./platform/database-clock.ts";
-import type { PrismaDb } from "./platform/db.ts";
-import type { Log } from "./platform/log.ts";
-import { watchProcess, type Metrics } from "./platform/metrics.ts";
+import { openDatabaseClock, readDatabaseClock, setProcessTime } from "./platform/database/database-clock.ts";
+import type { PrismaDb } from "./platform/database/db.ts";
+import type { Log } from "./platform/telemetry/log.ts";
+import { watchProcess, type Metrics } from "./platform/telemetry/metrics.ts";
 import { openDatabaseServer } from "./platform/postgres/index.ts";
-import { withProgress } from "./platform/progress.ts";
-import { openServer, type Server } from "./platform/server.ts";
-import { openShares, type DatabaseShares } from "./platform/shares.ts";
-import { startTracing } from "./platform/tracing/index.ts";
-import { startWorker, type Worker } from "./platform/worker.ts";
+import { withProgress } from "./platform/jobs/progress.ts";
+import { openServer, type Server } from "./platform/server/server.ts";
+import { openShares, type DatabaseShares } from "./platform/database/shares.ts";
+import { startTracing } from "./platform/telemetry/tracing/index.ts";
+import { startWorker, type Worker } from "./platform/jobs/worker.ts";
 import { setCredential } from "./sign-on/index.ts";
 
 export type Surroundings = {

@@ -1,7 +1,7 @@
 import { startDemoApps, type DemoApps } from "../demo/app.ts";
 import type { Config } from "./config/index.ts";
-import { makeMetrics } from "./platform/metrics.ts";
-import { applyMigrations } from "./platform/migrate.ts";
+import { makeMetrics } from "./platform/telemetry/metrics.ts";
+import { applyMigrations } from "./platform/migrations/migrate.ts";
 import {
   loadDemoWorldInto,
   openApp,

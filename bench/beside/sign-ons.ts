@@ -4,7 +4,7 @@ import { openBenchDatabase } from "../database.ts";
 import { compare, measureFlow, report, reportHead, startSubject, type Subject } from "../harness.ts";
 import { openSessions, signOn } from "../sign-on.ts";
 import type { ClientId } from "../../src/access/index.ts";
-import type { PrismaDb } from "../../src/platform/db.ts";
+import type { PrismaDb } from "../../src/platform/database/db.ts";
 
 const concurrency = 16;
 const people = 20_000;

@@ -1,4 +1,4 @@
-import type { Db } from "../../src/platform/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
 
 /** Units: bytes with indexes; rows as PostgreSQL counts them. */
 export type Size = { bytes: number; live: number; dead: number };

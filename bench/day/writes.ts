@@ -1,4 +1,4 @@
-import { withTransaction, type Db } from "../../src/platform/db.ts";
+import { withTransaction, type Db } from "../../src/platform/database/db.ts";
 
 /** Sign-ons of one app-and-person pair each, numbered through the run. Units: `refreshPercent` of them get one. */
 export type Wave = { from: number; count: number; at: Date; newSessionPercent: number; refreshPercent: number };

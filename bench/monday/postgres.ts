@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Db } from "../../src/platform/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
 import { readCpuMs } from "../harness.ts";
 
 /** What the database server has done so far. Units: `cpuMs` is NaN where the server is not of this machine. */

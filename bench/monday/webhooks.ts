@@ -1,6 +1,6 @@
 import { request } from "undici";
 import { readConfig } from "../../src/config/index.ts";
-import type { PrismaDb } from "../../src/platform/db.ts";
+import type { PrismaDb } from "../../src/platform/database/db.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { insertEvents } from "../../test/support/app-events.ts";
 import { makeMakers } from "../../test/support/make.ts";

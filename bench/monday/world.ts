@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { PrismaDb } from "../../src/platform/db.ts";
+import type { PrismaDb } from "../../src/platform/database/db.ts";
 import { everywhere } from "../size/worlds.ts";
 
 export type Pupil = { username: string; cardToken: string };

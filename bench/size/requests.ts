@@ -1,7 +1,7 @@
 // Requests to a service in each world: the IDM API, Schulconnex, sign-on and the pages of the staff.
 import { Agent, request } from "undici";
 import type { ClientId } from "../../src/access/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../../src/platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
 import { giveRole } from "../../src/staff/index.ts";
 import { makeBrowser } from "../../test/support/browser.ts";
 import { allScopes, makeMakers } from "../../test/support/make.ts";

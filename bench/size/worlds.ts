@@ -1,5 +1,5 @@
 import type { PersonId } from "../../src/directory/index.ts";
-import type { PrismaDb } from "../../src/platform/db.ts";
+import type { PrismaDb } from "../../src/platform/database/db.ts";
 import { openBenchDatabase } from "../database.ts";
 import { fillWorld } from "../world/fill.ts";
 

@@ -1,6 +1,6 @@
 /** Previews and applies one roster in a process of its own, so that its memory is its own; answers what it took. */
 import { applyImport, previewImport } from "../../src/imports/index.ts";
-import { openDatabase } from "../../src/platform/db.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
 import { giveUserNamesAtSchool as giveUserNames } from "../../src/sign-on/index.ts";
 
 const origin = { at: new Date(), actorId: "bench" };

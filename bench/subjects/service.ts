@@ -1,6 +1,6 @@
 // The service itself, as `npm start` runs it in production but for the address: in one process, unless WEB_CONCURRENCY
 // says otherwise.
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { readConfig } from "../../src/config/index.ts";
 import { startSeveral } from "../../src/start-several.ts";
 import { startService } from "../../src/start.ts";

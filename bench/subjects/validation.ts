@@ -6,8 +6,8 @@ import { middleware } from "express-openapi-validator";
 import { readConfig } from "../../src/config/index.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { loadDocument, makeReading } from "../../src/platform/http/index.ts";
-import { silentLog as log } from "../../src/platform/log.ts";
-import { openShares } from "../../src/platform/shares.ts";
+import { silentLog as log } from "../../src/platform/telemetry/log.ts";
+import { openShares } from "../../src/platform/database/shares.ts";
 import { makeSignOn } from "../../src/sign-on/index.ts";
 
 const config = readConfig({ ...process.env, NODE_ENV: "development", DEMO_WORLD: "false" });

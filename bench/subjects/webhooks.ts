@@ -1,11 +1,11 @@
 // The worker for webhooks in its own process, as `npm start` runs it with ROLE=worker. Says when it is ready.
 import { readConfig } from "../../src/config/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openDatabase } from "../../src/platform/db.ts";
-import { makeLog } from "../../src/platform/log.ts";
-import { makeMetrics } from "../../src/platform/metrics.ts";
-import { makeStatisticsJob } from "../../src/platform/statistics.ts";
-import { startWorker } from "../../src/platform/worker.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
+import { makeMetrics } from "../../src/platform/telemetry/metrics.ts";
+import { makeStatisticsJob } from "../../src/platform/database/statistics.ts";
+import { startWorker } from "../../src/platform/jobs/worker.ts";
 import { makeWebhooks } from "../../src/webhooks/index.ts";
 
 const config = readConfig({ ...process.env, NODE_ENV: "development", WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" });

@@ -1,5 +1,5 @@
 import { readConfig } from "../../src/config/index.ts";
-import { withTransaction, type PrismaDb } from "../../src/platform/db.ts";
+import { withTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
 import { hashPassword } from "../../src/sign-on/index.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { fillPeople, fillSchools } from "./people.ts";

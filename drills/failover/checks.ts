@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../deploy/postgres/processes.ts";
-import { openDatabase } from "../../src/platform/db.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
 import { makeBrowser } from "../../test/support/browser.ts";
 import { askFor, type Login } from "../../test/support/token.ts";
 import { countAnswered, useSession, type Ledger } from "./load.ts";

@@ -1,8 +1,8 @@
 import type { ClientId } from "../../src/access/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
-import { openDatabase, withPrismaTransaction } from "../../src/platform/db.ts";
-import { applyMigrations } from "../../src/platform/migrate.ts";
-import type { EncryptionKeys } from "../../src/platform/seal.ts";
+import { openDatabase, withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
+import type { EncryptionKeys } from "../../src/platform/crypto/seal.ts";
 import { giveRole } from "../../src/staff/index.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { makeMakers } from "../../test/support/make.ts";

@@ -1,8 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:http";
 import { readConfig } from "../../src/config/index.ts";
-import { openDatabase, withPrismaTransaction, type OpenDb } from "../../src/platform/db.ts";
-import { applyMigrations } from "../../src/platform/migrate.ts";
+import { openDatabase, withPrismaTransaction, type OpenDb } from "../../src/platform/database/db.ts";
+import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
 import { giveRole } from "../../src/staff/index.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { makeMakers } from "../../test/support/make.ts";

@@ -1,7 +1,7 @@
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { foldText } from "../platform/fold-text.ts";
-import { run, sql, statement } from "../platform/sql.ts";
+import { foldText } from "../platform/text/fold-text.ts";
+import { run, sql, statement } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
 
 /** What people read of a name: without case, spaces and punctuation, where anything else is left. */

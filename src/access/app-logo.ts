@@ -1,7 +1,7 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
-import type { ImageType } from "../platform/image.ts";
-import { checkLogo } from "../platform/logo.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import type { ImageType } from "../platform/images/image.ts";
+import { checkLogo } from "../platform/images/logo.ts";
 import type { ClientId } from "./token.ts";
 
 const endings: Record<ImageType, string> = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };

@@ -1,6 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { checkText } from "../directory/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { logoPathOf } from "./app-logo.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId } from "./token.ts";

@@ -1,9 +1,9 @@
 import { checkText, cleanText } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
 import { appAttributes } from "./attributes.ts";
 import { writeProfile, type ProfileUpdate } from "./app-profile.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";

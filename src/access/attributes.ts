@@ -1,6 +1,6 @@
 import type { AppAttribute } from "../../generated/prisma/enums.ts";
-import { jsonWhen, type JsonSql } from "../platform/json-sql.ts";
-import { literal, sql, table, type Columns, type Parameter, type Sql, type Table } from "../platform/sql.ts";
+import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
+import { literal, sql, table, type Columns, type Parameter, type Sql, type Table } from "../platform/database/sql.ts";
 import type { AccessToken } from "./token.ts";
 
 // The registration of an app says how much of a record it may read. A reader of the APIs gets tables without the

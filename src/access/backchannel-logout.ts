@@ -1,6 +1,6 @@
 import { AppError } from "../platform/errors.ts";
-import type { OutboundPolicy } from "../platform/guarded-request.ts";
-import { checkReceiver } from "../platform/receiver-address.ts";
+import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
+import { checkReceiver } from "../platform/outbound/receiver-address.ts";
 
 /** An address that passed `checkBackchannelLogoutUri`; only these are kept. */
 export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: true };

@@ -1,6 +1,6 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
-import type { Queryable, RecordStore, Store } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable, RecordStore, Store } from "../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { findProfiles, type AppProfile } from "./app-profile.ts";
 import { listAppsByName, type App, type AppPlace } from "./find-app.ts";
 import { findGrants, type GrantSettings } from "./grant.ts";

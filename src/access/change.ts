@@ -1,8 +1,8 @@
 import type { Change } from "../directory/index.ts";
 import { listWrittenEvents, type Origin, type WrittenEvent } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/interrupt.ts";
+import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
 import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
 import { inLongPlaceWhereNeeded } from "./long-changes.ts";

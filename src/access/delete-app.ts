@@ -1,5 +1,5 @@
 import { forgetEventsOf, recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { forgetFigures } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock } from "./deadlock.ts";

@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { makeSortKey, type NameOrder } from "../directory/index.ts";
-import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
+import type { Queryable, RecordStore, Transaction } from "../platform/database/db.ts";
+import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 

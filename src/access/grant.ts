@@ -1,10 +1,10 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { originOf, type Change, type GroupId, type PersonRole, type SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
-import type { RecordStore, Store, Transaction } from "../platform/db.ts";
+import type { RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import type { Records } from "../platform/prisma.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Records } from "../platform/database/prisma.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { listAppPlaces } from "./find-app.ts";
 import type { ClientId } from "./token.ts";
 

@@ -1,8 +1,8 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import { isDatabaseUnavailable, type Db, type RecordStore } from "../platform/db.ts";
-import { columnNames, insert, run, sql, statement, table, type Sql } from "../platform/sql.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import { isDatabaseUnavailable, type Db, type RecordStore } from "../platform/database/db.ts";
+import { columnNames, insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { ClientId } from "./token.ts";
 import { schoolIsShown, shownSchools } from "./visibility.ts";
 

@@ -1,4 +1,4 @@
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 
 /** The change has turned out to take long, and has no place for that. */
 class TakesLong extends Error {

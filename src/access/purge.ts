@@ -1,7 +1,7 @@
 import { listPurgeable, purgePerson, type ForgetPerson, type PersonId } from "../directory/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { PrismaDb } from "../platform/db.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { changeDirectory } from "./change.ts";
 
 type Deps = { db: PrismaDb; clock: Clock; forget: ForgetPerson; batchSize?: number };

@@ -1,9 +1,9 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { checkText } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
 import { appNotFound, updateApp } from "./app.ts";
 import { lockApp } from "./find-app.ts";
 import type { ClientId, ScopeName } from "./token.ts";

@@ -1,5 +1,5 @@
 import type { PersonId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 
 export type SignInTimes = { firstSignInAt: Date; lastSignInAt: Date };
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Change, PersonId } from "../directory/index.ts";
-import { withTransaction } from "../platform/db.ts";
-import type { Db, Queryable } from "../platform/db.ts";
+import { withTransaction } from "../platform/database/db.ts";
+import type { Db, Queryable } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { columnNames, insert, run, sql, statement, table, type Parameter, type Sql } from "../platform/sql.ts";
+import { columnNames, insert, run, sql, statement, table, type Parameter, type Sql } from "../platform/database/sql.ts";
 import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "./change-tracking/index.ts";
 import { hasCode } from "./deadlock.ts";
 import type { ClientId } from "./token.ts";

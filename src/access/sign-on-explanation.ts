@@ -1,5 +1,5 @@
 import type { PersonId, PersonRole, SchoolId } from "../directory/index.ts";
-import { sql, table, type Sql, type Value } from "../platform/sql.ts";
+import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import { fromSchoolsWithGrant, personIsInAudience } from "./visibility.ts";
 
 /** A group that a grant lets sign in, and whether the person counts as one of its members. */

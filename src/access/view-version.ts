@@ -1,4 +1,4 @@
-import { sql, table, type Sql, type Value } from "../platform/sql.ts";
+import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 
 const version = table("viewVersion", "v_version");
 const app = table("app", "v_app");

@@ -1,6 +1,6 @@
-import { exists, lookUp } from "../platform/lookup-sql.ts";
-import { sql, table, type Columns, type Sql, type Value } from "../platform/sql.ts";
-import type { Visible, VisibleRows } from "../platform/visible-sql.ts";
+import { exists, lookUp } from "../platform/database/lookup-sql.ts";
+import { sql, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
+import type { Visible, VisibleRows } from "../platform/database/visible-sql.ts";
 
 // Every rule is a chain of look-ups by a key, begun at the row it is asked of: the memberships of one person, the grant
 // of one school.

@@ -1,6 +1,6 @@
 import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";

@@ -1,7 +1,7 @@
 import { appNotFound, findApp, type App, type ClientId } from "../access/index.ts";
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";

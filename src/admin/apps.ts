@@ -22,7 +22,7 @@ import {
 import type { App, AppProfile, ClientId, ProfileUpdate } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf, withPrismaTransaction, type Store, type Transaction } from "../platform/db.ts";
+import { storeOf, withPrismaTransaction, type Store, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { forgetAppWithSandboxes } from "../sandbox/index.ts";
 import { forgetClientTokens } from "../sign-on/index.ts";

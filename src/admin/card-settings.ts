@@ -1,7 +1,7 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { lockCardSettings, readCardSettings, writeCardSettings } from "../sign-on/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";

@@ -2,7 +2,7 @@ import { appNotFound, findInCatalogue, listCatalogue as list, type ClientId } fr
 import type { CatalogueApp } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { presentAudience } from "./grants.ts";
 import type { AdminHandler } from "./handler.ts";

@@ -1,7 +1,7 @@
 import { changeDirectory, previewChange } from "../access/index.ts";
 import type { Change } from "../directory/index.ts";
 import { recordDifference, type Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import type { AdminDeps, Keep } from "./handler.ts";
 import { tagOf } from "./stale.ts";
 import { presentViewChanges, type ViewChange } from "./view-changes.ts";

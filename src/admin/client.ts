@@ -3,7 +3,7 @@ import type { Router } from "express";
 import createClient, { type Client } from "openapi-fetch";
 import type { PersonId } from "../directory/index.ts";
 import { innerOrigin, makeInnerCalls } from "../platform/http/index.ts";
-import type { SharedReads } from "../platform/shared-reads.ts";
+import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { StaffRole } from "../staff/index.ts";
 import type { paths } from "../../generated/openapi/admin.ts";
 

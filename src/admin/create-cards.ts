@@ -1,7 +1,7 @@
 import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   createCardIn,

@@ -1,6 +1,6 @@
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../staff/index.ts";
 import {

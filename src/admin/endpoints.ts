@@ -1,7 +1,7 @@
 import type { ClientId } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../platform/db.ts";
+import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import type { Reach } from "../staff/index.ts";
 import {
   changeEndpointState,

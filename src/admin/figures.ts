@@ -2,7 +2,7 @@ import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../staff/index.ts";
 import { findFigures, type FigureStep, type Subject } from "../traffic/index.ts";

@@ -3,7 +3,7 @@ import type { ClientId, GrantKey, GrantSettings, SignOnAudience } from "../acces
 import { findSchool } from "../directory/index.ts";
 import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf, type RecordStore } from "../platform/db.ts";
+import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";

@@ -1,6 +1,6 @@
 import { findGroup, type Group, type GroupId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isGroupReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";

@@ -8,7 +8,7 @@ import {
   type GroupId,
   type SchoolId,
 } from "../directory/index.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import { groupsInReach } from "../staff/index.ts";
 import { changeRecord, createRecord } from "./change.ts";
 import { groupCounts, groupTag, presentGroup, readGroup, type AdminGroup } from "./group-record.ts";

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import type { Transaction } from "../platform/db.ts";
-import { removeInBatches } from "../platform/batches.ts";
+import type { Transaction } from "../platform/database/db.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import { AppError } from "../platform/errors.ts";
-import { seal, unseal } from "../platform/seal.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import { seal, unseal } from "../platform/crypto/seal.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { AdminDeps, Keep } from "./handler.ts";
 
 type Answer = { status: number; body?: unknown; headers?: Record<string, string> };

@@ -1,5 +1,5 @@
 import { makeGate, leavingSignal } from "../platform/http/index.ts";
-import type { InterruptibleDb } from "../platform/interrupt.ts";
+import type { InterruptibleDb } from "../platform/database/interrupt.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminDeps, AdminRequest } from "./handler.ts";
 

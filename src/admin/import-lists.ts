@@ -13,7 +13,7 @@ import {
   type RosterGroup,
 } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { showDifference } from "./import-differences.ts";

@@ -8,7 +8,7 @@ import {
   type ImportId,
   type ImportStatus,
 } from "../imports/index.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { changeByDifference, showDifference } from "./import-differences.ts";

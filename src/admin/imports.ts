@@ -1,7 +1,7 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../imports/index.ts";
-import { storeOf, withPrismaTransaction } from "../platform/db.ts";
+import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";

@@ -22,8 +22,8 @@ import {
   Upload,
   makeProblemType,
 } from "../platform/http/index.ts";
-import type { Log } from "../platform/log.ts";
-import { sharedReads } from "../platform/shared-reads.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import { sharedReads } from "../platform/database/shared-reads.ts";
 import { findRoles, type StaffRole } from "../staff/index.ts";
 import { makeHeldReads, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
 import { takes } from "./contract.ts";

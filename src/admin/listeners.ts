@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf, withPrismaTransaction } from "../platform/db.ts";
+import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import {
   makeListenerIn,
   recordAttempts as record,

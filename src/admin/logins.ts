@@ -2,7 +2,7 @@ import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type RecordStore, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   blockPersonIn,

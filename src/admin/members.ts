@@ -11,7 +11,7 @@ import {
   type SchoolId,
 } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf, type RecordStore } from "../platform/db.ts";
+import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { listUserNames } from "../sign-on/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";

@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import { personNameOf, type PersonId, type PersonName, type SchoolId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 
 export type Names = {
   /** Shape: null for a person who has none, or whom nobody knows. */

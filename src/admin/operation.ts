@@ -1,8 +1,8 @@
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
-import { runChecks } from "../platform/health.ts";
-import { lateAfterSeconds } from "../platform/metrics.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
+import { runChecks } from "../platform/telemetry/health.ts";
+import { lateAfterSeconds } from "../platform/telemetry/metrics.ts";
 import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn, type DescribedKey } from "../sign-on/index.ts";
 import { listJobRuns, type JobRun } from "../traffic/index.ts";
 import { listEndpoints } from "../webhooks/index.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../platform/errors.ts";
-import { seal, unseal } from "../platform/seal.ts";
+import { seal, unseal } from "../platform/crypto/seal.ts";
 import type { AdminDeps, OperationId } from "./handler.ts";
 
 const defaultLimit = 100;

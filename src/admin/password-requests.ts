@@ -1,6 +1,6 @@
 import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import { lockPersonSignIn, requestPasswordIn, withdrawPasswordRequestsIn } from "../sign-on/index.ts";
 import type { AdminHandler } from "./handler.ts";
 import { withPerson } from "./logins.ts";

@@ -13,7 +13,7 @@ import {
   type SchoolId,
 } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import { forgetPerson, giveUserNames } from "../sign-on/index.ts";
 import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { createRecord } from "./change.ts";

@@ -3,7 +3,7 @@ import { findPerson, type PersonId, type SchoolId } from "../directory/index.ts"
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../events/index.ts";
 import { listPersonImports } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../platform/http/index.ts";
 import { listConsents, listSessions, readSignOnData, recordAtHome, type StoredEntry } from "../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";

@@ -1,7 +1,7 @@
 import { findPerson, type Change, type Person, type PersonId, type SchoolId } from "../directory/index.ts";
 import { listSignInTimes, type SignInTimes } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { listUserNames, type UserName } from "../sign-on/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";

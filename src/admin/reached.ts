@@ -1,6 +1,6 @@
 import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import { findSchool, type PersonId, type SchoolId } from "../directory/index.ts";
-import { storeOf, type PrismaDb, type Store } from "../platform/db.ts";
+import { storeOf, type PrismaDb, type Store } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import { getReachedPerson, type PersonReach } from "./whose-person.ts";

@@ -1,6 +1,6 @@
 import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import {
   createSandbox as create,
   deleteSandbox as remove,

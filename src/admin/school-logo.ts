@@ -6,7 +6,7 @@ import {
   type SchoolId,
 } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
-import { withPrismaTransaction, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";

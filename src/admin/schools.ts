@@ -1,7 +1,7 @@
 import { createSchool as create, findSchool, listSchools as list, updateSchool as update } from "../directory/index.ts";
 import type { School, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf, type RecordStore } from "../platform/db.ts";
+import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, createRecord } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";

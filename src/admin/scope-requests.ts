@@ -9,7 +9,7 @@ import {
 } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";

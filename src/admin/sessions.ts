@@ -1,7 +1,7 @@
 import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson, type ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { endSessionIn, listConsents as consentsOf, listSessions as sessionsOf } from "../sign-on/index.ts";
 import { withdrawConsentIn, type ConsentOfPerson, type PersonSession } from "../sign-on/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";

@@ -2,7 +2,7 @@ import type { ClientId } from "../access/index.ts";
 import { findPerson, listSchools, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf, withPrismaTransaction, type Store } from "../platform/db.ts";
+import { storeOf, withPrismaTransaction, type Store } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
 import type { Reach, StaffRole, StaffRoleId } from "../staff/index.ts";

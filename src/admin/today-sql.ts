@@ -1,7 +1,7 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonName, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table, type Sql } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
 
 /** How many there are, and the first few. */

@@ -1,7 +1,7 @@
 import type { ClientId } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf } from "../platform/db.ts";
+import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";

@@ -1,8 +1,8 @@
 import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
-import type { PrismaDb } from "../platform/db.ts";
-import { adviseSent, type SentParameter } from "../platform/sign-on-advice/index.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
+import { adviseSent, type SentParameter } from "../platform/advice/sign-on/index.ts";
 import type { Reach } from "../staff/index.ts";
 import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } from "../traffic/index.ts";
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../traffic/index.ts";

@@ -1,6 +1,6 @@
 import type { PersonRole } from "../directory/index.ts";
 import type { WrittenEvent } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { present } from "../platform/contract-types.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 

@@ -1,5 +1,5 @@
 import { findPerson, type Person, type PersonId, type SchoolId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { OpenApiDocument } from "../platform/http/index.ts";
 import { groupsInReach, isGroupReached, type Reach } from "../staff/index.ts";

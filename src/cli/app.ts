@@ -11,9 +11,9 @@ import {
   updateApp,
 } from "../access/index.ts";
 import type { App, ClientId, Registration } from "../access/index.ts";
-import { adviseSent, adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/sign-on-advice/index.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
-import type { Transaction } from "../platform/db.ts";
+import { adviseSent, adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { found, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";
 import { done, recordLines, wholeList } from "./lines.ts";

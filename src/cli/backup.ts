@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import type { OpenDb } from "../platform/db.ts";
+import type { OpenDb } from "../platform/database/db.ts";
 import { argument } from "./option.ts";
 import { makeCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
@@ -18,9 +18,9 @@ async function finish(config: Config, url: string, tell: Tell): Promise<void> {
     { checkSecrets, forgetSignIns },
     { restartFeed },
   ] = await Promise.all([
-    import("../platform/db.ts"),
+    import("../platform/database/db.ts"),
     import("../platform/postgres/index.ts"),
-    import("../platform/migrate.ts"),
+    import("../platform/migrations/migrate.ts"),
     import("../sign-on/index.ts"),
     import("../events/index.ts"),
   ]);
@@ -42,7 +42,7 @@ async function finish(config: Config, url: string, tell: Tell): Promise<void> {
 /** Notes when a backup begins, by the clock of the database, to be recorded when it has been made. */
 async function beginBackup(url: string): Promise<{ record(): Promise<void> }> {
   const [{ openDatabase }, { recordBackup }] = await Promise.all([
-    import("../platform/db.ts"),
+    import("../platform/database/db.ts"),
     import("../traffic/index.ts"),
   ]);
   const withPool = async <T>(work: (pool: OpenDb["pool"]) => Promise<T>): Promise<T> => {

@@ -1,5 +1,5 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import type { ListedCard } from "../sign-on/index.ts";
 import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";

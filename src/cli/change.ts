@@ -1,6 +1,6 @@
 import { changeDirectory } from "../access/index.ts";
 import type { Change } from "../directory/index.ts";
-import { storeOf, type OpenDb, type Store } from "../platform/db.ts";
+import { storeOf, type OpenDb, type Store } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Tools } from "./command.ts";
 

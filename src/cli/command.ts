@@ -1,7 +1,7 @@
 import type { Config } from "../config/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { OpenDb } from "../platform/db.ts";
+import type { OpenDb } from "../platform/database/db.ts";
 import type { Argument, Option } from "./option.ts";
 import type { ProgressStep } from "./progress-bar.ts";
 import type { Remote } from "./remote/remote.ts";

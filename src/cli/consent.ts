@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import type { ConsentOfPerson } from "../sign-on/index.ts";
 import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { OpenDb } from "../platform/db.ts";
+import type { OpenDb } from "../platform/database/db.ts";
 
 type Given = { db: OpenDb; url: string; clock: Clock };
 type Opened<T> = T & { close(): Promise<void> };
@@ -16,9 +16,9 @@ export async function openServer(config: Config, tell: (line: string) => void): 
 
 async function openMigrated(config: Config, tell: (line: string) => void): Promise<Opened<Given>> {
   const [{ openDatabase }, { readDatabaseClock }, { checkMigrated }] = await Promise.all([
-    import("../platform/db.ts"),
-    import("../platform/database-clock.ts"),
-    import("../platform/migrate.ts"),
+    import("../platform/database/db.ts"),
+    import("../platform/database/database-clock.ts"),
+    import("../platform/migrations/migrate.ts"),
   ]);
   const { url, close: closeServer } = await openServer(config, tell);
   const db = openDatabase({ url, poolSize: 2 });

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { explainSignature, signatureFaultTexts, type ComparedSignature } from "../platform/signature/index.ts";
+import { explainSignature, signatureFaultTexts, type ComparedSignature } from "../platform/advice/signature/index.ts";
 import { makeOwnCommand, type OwnTools, type Result } from "./command.ts";
 import { option, required, UsageError } from "./option.ts";
 

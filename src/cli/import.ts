@@ -14,7 +14,7 @@ import {
   type ImportRecord,
   type OnProgress,
 } from "../imports/index.ts";
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import { makeCommand, makeOwnCommand, type Noun, type Result, type Tools } from "./command.ts";
 import { importColumns, importLines } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";
@@ -82,7 +82,7 @@ export const rosterImport: Noun = {
       takes,
       run: (tools, { given }) =>
         withImports(tools, async (db) => {
-          const { withPrismaTransaction } = await import("../platform/db.ts");
+          const { withPrismaTransaction } = await import("../platform/database/db.ts");
           await getImport(db, given.import);
           await withPrismaTransaction(db, (tx) => cancelImport(tx, given.import, tools.origin()));
           await removeStaged(db, given.import);

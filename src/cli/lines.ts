@@ -1,5 +1,5 @@
 import type { Person } from "../directory/index.ts";
-import { escapeUnprintable } from "../platform/unprintable.ts";
+import { escapeUnprintable } from "../platform/text/unprintable.ts";
 import type { Result, Table } from "./command.ts";
 import { option } from "./option.ts";
 

@@ -1,4 +1,4 @@
-import type { OpenDb } from "../platform/db.ts";
+import type { OpenDb } from "../platform/database/db.ts";
 import type { Kind, LookUp } from "./names.ts";
 import { notFound, onlyEndpoint, onlyGroup } from "./only-one.ts";
 

@@ -1,5 +1,5 @@
 import { AppError } from "../platform/errors.ts";
-import type { OutboundPolicy } from "../platform/guarded-request.ts";
+import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import type { Tools } from "./command.ts";
 
 /** Which addresses of apps the service may call, by its configuration. Each connection of the service checks again. */

@@ -21,7 +21,7 @@ import type {
   SchoolId,
 } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { OpenDb } from "../platform/db.ts";
+import type { OpenDb } from "../platform/database/db.ts";
 import { found, inChange, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";
 import {

@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
-import { csvForSpreadsheets } from "../platform/csv.ts";
-import { escapeUnprintable } from "../platform/unprintable.ts";
+import { csvForSpreadsheets } from "../platform/text/csv.ts";
+import { escapeUnprintable } from "../platform/text/unprintable.ts";
 import type { Result, Table } from "./command.ts";
 import type { Globals } from "./globals.ts";
 import { alignColumns } from "./lines.ts";

@@ -2,7 +2,7 @@ import packageFile from "../../package.json" with { type: "json" };
 import type { Config, RemoteSettings } from "../config/index.ts";
 import { systemClock } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
-import { escapeLines, escapeUnprintable } from "../platform/unprintable.ts";
+import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
 import type { Command, Commands, Result, Tools } from "./command.ts";
 import { makeDatabaseOfCall } from "./database.ts";
 import { readGlobals, type Globals } from "./globals.ts";
@@ -212,7 +212,7 @@ async function explain(error: unknown): Promise<{ exitCode: number; message: str
     return { exitCode: exitCodes.refused, message, code: error.code };
   const failed = { exitCode: exitCodes.failed, message, code: "failed" };
   const { DatabaseStartError } = await import("../platform/postgres/index.ts");
-  const { isDatabaseUnavailable } = await import("../platform/db.ts");
+  const { isDatabaseUnavailable } = await import("../platform/database/db.ts");
   if (error instanceof DatabaseStartError || isDatabaseUnavailable(error))
     return { ...failed, code: "database_unavailable" };
   if (code === undefinedTable)

@@ -140,7 +140,7 @@ export const school: Noun = {
       options: signInChanges,
       run: async ({ withDatabase, origin }, { given: { school: schoolId }, options }) => {
         const { findSignInSettings, lockSignInSettings, putSignInSettings } = await import("../sign-on/index.ts");
-        const { withPrismaTransaction } = await import("../platform/db.ts");
+        const { withPrismaTransaction } = await import("../platform/database/db.ts");
         const settings = await withDatabase(({ db }) =>
           withPrismaTransaction(db, async (tx) => {
             await lockSignInSettings(tx, schoolId);

@@ -1,5 +1,5 @@
 import { decideScopeRequest, listScopeRequests, type ClientId, type ScopeRequest } from "../access/index.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";
 import { defaultLimit, done, listOptions, listResult, timeOf, type Columns } from "./lines.ts";

@@ -50,7 +50,7 @@ export const serviceCommands = {
   "re-encrypt": makeCommand({
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",
     run: async ({ config, clock, withDatabase }) => {
-      const { withTransaction } = await import("../platform/db.ts");
+      const { withTransaction } = await import("../platform/database/db.ts");
       const { reEncryptSecrets } = await import("../sign-on/index.ts");
       const { reEncryptWebhookSecrets } = await import("../webhooks/index.ts");
       return withDatabase(async ({ db }) => {
@@ -68,7 +68,7 @@ export const serviceCommands = {
     irreversible:
       "This signs everybody out, removes authenticator apps, recovery codes and cards with a second step, and gives every webhook endpoint another secret.",
     run: async ({ config, origin, withDatabase }) => {
-      const { withPrismaTransaction } = await import("../platform/db.ts");
+      const { withPrismaTransaction } = await import("../platform/database/db.ts");
       const { forgetLostSecrets } = await import("../sign-on/index.ts");
       const { replaceLostSecrets } = await import("../webhooks/index.ts");
       const keys = config.encryptionKeys;
@@ -84,7 +84,7 @@ export const serviceCommands = {
   migrate: makeCommand({
     summary: "Bring the database to this version and end. The service does the same when it starts.",
     run: async ({ config, tell }) => {
-      const { applyMigrations } = await import("../platform/migrate.ts");
+      const { applyMigrations } = await import("../platform/migrations/migrate.ts");
       const { url, close } = await openServer(config, tell);
       const applied = await applyMigrations(url, { say: tell }).finally(close);
       const lines = applied.length === 0 ? ["Nothing to do."] : applied.map((name) => `Applied ${name}.`);

@@ -1,5 +1,5 @@
 import { findPerson, type PersonId } from "../directory/index.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import type { PersonSession } from "../sign-on/index.ts";
 import { found, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";

@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import { everything, giveRole, listRoles, staffRoleNames, withdrawRole } from "../staff/index.ts";
 import type { ListedRole, StaffRole, StaffRoleId } from "../staff/index.ts";
 import { inDatabase } from "./change.ts";

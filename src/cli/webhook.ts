@@ -17,7 +17,7 @@ import {
 } from "../webhooks/index.ts";
 import type { Attempt, Delivery, Endpoint } from "../webhooks/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { OpenDb } from "../platform/db.ts";
+import type { OpenDb } from "../platform/database/db.ts";
 import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";
 import { debugSignature } from "./debug-signature.ts";

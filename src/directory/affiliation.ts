@@ -1,7 +1,7 @@
 import { recordAudit } from "../events/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { run, sql, statement, table, update, type Part, type Sql } from "../platform/sql.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { run, sql, statement, table, update, type Part, type Sql } from "../platform/database/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { lockPerson } from "./person.ts";

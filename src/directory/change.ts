@@ -1,5 +1,5 @@
 import type { Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 
 /** `membersOf` are groups whose members are all concerned, as when a group is deleted or restored. */

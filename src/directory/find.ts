@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { RecordStore, Store } from "../platform/db.ts";
-import { empty, fields, findRows, sql, statement, table } from "../platform/sql.ts";
-import type { Parameter, Part as SqlPart, Sql } from "../platform/sql.ts";
+import type { RecordStore, Store } from "../platform/database/db.ts";
+import { empty, fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { Parameter, Part as SqlPart, Sql } from "../platform/database/sql.ts";
 import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { nameOf, type PersonName, type PersonRole } from "./person.ts";

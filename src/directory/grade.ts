@@ -1,4 +1,4 @@
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import type { PersonId } from "./ids.ts";
 
 const highestGrade = 13;

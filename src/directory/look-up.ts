@@ -1,4 +1,4 @@
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import type { PersonName, PersonRole } from "./person.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";

@@ -1,4 +1,4 @@
-import { sql, type Part, type Sql } from "../platform/sql.ts";
+import { sql, type Part, type Sql } from "../platform/database/sql.ts";
 
 /** By name, or backwards. */
 export type NameOrder = "name" | "-name";

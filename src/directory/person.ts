@@ -1,10 +1,10 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PersonRole } from "../../generated/prisma/enums.ts";
 import { recordAudit } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import { given, listDifferent } from "./given.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";

@@ -1,6 +1,6 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
-import { checkLogo, refuseLogo, type Logo } from "../platform/logo.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { checkLogo, refuseLogo, type Logo } from "../platform/images/logo.ts";
 import { limitThreaded, type AskedBy } from "../platform/threads/index.ts";
 import type { SchoolId } from "./ids.ts";
 import { lockSchool } from "./school.ts";
@@ -14,7 +14,7 @@ export async function findSchoolLogo({ prisma }: RecordStore, schoolId: SchoolId
 }
 
 const isPrintable = limitThreaded<Buffer, boolean>({
-  module: new URL("../platform/check-printable.ts", import.meta.url),
+  module: new URL("../platform/images/check-printable.ts", import.meta.url),
   seconds: 20,
 });
 

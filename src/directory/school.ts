@@ -1,9 +1,9 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { recordAudit } from "../events/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import { given, listDifferent } from "./given.ts";
 import type { SchoolId } from "./ids.ts";

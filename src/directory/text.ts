@@ -1,5 +1,5 @@
 import { AppError } from "../platform/errors.ts";
-import { findUnprintable } from "../platform/unprintable.ts";
+import { findUnprintable } from "../platform/text/unprintable.ts";
 
 type Fault = { code: string; message: string };
 

@@ -1,6 +1,6 @@
 import type { GroupStatus, PersonStatus } from "../../generated/prisma/enums.ts";
 import { AppError } from "../platform/errors.ts";
-import { join, literal, sql, type Sql } from "../platform/sql.ts";
+import { join, literal, sql, type Sql } from "../platform/database/sql.ts";
 
 export type { GroupStatus, PersonStatus };
 

@@ -1,4 +1,4 @@
-import type { Queryable } from "../platform/db.ts";
+import type { Queryable } from "../platform/database/db.ts";
 import {
   fields,
   findRows,
@@ -10,7 +10,7 @@ import {
   run,
   type Sql,
   type Value,
-} from "../platform/sql.ts";
+} from "../platform/database/sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
 
 /**

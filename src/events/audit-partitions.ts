@@ -1,6 +1,6 @@
 import { addDays } from "../platform/clock.ts";
-import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
-import { findRows, identifier, literal, run, sql, statement, table, type Sql } from "../platform/sql.ts";
+import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
+import { findRows, identifier, literal, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 
 /**
  * A partition of the audit log.

@@ -1,7 +1,7 @@
 import { Prisma } from "../../generated/prisma/client.ts";
-import type { RecordStore } from "../platform/db.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { insert, literal, sql, type Sql } from "../platform/sql.ts";
+import type { RecordStore } from "../platform/database/db.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { insert, literal, sql, type Sql } from "../platform/database/sql.ts";
 
 /**
  * When a change was asked for, by whom and in which request.

@@ -1,5 +1,5 @@
-import type { Db } from "../platform/db.ts";
-import { run, sql, statement, table } from "../platform/sql.ts";
+import type { Db } from "../platform/database/db.ts";
+import { run, sql, statement, table } from "../platform/database/sql.ts";
 
 const e = table("appEvent", "e");
 const oldest = table("appEvent", "oldest");

@@ -1,4 +1,4 @@
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 
 /** When an app was told of a subject, and of what. */
 export type EventOfSubject = { at: Date; clientId: string; action: string };

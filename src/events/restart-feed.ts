@@ -1,5 +1,5 @@
-import type { Queryable } from "../platform/db.ts";
-import { run, sql, statement, table, update } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { run, sql, statement, table, update } from "../platform/database/sql.ts";
 
 const feed = table("eventFeed", "feed");
 

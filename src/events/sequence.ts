@@ -1,5 +1,5 @@
-import { withTransaction, type Db } from "../platform/db.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
 
 type Storage = Pick<Db, "pool">;
 

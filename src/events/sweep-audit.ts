@@ -1,7 +1,7 @@
 import { addDays, type Clock } from "../platform/clock.ts";
-import type { Db } from "../platform/db.ts";
-import { findRows, identifier, sql, statement, table, type Statement } from "../platform/sql.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import type { Db } from "../platform/database/db.ts";
+import { findRows, identifier, sql, statement, table, type Statement } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { dropAuditPartitions, listAuditPartitions, makeAuditPartitions } from "./audit-partitions.ts";
 
 type Given = { before: Date; last: Date; batch: number };

@@ -1,7 +1,7 @@
 import { addDays, type Clock } from "../platform/clock.ts";
-import { withTransaction, type Db } from "../platform/db.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 
 const e = table("appEvent", "e");
 const feed = table("eventFeed", "feed");

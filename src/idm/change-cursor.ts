@@ -1,5 +1,5 @@
 import { AppError } from "../platform/errors.ts";
-import { sealRepeatably, unseal, type EncryptionKeys } from "../platform/seal.ts";
+import { sealRepeatably, unseal, type EncryptionKeys } from "../platform/crypto/seal.ts";
 
 const purpose = (clientId: string) => `changes of ${clientId}`;
 

@@ -1,6 +1,6 @@
 import { groupIsShown } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql, table } from "../platform/sql.ts";
+import { sql, table } from "../platform/database/sql.ts";
 import { groupNotFound, type IdmHandler } from "./handler.ts";
 import { group, type Group } from "./records.ts";
 

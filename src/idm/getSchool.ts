@@ -1,6 +1,6 @@
 import { schoolIsShown, readTable } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql } from "../platform/sql.ts";
+import { sql } from "../platform/database/sql.ts";
 import { schoolNotFound, type IdmHandler } from "./handler.ts";
 import { school, type School } from "./records.ts";
 

@@ -1,6 +1,6 @@
 import { userIsShown, readTable } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql } from "../platform/sql.ts";
+import { sql } from "../platform/database/sql.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
 import { user, type User } from "./records.ts";
 

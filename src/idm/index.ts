@@ -9,7 +9,7 @@
  */
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
-import type { Db } from "../platform/db.ts";
+import type { Db } from "../platform/database/db.ts";
 import {
   bindOperations,
   type Binding,
@@ -18,8 +18,8 @@ import {
   type Reading,
   makeProblemType,
 } from "../platform/http/index.ts";
-import type { Log } from "../platform/log.ts";
-import type { EncryptionKeys } from "../platform/seal.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { takes } from "./contract.ts";
 import { makeRenderProblem } from "./failure.ts";

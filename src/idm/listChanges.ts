@@ -1,10 +1,10 @@
 import type { AccessToken, ScopeName } from "../access/index.ts";
 import { listEvents, sequenceEvents, type AppEvent, type AppEventType } from "../events/index.ts";
-import type { Db } from "../platform/db.ts";
+import type { Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerMade } from "../platform/http/index.ts";
-import type { EncryptionKeys } from "../platform/seal.ts";
-import type { ReadShare } from "../platform/shares.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import type { ReadShare } from "../platform/database/shares.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import type { IdmHandler } from "./handler.ts";

@@ -1,6 +1,6 @@
 import { groupIsShown, groupIsSynced } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
-import { sql, table, type Parameters } from "../platform/sql.ts";
+import { sql, table, type Parameters } from "../platform/database/sql.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
 import { listedGroup, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
 

@@ -1,6 +1,6 @@
 import { fromShownSchools, viewVersion } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
-import { sql } from "../platform/sql.ts";
+import { sql } from "../platform/database/sql.ts";
 import type { IdmHandler } from "./handler.ts";
 import { school, type School } from "./records.ts";
 

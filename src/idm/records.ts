@@ -20,10 +20,10 @@ import {
   jsonText,
   jsonWhen,
   type JsonSql,
-} from "../platform/json-sql.ts";
-import { lookUp } from "../platform/lookup-sql.ts";
-import type { Visible } from "../platform/visible-sql.ts";
-import { sql, table, type Parameters, type Value } from "../platform/sql.ts";
+} from "../platform/database/json-sql.ts";
+import { lookUp } from "../platform/database/lookup-sql.ts";
+import type { Visible } from "../platform/database/visible-sql.ts";
+import { sql, table, type Parameters, type Value } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 type Schemas = components["schemas"];

@@ -1,6 +1,6 @@
 import { groupStatusAfter, personStatusAfter, sourceIdAtNextHome, type SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { insert, run, sql, statement, table, update, type Statement } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { insert, run, sql, statement, table, update, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
 import { newId } from "./difference-people.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "./tables.ts";

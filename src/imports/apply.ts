@@ -1,9 +1,9 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
 import { countRows } from "./apply-steps.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";

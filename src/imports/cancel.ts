@@ -1,5 +1,5 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { checkWaiting } from "./apply.ts";
 import { importRunning, tryHoldForSweep } from "./lease.ts";
 import { leaveQueue } from "./queue.ts";

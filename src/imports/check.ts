@@ -1,5 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Queryable } from "../platform/database/db.ts";
 import {
   empty,
   findRows,
@@ -13,7 +13,7 @@ import {
   type Parameter,
   type Sql,
   type Statement,
-} from "../platform/sql.ts";
+} from "../platform/database/sql.ts";
 import { isNamedAt } from "./difference-groups.ts";
 import { firstOf, selectAmbiguous } from "./difference-people.ts";
 import type { ImportMode, Places, Read } from "./formats/format.ts";

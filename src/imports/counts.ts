@@ -1,5 +1,5 @@
-import type { Queryable } from "../platform/db.ts";
-import { fields, findRows, join, sql, statement, table, type Part, type Sql } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { fields, findRows, join, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
 import { i, importGroup, importMembership } from "./tables.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { allowsGroupStep } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { run, sql, statement, table, type Part, type Sql } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { run, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
 import { firstOf, newId } from "./difference-people.ts";
 import type { SchoolPart } from "./difference.ts";
 import {

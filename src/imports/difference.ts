@@ -1,5 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { addNamed, findGroups, findMemberships } from "./difference-groups.ts";
 import { findPeople } from "./difference-people.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";

@@ -1,5 +1,5 @@
-import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
-import { run, sql, statement, table, update } from "../platform/sql.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { openSourceFile, type SourceFile } from "./read/source.ts";
 import { readText } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";

@@ -1,6 +1,6 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Store } from "../platform/db.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Store } from "../platform/database/db.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { findApplying } from "./lease.ts";
 import { findWaiting } from "./queue.ts";
 import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";

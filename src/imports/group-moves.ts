@@ -1,8 +1,8 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { run, sql, statement, table, update } from "../platform/sql.ts";
+import { run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import type { ImportStatus } from "./find.ts";
 import { importRunning, tryHoldForSweep } from "./lease.ts";

@@ -1,7 +1,7 @@
 import { changeDirectory } from "../access/index.ts";
 import { setGroupSourceId, type GroupId, type SchoolId } from "../directory/index.ts";
 import { recordDifference, type Origin } from "../events/index.ts";
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findDifference } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";

@@ -1,7 +1,7 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
-import { findRows, run, sql, statement, table } from "../platform/sql.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import { findRoles, listHigherHolders, listLastOperators, type Holder, type StaffRole } from "../staff/index.ts";
 import type { SchoolPart } from "./difference.ts";
 import { i } from "./tables.ts";

@@ -1,6 +1,6 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { empty, findRows, literal, sql, statement, type Part } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { empty, findRows, literal, sql, statement, type Part } from "../platform/database/sql.ts";
 import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
 
 export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";

@@ -1,8 +1,8 @@
 import type { PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/interrupt.ts";
-import { fields, findRows, sql, statement, table, type Part } from "../platform/sql.ts";
+import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
+import { fields, findRows, sql, statement, table, type Part } from "../platform/database/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import { findDifference, findDifferenceOfPeople } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";

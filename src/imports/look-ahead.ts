@@ -1,8 +1,8 @@
 import { previewChange } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import type { Origin, WrittenEvent } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
-import type { InterruptibleDb } from "../platform/interrupt.ts";
+import type { Transaction } from "../platform/database/db.ts";
+import type { InterruptibleDb } from "../platform/database/interrupt.ts";
 import { changePart, type ApplyRules } from "./apply-part.ts";
 import { checkWaiting } from "./apply.ts";
 import type { ImportStatus } from "./find.ts";

@@ -1,9 +1,9 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import { removeInBatches } from "../platform/batches.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import type { Db, RecordStore } from "../platform/db.ts";
-import { insert, run, sql, statement, table } from "../platform/sql.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import type { Db, RecordStore } from "../platform/database/db.ts";
+import { insert, run, sql, statement, table } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { newId } from "./difference-people.ts";
 import type { SchoolPart } from "./difference.ts";
 import type { ImportId } from "./record.ts";

@@ -1,10 +1,10 @@
 import { isSandboxSchool, type SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { withInterruptibleTransaction, type Interrupt } from "../platform/interrupt.ts";
-import { findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
+import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged } from "./check.ts";
 import { countDifference, isHeld, takeSamples, type Samples } from "./counts.ts";
 import { findDifference, longWork, type SchoolPart } from "./difference.ts";

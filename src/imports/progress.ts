@@ -1,5 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import type { ImportId } from "./record.ts";
 
 /** How far an import is. Units: bytes while reading (each file is read twice), schools while comparing and applying. */

@@ -1,6 +1,6 @@
-import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
+import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/sql.ts";
+import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { importRunning } from "./lease.ts";
 import type { ImportId } from "./record.ts";
 

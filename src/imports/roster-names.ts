@@ -1,7 +1,7 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { PrismaDb, Queryable, Transaction } from "../platform/db.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import type { PrismaDb, Queryable, Transaction } from "../platform/database/db.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { p } from "./tables.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 
 /** The schools of the directory, as files name them: by official id. */

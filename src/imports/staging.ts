@@ -2,9 +2,9 @@ import { finished } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import type { PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import { makePersonSortKey, makeSortKey } from "../directory/index.ts";
-import type { PrismaDb } from "../platform/db.ts";
-import { withInterruptibleTransaction, type Interrupt } from "../platform/interrupt.ts";
-import { columnNames, render, sql, table, type NewRow } from "../platform/sql.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
+import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
+import { columnNames, render, sql, table, type NewRow } from "../platform/database/sql.ts";
 
 /**
  * Where in the files something stands.

@@ -1,7 +1,7 @@
-import { removeInBatches } from "../platform/batches.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { recordFailure } from "./failure.ts";
 import { tryHoldForSweep } from "./lease.ts";
 import { findTurns, removeLostTurns } from "./queue.ts";

@@ -1,4 +1,4 @@
-import { render, sql, table, temporaryTable } from "../platform/sql.ts";
+import { render, sql, table, temporaryTable } from "../platform/database/sql.ts";
 
 /*
  * What an import would do to one school: temporary tables that go with the transaction, `change` null for what stays.

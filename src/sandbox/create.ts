@@ -17,10 +17,10 @@ import {
 } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
-import type { PrismaDb, RecordStore } from "../platform/db.ts";
+import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { takeToken } from "../platform/token-bucket.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { takeToken } from "../platform/database/token-bucket.ts";
 import { hashInTurn, makePassword, setLoginIn } from "../sign-on/index.ts";
 import { getSandbox, type Sandbox, type SandboxId } from "./find.ts";
 import { accounts, audiences, groups, leavers, schools, type AccountKind, type Place } from "./world.ts";

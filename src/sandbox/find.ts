@@ -1,9 +1,9 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { ClientId } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 
 export type SandboxId = string & { readonly __sandboxId: true };

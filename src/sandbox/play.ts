@@ -17,7 +17,7 @@ import {
 } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { getSandbox, lockSandbox, type Sandbox, type SandboxId } from "./find.ts";
 import { sandboxSteps, type SandboxStepName } from "./steps.ts";

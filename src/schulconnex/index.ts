@@ -15,8 +15,8 @@ import {
   type OpenApiDocument,
   type Reading,
 } from "../platform/http/index.ts";
-import type { Log } from "../platform/log.ts";
-import type { EncryptionKeys } from "../platform/seal.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
 import { takes } from "./contract.ts";
 import { renderSchulconnex } from "./failure.ts";

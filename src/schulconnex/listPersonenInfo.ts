@@ -7,7 +7,7 @@ import {
   type PeopleOrder,
 } from "../access/index.ts";
 import { answerList, makeListQuery, ParameterError, type ListQuery } from "../platform/http/index.ts";
-import { join, type Parameters } from "../platform/sql.ts";
+import { join, type Parameters } from "../platform/database/sql.ts";
 import { allPeople, filterNames, filters, type FilterName } from "./people.ts";
 import type { SchulconnexHandler } from "./handler.ts";
 import { allParts, personendatensatz, type Parts, type Personendatensatz } from "./records.ts";

@@ -6,8 +6,8 @@ import {
   shownSchools,
   type PeopleOrder,
 } from "../access/index.ts";
-import { exists, lookUp } from "../platform/lookup-sql.ts";
-import { literal, sql, table, type Sql, type Value } from "../platform/sql.ts";
+import { exists, lookUp } from "../platform/database/lookup-sql.ts";
+import { literal, sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 
 const p = readTable("person", "p");
 const g = table("group", "g");

@@ -8,8 +8,8 @@ import {
   jsonText,
   jsonWhen,
   type JsonSql,
-} from "../platform/json-sql.ts";
-import { literal, sql, table, type Sql, type Value } from "../platform/sql.ts";
+} from "../platform/database/json-sql.ts";
+import { literal, sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/schulconnex.ts";
 
 type Schemas = components["schemas"];

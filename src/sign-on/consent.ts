@@ -1,7 +1,7 @@
 import type { ClientId, ScopeName } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { Queryable, Transaction } from "../platform/db.ts";
-import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../platform/sql.ts";
+import type { Queryable, Transaction } from "../platform/database/db.ts";
+import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../platform/database/sql.ts";
 import { arrayOf } from "./storage/parameters-sql.ts";
 
 /** What a person decided for an app earlier. */

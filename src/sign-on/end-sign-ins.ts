@@ -1,7 +1,7 @@
 import type { PersonId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
-import type { Parameter, Sql, Statement } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Parameter, Sql, Statement } from "../platform/database/sql.ts";
 import { recordNotices } from "./logout/notice.ts";
 import { isCurrent } from "./storage/artifact.ts";
 

@@ -10,8 +10,8 @@ import {
 } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { Queryable, Transaction } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable, Transaction } from "../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { decisionsOf, type Decisions } from "./consent.ts";
 import { recordAtHome } from "./record-at-home.ts";
 import { forgetTriesOf, waitsOf, type Waits } from "./login/index.ts";

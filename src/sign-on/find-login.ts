@@ -1,5 +1,5 @@
 import type { PersonId } from "../directory/index.ts";
-import type { PrismaDb, RecordStore } from "../platform/db.ts";
+import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { foldUsername } from "./login/index.ts";
 
 /** A person's login, without the password. */

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { seal, unseal } from "../platform/seal.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { seal, unseal } from "../platform/crypto/seal.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { foldUsername } from "./login/index.ts";
 
 const purpose = "login hint";

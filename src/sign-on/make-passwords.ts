@@ -1,9 +1,9 @@
 import { againAfterDeadlock } from "../access/index.ts";
 import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import { recordAuditLines, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, findRows, run, sql, statement, table, update } from "../platform/sql.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { endSignIns } from "./end-sign-ins.ts";
 import { hashInTurn, makePassword } from "./login/index.ts";
 import { closePasswordRequests } from "./password-requests.ts";

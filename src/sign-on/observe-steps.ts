@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { parse } from "node:querystring";
 import type { Response } from "express";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import type { SentParameter } from "../platform/sign-on-advice/index.ts";
-import { escapeUnprintable } from "../platform/unprintable.ts";
+import type { SentParameter } from "../platform/advice/sign-on/index.ts";
+import { escapeUnprintable } from "../platform/text/unprintable.ts";
 import { exchangedCodeOf } from "./provider/make-provider.ts";
 import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
 

@@ -1,6 +1,6 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { lockPersonSignIn } from "./end-sign-ins.ts";
 import { recordAtHome } from "./record-at-home.ts";

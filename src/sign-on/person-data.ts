@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 
 /** One thing that is stored of a person: what it is, since when and until when, for which app and school. */
 export type StoredEntry = {

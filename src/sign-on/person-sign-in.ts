@@ -1,7 +1,7 @@
 import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "./end-sign-ins.ts";
 import { closePasswordRequests } from "./password-requests.ts";

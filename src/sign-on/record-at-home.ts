@@ -1,6 +1,6 @@
 import type { PersonId } from "../directory/index.ts";
 import { recordAudit, type AuditLine } from "../events/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 
 /** Records what was done to a person, or what they did themselves, in the audit of their home school. */
 export async function recordAtHome(db: RecordStore, line: AuditLine & { personId: PersonId }): Promise<void> {

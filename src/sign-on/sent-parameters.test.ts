@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { sentProblemTexts, type SentParameter } from "../platform/sign-on-advice/index.ts";
+import { sentProblemTexts, type SentParameter } from "../platform/advice/sign-on/index.ts";
 import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
 
 const redirectUri = "https://app.example/callback";

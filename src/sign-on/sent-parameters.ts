@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { SentParameter, SentProblem } from "../platform/sign-on-advice/index.ts";
+import type { SentParameter, SentProblem } from "../platform/advice/sign-on/index.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 type Client = {

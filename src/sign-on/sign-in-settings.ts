@@ -1,8 +1,8 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { checkText, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
-import { run, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable, RecordStore, Transaction } from "../platform/database/db.ts";
+import { run, sql, statement, table } from "../platform/database/sql.ts";
 
 /** How the people of a school sign in. */
 export type SignInSettings = Omit<Prisma.SchoolSignInModel, "schoolId">;

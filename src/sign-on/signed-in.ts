@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { PersonId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./interaction/deps.ts";
 import { sharedDevice } from "./shared-device.ts";
 import { hasPassword, hasSecondFactor } from "./second-factor/methods.ts";

@@ -1,8 +1,8 @@
 import type { PersonId } from "../directory/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import { withTransaction, type Db } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { deleteVoidSignIns } from "./end-sign-ins.ts";
 
 const waiting = table("voidSignIn");

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Request } from "express";
-import { takeToken } from "../platform/token-bucket.ts";
+import { takeToken } from "../platform/database/token-bucket.ts";
 import type { InteractionDeps } from "./interaction/deps.ts";
 import { fieldOf } from "./interaction/step.ts";
 import { longestPassword, longestTurnSeconds } from "./login/index.ts";

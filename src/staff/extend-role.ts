@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { StaffRole } from "./role.ts";
 

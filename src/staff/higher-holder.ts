@@ -1,6 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PersonId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { atTime, presentRole, whole } from "./records.ts";
 import type { RoleHolder, StaffRole, StaffRoleName } from "./role.ts";

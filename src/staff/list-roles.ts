@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { ClientId } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { nameOfHolder } from "./holder-name.ts";
 import type { Reach } from "./reach.ts";

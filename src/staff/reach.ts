@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
-import type { RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import type { StaffRole } from "./role.ts";
 
 /**

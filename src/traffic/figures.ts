@@ -1,5 +1,5 @@
-import type { Queryable } from "../platform/db.ts";
-import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 
 export const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 export const steps = ["HOUR", "DAY"] as const;

@@ -1,5 +1,5 @@
-import type { Queryable, RecordStore } from "../platform/db.ts";
-import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable, RecordStore } from "../platform/database/db.ts";
+import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 
 /** Units: durationMs in milliseconds; `failures` are those since `doneAt`. */
 export type JobRun = {

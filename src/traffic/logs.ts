@@ -1,9 +1,9 @@
-import { removeInBatches } from "../platform/batches.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import type { Queryable } from "../platform/db.ts";
-import { makeUuid } from "../platform/ids.ts";
-import type { SentParameter } from "../platform/sign-on-advice/index.ts";
-import { insert, run, sql, statement, table, type Sql } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import type { SentParameter } from "../platform/advice/sign-on/index.ts";
+import { insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 
 /** A call of an API. Units: durationMs in milliseconds. Shape: `code` is that of a refusal. */
 export type ApiRequest = {

@@ -1,7 +1,7 @@
-import { removeInBatches } from "../platform/batches.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import { isDatabaseUnavailable, type Db, type Queryable } from "../platform/db.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import { isDatabaseUnavailable, type Db, type Queryable } from "../platform/database/db.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { deleteFigures, deleteFiguresOf, writeCounts, type Counted, type Metric, type Subject } from "./figures.ts";
 import { makeLogs, makeLogSweep, type Logs } from "./logs.ts";
 import { writeJobRuns, type JobRun } from "./job-runs.ts";

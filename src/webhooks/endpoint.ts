@@ -1,12 +1,12 @@
 import { findApp } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type Db, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type Db, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import type { OutboundPolicy } from "../platform/guarded-request.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { checkReceiver } from "../platform/receiver-address.ts";
-import type { EncryptionKeys } from "../platform/seal.ts";
-import { findRows, run, sql, statement, table } from "../platform/sql.ts";
+import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { checkReceiver } from "../platform/outbound/receiver-address.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import { setEndpointState } from "./endpoint-state.ts";
 import { getEndpointState } from "./find-endpoint.ts";
 import type { EventType } from "./payload.ts";

@@ -1,5 +1,5 @@
-import { withTransaction, type Db } from "../platform/db.ts";
-import { columnNames, findRows, insert, sql, statement, table, update } from "../platform/sql.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { columnNames, findRows, insert, sql, statement, table, update } from "../platform/database/sql.ts";
 import { asynchronous } from "./delivery/lease.ts";
 import { payload } from "./payload.ts";
 import { joinFirst, lockQueues } from "./queue.ts";

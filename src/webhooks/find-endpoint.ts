@@ -5,9 +5,9 @@ import {
   type RecordStore,
   type Store,
   type Transaction,
-} from "../platform/db.ts";
+} from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table } from "../platform/sql.ts";
+import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";

@@ -1,11 +1,11 @@
 import { appEventChannel, sequenceSome } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { PrismaDb } from "../platform/db.ts";
-import { makeGuardedSender, type OutboundPolicy } from "../platform/guarded-request.ts";
-import type { Log } from "../platform/log.ts";
-import type { EncryptionKeys } from "../platform/seal.ts";
-import { listenFor, makeWakeUp, type Listener } from "../platform/wake-up.ts";
-import type { WorkerJob } from "../platform/worker.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
+import { makeGuardedSender, type OutboundPolicy } from "../platform/outbound/guarded-request.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { listenFor, makeWakeUp, type Listener } from "../platform/jobs/wake-up.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeDispatcher } from "./delivery/dispatcher.ts";
 import { dropLeft } from "./drop.ts";
 import { deliveryChannel, fanOut } from "./fan-out.ts";

@@ -1,8 +1,8 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeUuid } from "../platform/ids.ts";
-import { run, sql, statement, table, update } from "../platform/sql.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { disabled } from "./endpoint.ts";
 import { deliveryChannel } from "./fan-out.ts";
 import { getEndpointState } from "./find-endpoint.ts";

@@ -1,5 +1,5 @@
-import type { Queryable } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import type { DeliveryState } from "./log.ts";
 
 /** A delivery about a subject: when it was made and when it ended, and for which app. */

@@ -1,7 +1,7 @@
 import type { components } from "../../generated/openapi/webhooks.ts";
 import type { EventProperty } from "../events/index.ts";
-import { jsonCode, jsonCodes, jsonObject, type JsonSql } from "../platform/json-sql.ts";
-import { join, literal, sql, table, type Sql } from "../platform/sql.ts";
+import { jsonCode, jsonCodes, jsonObject, type JsonSql } from "../platform/database/json-sql.ts";
+import { join, literal, sql, table, type Sql } from "../platform/database/sql.ts";
 
 type Schemas = components["schemas"];
 type PersonEvent = Schemas["PersonEvent"];

@@ -1,5 +1,5 @@
-import type { Queryable } from "../platform/db.ts";
-import { empty, run, sql, statement, table, update, type Part, type Sql } from "../platform/sql.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { empty, run, sql, statement, table, update, type Part, type Sql } from "../platform/database/sql.ts";
 
 const lock = sql`hashtextextended('webhook queues', 0)`;
 const locks = {

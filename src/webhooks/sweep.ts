@@ -1,6 +1,6 @@
 import { addDays } from "../platform/clock.ts";
-import { withTransaction, type Db } from "../platform/db.ts";
-import { findRows, run, sql, statement, table } from "../platform/sql.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import { lockQueues, promoteNext } from "./queue.ts";
 
 const most = 1000;

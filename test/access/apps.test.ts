@@ -14,7 +14,7 @@ import {
   updateApp,
 } from "../../src/access/index.ts";
 import type { App, AppUpdate, BackchannelLogoutUri, ClientId, ForgetApp, NewApp } from "../../src/access/index.ts";
-import { withPrismaTransaction, type Transaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { allScopes, makeMakers } from "../support/make.ts";

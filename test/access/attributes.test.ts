@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { appAttributes, changeDirectory, updateApp, type AppAttribute } from "../../src/access/index.ts";
 import { updatePerson, updateSchool, type Change, type PersonId } from "../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin, type TestApp } from "../support/token.ts";

@@ -21,8 +21,8 @@ import {
   updateSchool,
 } from "../../src/directory/index.ts";
 import type { Change, GroupId, PersonId, PersonRole, SchoolId } from "../../src/directory/index.ts";
-import type { Db } from "../../src/platform/db.ts";
-import { makeUuid } from "../../src/platform/ids.ts";
+import type { Db } from "../../src/platform/database/db.ts";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
 
 /** Who there is to act upon; numbers of a step choose among them, modulo how many there are. */
 export type World = {

@@ -14,7 +14,7 @@ import {
 } from "../../src/access/index.ts";
 import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
-import { findRows, sql, statement, table, type Parameters, type Sql } from "../../src/platform/sql.ts";
+import { findRows, sql, statement, table, type Parameters, type Sql } from "../../src/platform/database/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";

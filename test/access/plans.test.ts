@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listPeople } from "../../src/directory/index.ts";
-import { storeOf } from "../../src/platform/db.ts";
+import { storeOf } from "../../src/platform/database/db.ts";
 import { explainPrepared, type Plan } from "../support/explain.ts";
 import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
 import { allScopes } from "../support/make.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { drawCards } from "../../src/admin/card-pdf/draw.ts";
 import { fitText, lineHeight } from "../../src/admin/card-pdf/fit.ts";
-import { makePrintable } from "../../src/platform/printable-image.ts";
+import { makePrintable } from "../../src/platform/images/printable-image.ts";
 import { makePng } from "../support/images.ts";
 import { readPdf, readQr } from "../support/read-cards.ts";
 import { layOutCards, pageSize, type PrintedCard, type PrintJob } from "../../src/admin/card-pdf/layout.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
 import { giveRole, staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
 import { admin, makeAdminClient, makeStaff, refusalOf, type AdminClient, type Sent } from "../support/admin.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
-import { seal } from "../../src/platform/seal.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { seal } from "../../src/platform/crypto/seal.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

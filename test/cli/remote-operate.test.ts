@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { requestScopes } from "../../src/access/index.ts";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { makeTestClock } from "../support/service.ts";
 import { getUserTokens, giveLogin } from "../support/token.ts";
 import { makeRemoteWorld } from "./remote-world.ts";

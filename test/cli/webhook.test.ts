@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/platform/db.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { insertEvents } from "../support/app-events.ts";

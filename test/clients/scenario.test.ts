@@ -3,7 +3,7 @@ import { changeDirectory } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import { restorePerson, softDeletePerson, type PersonId } from "../../src/directory/index.ts";
 import { writeChangeCursor } from "../../src/idm/change-cursor.ts";
-import { deriveKeys } from "../../src/platform/seal.ts";
+import { deriveKeys } from "../../src/platform/crypto/seal.ts";
 import { demoApp, demoLogin, getReader, idm, startDemo } from "../support/api.ts";
 import type { TestService } from "../support/service.ts";
 import { getUserTokens } from "../support/token.ts";

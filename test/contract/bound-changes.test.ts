@@ -13,7 +13,7 @@ import {
   type Handler,
   type OpenApiDocument,
 } from "../../src/platform/http/index.ts";
-import { silentLog } from "../../src/platform/log.ts";
+import { silentLog } from "../../src/platform/telemetry/log.ts";
 
 type Thing = { name: string; size?: number };
 type Operations = {

@@ -20,9 +20,9 @@ import {
   type Handler,
   type Handlers,
 } from "../../src/platform/http/index.ts";
-import { jsonCode, jsonObject, jsonNullable, jsonText } from "../../src/platform/json-sql.ts";
-import { silentLog } from "../../src/platform/log.ts";
-import { sql, table } from "../../src/platform/sql.ts";
+import { jsonCode, jsonObject, jsonNullable, jsonText } from "../../src/platform/database/json-sql.ts";
+import { silentLog } from "../../src/platform/telemetry/log.ts";
+import { sql, table } from "../../src/platform/database/sql.ts";
 
 type Described = {
   getThing: {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import pg from "pg";
-import { sweepBatch } from "../../src/platform/batches.ts";
+import { sweepBatch } from "../../src/platform/jobs/batches.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 import { oldRows } from "./old-rows.ts";

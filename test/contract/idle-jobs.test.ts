@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
-import { sweepBatch } from "../../src/platform/batches.ts";
+import { sweepBatch } from "../../src/platform/jobs/batches.ts";
 import { testDatabase } from "../support/database.ts";
 import { explainPrepared, listScanned, recordQueries, type Plan } from "../support/explain.ts";
 import { makeMakers } from "../support/make.ts";

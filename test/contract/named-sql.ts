@@ -1,8 +1,12 @@
 /** Files of `src` with named SQL, each with the reason; `src/a/{b,c}.ts` is two files. */
 export const namedSql: readonly (readonly [files: readonly string[], reason: string])[] = [
-  [["src/platform/sql.ts", "src/platform/json-sql.ts", "src/platform/lookup-sql.ts"], "what named SQL is made of"],
+  [["src/platform/database/{sql,json-sql,lookup-sql}.ts"], "what named SQL is made of"],
   [
-    ["src/platform/{session,database-clock,silent-connections,replica,read-settings,migrate,statistics,wake-up}.ts"],
+    [
+      "src/platform/database/{session,database-clock,silent-connections,replica,read-settings,statistics}.ts",
+      "src/platform/migrations/migrate.ts",
+      "src/platform/jobs/wake-up.ts",
+    ],
     "settings of connections, whether a server still answers and how far a replica is, migrations, `ANALYZE`, `LISTEN`: statements about the server, not about records",
   ],
   [
@@ -14,7 +18,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "statements about the server: the backup, the mark of a restore that is not finished, statistics after it",
   ],
   [
-    ["src/platform/token-bucket.ts"],
+    ["src/platform/database/token-bucket.ts"],
     "a limit is one conditional upsert, so that processes share it and a refused request writes nothing",
   ],
   [

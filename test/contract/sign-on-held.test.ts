@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { loadDocument, makeAnswerCheck } from "../../src/platform/http/index.ts";
 import { checkLibrary } from "../../src/platform/http/validator-library.ts";
-import { makeLog, silentLog } from "../../src/platform/log.ts";
+import { makeLog, silentLog } from "../../src/platform/telemetry/log.ts";
 import { readContract } from "../../src/sign-on/contract.ts";
 
 const document = await loadDocument("sign-on", "schultor");

@@ -12,8 +12,8 @@ import {
   watchProcess,
   watchProcesses,
   watchReplica,
-} from "../../src/platform/metrics.ts";
-import { watchSurroundings } from "../../src/platform/watch-surroundings.ts";
+} from "../../src/platform/telemetry/metrics.ts";
+import { watchSurroundings } from "../../src/platform/telemetry/watch-surroundings.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "deploy");
@@ -143,7 +143,7 @@ async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<stri
     const isHistogram = String(type) === "histogram";
     for (const end of isHistogram ? ["_bucket", "_count", "_sum"] : [""]) names.add(name + end);
   }
-  const source = readFileSync(join(root, "src/platform/metrics.ts"), "utf8");
+  const source = readFileSync(join(root, "src/platform/telemetry/metrics.ts"), "utf8");
   const own = [...source.matchAll(/labelNames: \[(.*)\]/g)].flatMap(([, list]) => [...list!.matchAll(/"(\w+)"/g)]);
   // A label `job` of ours gives way to that of Prometheus.
   const renamed = own.map(([, label]) => (label === "job" ? "exported_job" : label!));

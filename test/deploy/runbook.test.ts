@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { ClientId } from "../../src/access/index.ts";
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { runHere, serveHere } from "../cli/program.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";

@@ -10,8 +10,8 @@ import {
   makeAuditPartitions,
   sweepAudit,
 } from "../../src/events/index.ts";
-import { makeUuid } from "../../src/platform/ids.ts";
-import { applyMigrations, migrationsFolder } from "../../src/platform/migrate.ts";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
+import { applyMigrations, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
 import { emptyDatabase, testDatabase } from "../support/database.ts";
 
 const signal = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sweepAudit } from "../../src/events/index.ts";
-import { makeUuid } from "../../src/platform/ids.ts";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { measureStatements } from "../support/explain.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeTestClock, startService } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withTransaction } from "../../src/platform/db.ts";
+import { withTransaction } from "../../src/platform/database/db.ts";
 import { createSandbox } from "../../src/sandbox/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

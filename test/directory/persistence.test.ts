@@ -45,7 +45,13 @@ import {
   updateSchool,
 } from "../../src/directory/index.ts";
 import type { Change, SchoolId } from "../../src/directory/index.ts";
-import { storeOf, withPrismaTransaction, type PrismaDb, type Store, type Transaction } from "../../src/platform/db.ts";
+import {
+  storeOf,
+  withPrismaTransaction,
+  type PrismaDb,
+  type Store,
+  type Transaction,
+} from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";

@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, readFileSync, realpathSync } from "node:fs"
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/platform/db.ts";
-import { applyMigrations } from "../../src/platform/migrate.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
+import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";

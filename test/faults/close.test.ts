@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/platform/db.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 
 test("who is in the middle of several questions gets the last answer too before the pool closes", async () => {

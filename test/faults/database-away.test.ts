@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { openDatabase } from "../../src/platform/db.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeDatabaseGate, type DatabaseGate } from "../support/database-gate.ts";
 import { startService, type TestService } from "../support/service.ts";

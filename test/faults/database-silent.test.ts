@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/db.ts";
-import { listenFor, makeWakeUp } from "../../src/platform/wake-up.ts";
+import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/database/db.ts";
+import { listenFor, makeWakeUp } from "../../src/platform/jobs/wake-up.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeDatabaseGate } from "../support/database-gate.ts";
 

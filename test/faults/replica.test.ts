@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { changeDirectory, setGrant } from "../../src/access/index.ts";
 import { updateSchool } from "../../src/directory/index.ts";
-import { isDatabaseUnavailable, openDatabase } from "../../src/platform/db.ts";
-import { applyMigrations } from "../../src/platform/migrate.ts";
+import { isDatabaseUnavailable, openDatabase } from "../../src/platform/database/db.ts";
+import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService, type TestService } from "../support/service.ts";

@@ -8,7 +8,7 @@ import {
   withPrismaTransaction,
   withTransaction,
   type Queryable,
-} from "../../src/platform/db.ts";
+} from "../../src/platform/database/db.ts";
 import { openDatabaseServer } from "../../src/platform/postgres/index.ts";
 
 const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-unconfirmed-")));

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { OutboundPolicy } from "../../src/platform/guarded-request.ts";
+import type { OutboundPolicy } from "../../src/platform/outbound/guarded-request.ts";
 import { getDelivery, listDeliveries, registerEndpoint, type Attempt } from "../../src/webhooks/index.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { answer, startReceiver, type Receiver } from "../support/receiver.ts";

@@ -3,10 +3,10 @@
 import { changeDirectory } from "../../src/access/index.ts";
 import { updatePerson, type PersonId } from "../../src/directory/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openDatabase } from "../../src/platform/db.ts";
-import { silentLog } from "../../src/platform/log.ts";
-import { makeMetrics } from "../../src/platform/metrics.ts";
-import { startWorker } from "../../src/platform/worker.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
+import { silentLog } from "../../src/platform/telemetry/log.ts";
+import { makeMetrics } from "../../src/platform/telemetry/metrics.ts";
+import { startWorker } from "../../src/platform/jobs/worker.ts";
 import { makeWebhooks } from "../../src/webhooks/index.ts";
 
 const { url, people, round } = JSON.parse(process.env["SUBJECT"]!) as {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openDatabase } from "../../src/platform/db.ts";
-import { silentLog } from "../../src/platform/log.ts";
-import { makeMetrics } from "../../src/platform/metrics.ts";
-import { applyMigrations } from "../../src/platform/migrate.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
+import { silentLog } from "../../src/platform/telemetry/log.ts";
+import { makeMetrics } from "../../src/platform/telemetry/metrics.ts";
+import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
-import { startWorker } from "../../src/platform/worker.ts";
+import { startWorker } from "../../src/platform/jobs/worker.ts";
 import { makeWebhooks, registerEndpoint } from "../../src/webhooks/index.ts";
 import { insertEvents } from "../support/app-events.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { demoApp, demoLogin, startDemo } from "../support/api.ts";
 import { basic, exchange, getAppToken, postToken, signOn } from "../support/token.ts";
 

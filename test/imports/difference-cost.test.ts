@@ -4,7 +4,7 @@ import { listGroupChanges } from "../../src/imports/listed-groups.ts";
 import { listLeavers } from "../../src/imports/listed.ts";
 import { listGroupMoves, listLookAlikes } from "../../src/imports/look-alikes.ts";
 import { makePart } from "../../src/imports/record.ts";
-import { withPrismaTransaction, type Transaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import type { Plan } from "../support/explain.ts";
 import { makeMakers } from "../support/make.ts";

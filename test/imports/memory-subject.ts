@@ -1,7 +1,7 @@
 /** Previews a roster in a process of its own and says how much memory that took at most. */
 import { readFileSync } from "node:fs";
 import { previewImport } from "../../src/imports/index.ts";
-import { openDatabase } from "../../src/platform/db.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
 
 const [path, schoolId] = process.argv.slice(2) as [string, SchoolId];

@@ -12,7 +12,7 @@ import {
   type NewImport,
 } from "../../src/imports/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
-import type { Db, PrismaDb } from "../../src/platform/db.ts";
+import type { Db, PrismaDb } from "../../src/platform/database/db.ts";
 import { makeDataDir } from "../support/data-dir.ts";
 
 export const now = new Date("2026-02-03T08:00:00Z");

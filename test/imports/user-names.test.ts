@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, type PersonId, type SchoolId } from "../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
   forgetPerson,
   giveUserNamesAtSchool,

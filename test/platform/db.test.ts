@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/db.ts";
+import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/database/db.ts";
 import { asOthers } from "../support/one-connection.ts";
 import { testDatabase } from "../support/database.ts";
 

@@ -1,7 +1,7 @@
 import express from "express";
 import { expect, test } from "vitest";
-import { makeHealthRouter, makeReadiness, type HealthCheck } from "../../src/platform/health.ts";
-import { openServer } from "../../src/platform/server.ts";
+import { makeHealthRouter, makeReadiness, type HealthCheck } from "../../src/platform/telemetry/health.ts";
+import { openServer } from "../../src/platform/server/server.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 
 function capture(format: "json" | "readable" = "json") {
   const lines: string[] = [];

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { applyMigrations, migrationsFolder } from "../../src/platform/migrate.ts";
+import { applyMigrations, migrationsFolder } from "../../src/platform/migrations/migrate.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin, postToken } from "../support/token.ts";

@@ -8,8 +8,8 @@ import {
   withPrismaTransaction,
   type PrismaDb,
   type Transaction,
-} from "../../src/platform/db.ts";
-import { sharedReads, type SharedReads } from "../../src/platform/shared-reads.ts";
+} from "../../src/platform/database/db.ts";
+import { sharedReads, type SharedReads } from "../../src/platform/database/shared-reads.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";

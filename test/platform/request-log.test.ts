@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { startService } from "../support/service.ts";
 
 let lines: string[] = [];

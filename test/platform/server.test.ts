@@ -1,7 +1,7 @@
 import type { ServerOptions } from "node:http";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { openServer, type Server } from "../../src/platform/server.ts";
+import { openServer, type Server } from "../../src/platform/server/server.ts";
 
 let opened: Server[] = [];
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { adviseSignOn, signOnAdviceTexts } from "../../src/platform/sign-on-advice/index.ts";
+import { adviseSignOn, signOnAdviceTexts } from "../../src/platform/advice/sign-on/index.ts";
 
 type Steps = Parameters<typeof adviseSignOn>[0];
 const done = (step: string) => ({ step, outcome: "done" as const, code: null });

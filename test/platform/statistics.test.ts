@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { analyzeOutdated } from "../../src/platform/statistics.ts";
+import { analyzeOutdated } from "../../src/platform/database/statistics.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 const grow = ({ pool }: Pick<TestDatabase, "pool">, rows: number) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/index.ts";
-import { startTracing } from "../../src/platform/tracing/index.ts";
+import { startTracing } from "../../src/platform/telemetry/tracing/index.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { makeAdminClient, makeStaff } from "../support/admin.ts";
 import { startCollector, type CollectedSpan } from "../support/collector.ts";
@@ -129,7 +129,7 @@ const printLoaded = `
   const loaded = new Set();
   registerHooks({ load(url, context, next) { if (/@opentelemetry.(?!api\\b)/.test(url)) loaded.add(url); return next(url, context); } });
   const { readConfig } = await import("./src/config/index.ts");
-  const { startTracing } = await import("./src/platform/tracing/index.ts");
+  const { startTracing } = await import("./src/platform/telemetry/tracing/index.ts");
   await import("./src/start.ts");
   const before = loaded.size;
   const end = await startTracing(readConfig().tracing, () => undefined);

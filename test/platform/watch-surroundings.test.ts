@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { makeMetrics } from "../../src/platform/metrics.ts";
-import { watchSurroundings } from "../../src/platform/watch-surroundings.ts";
+import { makeMetrics } from "../../src/platform/telemetry/metrics.ts";
+import { watchSurroundings } from "../../src/platform/telemetry/watch-surroundings.ts";
 
 const well = {
   clock: () => new Date(),

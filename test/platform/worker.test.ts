@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { makeLog, silentLog } from "../../src/platform/log.ts";
-import { makeMetrics, watchJobs } from "../../src/platform/metrics.ts";
-import { startWorker } from "../../src/platform/worker.ts";
+import { makeLog, silentLog } from "../../src/platform/telemetry/log.ts";
+import { makeMetrics, watchJobs } from "../../src/platform/telemetry/metrics.ts";
+import { startWorker } from "../../src/platform/jobs/worker.ts";
 
 test("a job runs again and again and never overlaps itself", async () => {
   let running = 0;

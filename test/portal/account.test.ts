@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, signIn } from "../support/portal.ts";

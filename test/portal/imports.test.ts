@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
-import { makeUuid } from "../../src/platform/ids.ts";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import german from "../../src/portal/imports/locales/de.json" with { type: "json" };
 import { zip } from "../imports/rosters.ts";
 import type { Browser, Shown } from "../support/browser.ts";

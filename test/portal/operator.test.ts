@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeUuid } from "../../src/platform/ids.ts";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";

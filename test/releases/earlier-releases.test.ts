@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrationsFolder } from "../../src/platform/migrate.ts";
-import { compareReleases, readContract } from "../../src/platform/migration-contract.ts";
+import { migrationsFolder } from "../../src/platform/migrations/migrate.ts";
+import { compareReleases, readContract } from "../../src/platform/migrations/migration-contract.ts";
 import { testDatabase } from "../support/database.ts";
 import { listReleases, refusal } from "./record.ts";
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { checkBackchannelLogoutUri, findApp } from "../../src/access/index.ts";
-import { makeGuardedSender, type Lookup } from "../../src/platform/guarded-request.ts";
+import { makeGuardedSender, type Lookup } from "../../src/platform/outbound/guarded-request.ts";
 import { makeOperator, runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import { giveRole, staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { admin, makeStaff, refusalOf, type AdminClient } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { findPort } from "../support/find-port.ts";
 import { isLeftOut, programFolders, whatIsMissing } from "../support/programs.ts";

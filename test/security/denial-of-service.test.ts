@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
-import { leastPoolSize } from "../../src/platform/share-sizes.ts";
-import { poolsOf } from "../../src/platform/shares.ts";
+import { leastPoolSize } from "../../src/platform/database/share-sizes.ts";
+import { poolsOf } from "../../src/platform/database/shares.ts";
 import { admin, makeStaff } from "../support/admin.ts";
 import { demoApp, demoLogin, idm, idmScopes, startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { leastPoolSize } from "../../src/platform/share-sizes.ts";
+import { leastPoolSize } from "../../src/platform/database/share-sizes.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
 import { previewImport } from "../../src/imports/index.ts";
-import { openDatabase } from "../../src/platform/db.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
 import { writeRoster } from "../imports/rosters.ts";
 import { makeAdminClient, makeStaff, refusalOf, type AdminClient, type Sent } from "../support/admin.ts";
 import { makeDataDir } from "../support/data-dir.ts";

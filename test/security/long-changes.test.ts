@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leastPoolSize } from "../../src/platform/share-sizes.ts";
+import { leastPoolSize } from "../../src/platform/database/share-sizes.ts";
 import { makeStaff, type Sent } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeLog } from "../../src/platform/log.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, signIn } from "../support/portal.ts";

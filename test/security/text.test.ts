@@ -14,9 +14,9 @@ import {
   updateSchool,
   type Change,
 } from "../../src/directory/index.ts";
-import { makeLog } from "../../src/platform/log.ts";
-import { escapeUnprintable } from "../../src/platform/unprintable.ts";
-import { storeOf, withPrismaTransaction } from "../../src/platform/db.ts";
+import { makeLog } from "../../src/platform/telemetry/log.ts";
+import { escapeUnprintable } from "../../src/platform/text/unprintable.ts";
+import { storeOf, withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { setCredential } from "../../src/sign-on/index.ts";
 import { runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";

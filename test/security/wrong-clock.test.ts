@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { takeToken } from "../../src/platform/token-bucket.ts";
+import { takeToken } from "../../src/platform/database/token-bucket.ts";
 import { originLimit, takeTry } from "../../src/sign-on/login/rate-limits.ts";
 import { idm } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";

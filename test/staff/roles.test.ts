@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import {
   findRoles,
   giveRole,

@@ -1,6 +1,6 @@
 import type { ClientId } from "../../src/access/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeMakers } from "./make.ts";
 import type { TestService } from "./service.ts";

@@ -1,5 +1,5 @@
-import type { Db } from "../../src/platform/db.ts";
-import { makeUuid } from "../../src/platform/ids.ts";
+import type { Db } from "../../src/platform/database/db.ts";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
 
 export type Told = {
   clientId: string;

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { inject, onTestFinished } from "vitest";
-import { openDatabase } from "../../src/platform/db.ts";
-import type { OpenDb } from "../../src/platform/db.ts";
-import type { DatabaseShares } from "../../src/platform/shares.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
+import type { OpenDb } from "../../src/platform/database/db.ts";
+import type { DatabaseShares } from "../../src/platform/database/shares.ts";
 import { atFileEnd } from "./file-end.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 import { onServer, withDatabase } from "./test-server.ts";

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Db, Queryable } from "../../src/platform/db.ts";
+import type { Db, Queryable } from "../../src/platform/database/db.ts";
 
 export type Plan = {
   "Node Type": string;

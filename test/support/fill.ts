@@ -1,7 +1,7 @@
 import type { ClientId } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
-import { withTransaction } from "../../src/platform/db.ts";
-import type { Db } from "../../src/platform/db.ts";
+import { withTransaction } from "../../src/platform/database/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
 import { allScopes } from "./make.ts";
 
 export type FillSize = { schools: number; people: number };

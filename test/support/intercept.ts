@@ -1,6 +1,6 @@
 import type pg from "pg";
-import type { PrismaDb } from "../../src/platform/db.ts";
-import { makePrisma } from "../../src/platform/prisma.ts";
+import type { PrismaDb } from "../../src/platform/database/db.ts";
+import { makePrisma } from "../../src/platform/database/prisma.ts";
 
 type Asked = string | { text: string };
 

@@ -9,10 +9,10 @@ import { listSchoolGroups } from "../../src/idm/listSchoolGroups.ts";
 import { listSchoolPeople } from "../../src/idm/listSchoolPeople.ts";
 import { listSchools } from "../../src/idm/listSchools.ts";
 import { listSchoolUsers } from "../../src/idm/listSchoolUsers.ts";
-import type { Db } from "../../src/platform/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
 import type { JsonRead } from "../../src/platform/http/answer.ts";
 import type { ListQuery } from "../../src/platform/http/index.ts";
-import type { Statement } from "../../src/platform/sql.ts";
+import type { Statement } from "../../src/platform/database/sql.ts";
 import { getPersonInfo } from "../../src/schulconnex/getPersonInfo.ts";
 import { listPersonenInfo } from "../../src/schulconnex/listPersonenInfo.ts";
 

@@ -22,9 +22,9 @@ import type {
   PersonRole,
   SchoolId,
 } from "../../src/directory/index.ts";
-import { withPrismaTransaction, withTransaction } from "../../src/platform/db.ts";
-import type { Db, PrismaDb } from "../../src/platform/db.ts";
-import { makeUuid } from "../../src/platform/ids.ts";
+import { withPrismaTransaction, withTransaction } from "../../src/platform/database/db.ts";
+import type { Db, PrismaDb } from "../../src/platform/database/db.ts";
+import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { blockPerson } from "../../src/sign-on/index.ts";
 
 export const allScopes: ScopeName[] = [

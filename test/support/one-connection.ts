@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type pg from "pg";
-import { poolsInTransaction } from "../../src/platform/db.ts";
+import { poolsInTransaction } from "../../src/platform/database/db.ts";
 
 type Connected = (
   error: Error | undefined,

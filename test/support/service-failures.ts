@@ -1,4 +1,4 @@
-import { makeLog, type Log } from "../../src/platform/log.ts";
+import { makeLog, type Log } from "../../src/platform/telemetry/log.ts";
 
 const failures: string[] = [];
 

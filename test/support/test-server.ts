@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { applyMigrations } from "../../src/platform/migrate.ts";
+import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "./data-dir.ts";
 import { installedServers } from "./servers.ts";

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { scopeToWire } from "../../src/access/index.ts";
 import type { ClientId, ScopeName } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
-import type { Db } from "../../src/platform/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
 import { setCredential } from "../../src/sign-on/index.ts";
 import { type Browser, makeBrowser, type Shown } from "./browser.ts";
 

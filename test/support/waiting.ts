@@ -1,4 +1,4 @@
-import type { Db } from "../../src/platform/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
 
 /** Counts the statements in this database that wait for a lock; `starting` with the pattern, and for this table. */
 export async function countWaiting(

@@ -1,8 +1,8 @@
-import { removeInBatches } from "../../platform/batches.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Queryable } from "../../platform/db.ts";
-import { columnNames, insert, run, sql, statement, table, type Sql, type Value } from "../../platform/sql.ts";
-import type { WorkerJob } from "../../platform/worker.ts";
+import type { Db, Queryable } from "../../platform/database/db.ts";
+import { columnNames, insert, run, sql, statement, table, type Sql, type Value } from "../../platform/database/sql.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import { snapshotRecord } from "./snapshot.ts";
 
 // What apps saw of people after their first sign-ins. A sign-in does not wait for a change that is at work; at its end

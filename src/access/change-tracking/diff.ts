@@ -1,4 +1,4 @@
-import { identifier, join, literal, sql, table, type Sql } from "../../platform/sql.ts";
+import { identifier, join, literal, sql, table, type Sql } from "../../platform/database/sql.ts";
 import { schoolIsShown } from "../visibility.ts";
 import { allProperties, comparedProperties } from "./snapshot.ts";
 

@@ -1,6 +1,6 @@
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { findRows, run, sql, statement, table, type Sql, type Statement } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { findRows, run, sql, statement, table, type Sql, type Statement } from "../../platform/database/sql.ts";
 
 const person = table("person");
 const a = table("affiliation", "a");

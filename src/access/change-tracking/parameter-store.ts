@@ -1,7 +1,7 @@
 import { appendAppEvents } from "../../events/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { findRows, run, sql, statement, type Parameter } from "../../platform/sql.ts";
-import { currentTraceparent } from "../../platform/tracing/index.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { findRows, run, sql, statement, type Parameter } from "../../platform/database/sql.ts";
+import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";
 import { selectSnapshot, snapshotRecord, type SnapshotRow } from "./snapshot.ts";

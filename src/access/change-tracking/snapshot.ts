@@ -1,5 +1,5 @@
 import { eventProperties, type AppEventType, type EventProperty } from "../../events/index.ts";
-import { identifier, join, sql, table, type Part, type Sql } from "../../platform/sql.ts";
+import { identifier, join, sql, table, type Part, type Sql } from "../../platform/database/sql.ts";
 import { granted, isGranted, readTable } from "../attributes.ts";
 import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
 

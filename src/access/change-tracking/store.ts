@@ -1,5 +1,5 @@
 import type { AppEventType } from "../../events/index.ts";
-import { sql, type Parameters, type Sql } from "../../platform/sql.ts";
+import { sql, type Parameters, type Sql } from "../../platform/database/sql.ts";
 import type { SnapshotRow } from "./snapshot.ts";
 
 /** What an app or, with an empty `client`, every app sees of a person, group or school. */

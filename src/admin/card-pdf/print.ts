@@ -1,5 +1,5 @@
 // Runs in a thread.
-import { makePrintable } from "../../platform/printable-image.ts";
+import { makePrintable } from "../../platform/images/printable-image.ts";
 import { drawCards } from "./draw.ts";
 import type { PrintJob } from "./layout.ts";
 

@@ -1,4 +1,4 @@
-import { leastPoolSize } from "../../platform/share-sizes.ts";
+import { leastPoolSize } from "../../platform/database/share-sizes.ts";
 import type { Option } from "../option.ts";
 import { flag, postgresUrl, text, wholeNumber } from "../values.ts";
 

@@ -1,5 +1,5 @@
 import { cleanText, findTextFault } from "../../directory/index.ts";
-import { foldText } from "../../platform/fold-text.ts";
+import { foldText } from "../../platform/text/fold-text.ts";
 
 /**
  * Units: characters. An id is compared by its exact characters, a name is kept in the one spelling that the directory

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import { listOperations, resolve, type Answer, type OpenApiDocument, type Operation } from "./document.ts";
 import { makeSchemaChecks, type Check } from "./validator-library.ts";
 

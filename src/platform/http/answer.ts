@@ -1,8 +1,8 @@
 import type { AppError } from "../errors.ts";
-import type { JsonSql } from "../json-sql.ts";
-import { join, sql, statement, type Parameters, type Sql, type Statement } from "../sql.ts";
-import type { Visible, VisibleRows } from "../visible-sql.ts";
-import type { Caller } from "./caller.ts";
+import type { JsonSql } from "../database/json-sql.ts";
+import { join, sql, statement, type Parameters, type Sql, type Statement } from "../database/sql.ts";
+import type { Visible, VisibleRows } from "../database/visible-sql.ts";
+import type { Caller } from "../concurrency/caller.ts";
 
 declare const shape: unique symbol;
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { CallerLeft, type Caller } from "./caller.ts";
+import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 import { startExport } from "./exports.ts";
 
 function makeCaller(): Caller & { leave(): void } {

@@ -1,5 +1,5 @@
-import type { Caller } from "./caller.ts";
-import { makeGate, tooMuchWork } from "./gate.ts";
+import type { Caller } from "../concurrency/caller.ts";
+import { makeGate, tooMuchWork } from "../concurrency/gate.ts";
 
 /** Does a part of an export in its turn. */
 export type InTurn = <T>(part: () => Promise<T>) => Promise<T>;

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Response } from "express";
-import { isDatabaseUnavailable, isTimedOut } from "../db.ts";
+import { isDatabaseUnavailable, isTimedOut } from "../database/db.ts";
 import { AppError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** Writes the body of a failed request in the words of one audience; status and headers stand already. */
 export type RenderFailure = (failure: AppError, res: Response) => void;

@@ -35,8 +35,8 @@ export {
   type Handler,
   type Handlers,
 } from "./operation-types.ts";
-export { callerOf, CallerLeft, leavingSignal, type Caller } from "./caller.ts";
-export { makeGate } from "./gate.ts";
+export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
+export { makeGate } from "../concurrency/gate.ts";
 export { etagOf } from "./etag.ts";
 export { makeProblemType, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";

@@ -2,7 +2,7 @@ import { createServer, request as openRequest, type IncomingMessage, type Server
 import { duplexPair, Readable, type Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";
-import { CallerLeft } from "./caller.ts";
+import { CallerLeft } from "../concurrency/caller.ts";
 
 /** Where requests of this process seem to go. */
 export const innerOrigin = "http://inside.invalid";

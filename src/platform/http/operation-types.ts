@@ -11,7 +11,7 @@ import type {
   Page,
   ReadQuery,
 } from "./answer.ts";
-import type { Caller as Connection } from "./caller.ts";
+import type { Caller as Connection } from "../concurrency/caller.ts";
 import type { Upload } from "./upload.ts";
 
 /** One operation as openapi-typescript describes it. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { CallerLeft } from "./caller.ts";
+import { CallerLeft } from "../concurrency/caller.ts";
 import type { Pace } from "./reading.ts";
 
 const slice = 65_536;

@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import { sealRepeatably, unseal, type EncryptionKeys } from "../seal.ts";
+import { sealRepeatably, unseal, type EncryptionKeys } from "../crypto/seal.ts";
 
 /** The last item of a page: the next page begins behind it, whatever has changed before it. */
 export type Position = { sortKey: string; id: string };

@@ -1,8 +1,8 @@
 import type pg from "pg";
-import type { ReadShare } from "../shares.ts";
-import { takeReader } from "../replica.ts";
-import { backendOf, cancelStatement } from "../session.ts";
-import { CallerLeft, type Caller } from "./caller.ts";
+import type { ReadShare } from "../database/shares.ts";
+import { takeReader } from "../database/replica.ts";
+import { backendOf, cancelStatement } from "../database/session.ts";
+import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 
 /**
  * Reads on one connection for one caller. When they leave, the statement that runs is cancelled at the server.

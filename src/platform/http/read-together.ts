@@ -1,7 +1,7 @@
 import DataLoader from "dataloader";
-import type { ReadShare } from "../shares.ts";
+import type { ReadShare } from "../database/shares.ts";
 import type { ReadQuery } from "./answer.ts";
-import { allOf, CallerLeft, type Caller } from "./caller.ts";
+import { allOf, CallerLeft, type Caller } from "../concurrency/caller.ts";
 import { readFor } from "./read-for.ts";
 
 type Asked = { client: string; id: string; caller: Caller };

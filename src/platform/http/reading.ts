@@ -1,5 +1,5 @@
-import type { ReadShare } from "../shares.ts";
-import { makeGate, type Gate } from "./gate.ts";
+import type { ReadShare } from "../database/shares.ts";
+import { makeGate, type Gate } from "../concurrency/gate.ts";
 
 /** What every reader of the APIs shares in one process. */
 export type Reading = {

@@ -5,7 +5,7 @@ import { readCursor, writeCursor, type Position } from "./page-position.ts";
 import { readFor } from "./read-for.ts";
 import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
 import { streamList } from "./stream-list.ts";
-import type { Statement } from "../sql.ts";
+import type { Statement } from "../database/sql.ts";
 
 /** Answers a list: a page when one was asked for, whole in one piece when it is short, streamed when it is long. */
 export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {

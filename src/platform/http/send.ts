@@ -1,13 +1,13 @@
 import type { Request, Response } from "express";
 import type { Done, JsonDone, JsonMade, JsonRead } from "./answer.ts";
-import { CallerLeft, type Caller } from "./caller.ts";
+import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 import { etagOf, headersOf, isNotModified } from "./etag.ts";
-import type { Gate } from "./gate.ts";
+import type { Gate } from "../concurrency/gate.ts";
 import { jsonInSlices } from "./json-in-slices.ts";
 import { watchBody } from "./paced-body.ts";
 import type { ReadTogether } from "./read-together.ts";
 import type { Reading } from "./reading.ts";
-import type { EncryptionKeys } from "../seal.ts";
+import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { BodyCheck } from "./validation.ts";
 
 export type Sending = {

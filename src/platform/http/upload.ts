@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../clock.ts";
 import { AppError } from "../errors.ts";
-import type { WorkerJob } from "../worker.ts";
+import type { WorkerJob } from "../jobs/worker.ts";
 
 const prefix = "schultor-upload-";
 const keptHours = 24;

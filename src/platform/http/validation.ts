@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import { readImage } from "../image.ts";
+import { readImage } from "../images/image.ts";
 import { resolve, type OpenApiDocument, type Parameter, type Schema } from "./document.ts";
 import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
 

@@ -1,4 +1,4 @@
-import { shortCodeOf } from "../short-code.ts";
+import { shortCodeOf } from "../crypto/short-code.ts";
 import { render, renderPage, translator, type Page, type PageContext } from "./layout.ts";
 
 /** Why there is no answer: nothing at the address, a wrong request, no database, or a bug. */

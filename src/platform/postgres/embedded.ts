@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } fr
 import { tmpdir, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import pg from "pg";
-import { withProgress } from "../progress.ts";
+import { withProgress } from "../jobs/progress.ts";
 import { describeBinaries, findBinaries } from "./binaries.ts";
 import { checkVersion, databaseRole, findCluster, makeCluster, runInitdb, writeAccessRules } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";

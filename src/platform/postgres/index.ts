@@ -8,7 +8,7 @@
  *             never stopped; no connection without a proved identity, and none over the network.
  * Never knows: tables, schools, configuration variables.
  */
-import { isDatabaseUnavailable } from "../db.ts";
+import { isDatabaseUnavailable } from "../database/db.ts";
 import { startEmbeddedPostgres } from "./embedded.ts";
 import { reachDatabase } from "./reach.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { isDatabaseUnavailable } from "../db.ts";
-import { withProgress } from "../progress.ts";
+import { isDatabaseUnavailable } from "../database/db.ts";
+import { withProgress } from "../jobs/progress.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 const oldestVersion = 15;

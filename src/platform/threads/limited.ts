@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import type { Caller } from "../http/caller.ts";
-import { makeGate, tooMuchWork } from "../http/gate.ts";
+import type { Caller } from "../concurrency/caller.ts";
+import { makeGate, tooMuchWork } from "../concurrency/gate.ts";
 import { makeThreadPool, type Task } from "./pool.ts";
 
 /** `by` names the person or app that the work is for. */

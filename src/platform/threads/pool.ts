@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { AppError } from "../errors.ts";
-import { CallerLeft, type Caller } from "../http/caller.ts";
+import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 
 /** Shape: the default export of `module` takes one value and returns one, and both can be cloned. */
 export type Task = { module: URL; seconds: number };

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { stringify } from "csv-stringify";
-import { csvForSpreadsheets } from "../../platform/csv.ts";
+import { csvForSpreadsheets } from "../../platform/text/csv.ts";
 import { startExport, type InTurn } from "../../platform/http/index.ts";
 import { askedBy, takePage, type Handed, type Visit } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";

@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
-import { csvForSpreadsheets } from "../../platform/csv.ts";
+import { csvForSpreadsheets } from "../../platform/text/csv.ts";
 import { Refused, take, takePage, type Handed, type Shown, type Visit } from "../frame/index.ts";
 import { logoFor } from "./logins.ts";
 import { listAddress, nameOf, placeOf } from "./words.ts";

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
-import type { EncryptionKeys } from "../../platform/seal.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 
 const cookieName = "_portal";
 

@@ -1,5 +1,5 @@
 import type { PersonId } from "../../directory/index.ts";
-import { sealRepeatably, unseal, type EncryptionKeys } from "../../platform/seal.ts";
+import { sealRepeatably, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
 
 const purposeFor = (personId: PersonId): string => `address of ${personId}`;
 

@@ -3,7 +3,7 @@ import type { AdminClient, AdminSchemas, InnerCaller } from "../../admin/index.t
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Locale, Translate } from "../../platform/pages/index.ts";
-import type { EncryptionKeys } from "../../platform/seal.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { Refused } from "./refused.ts";
 import type { Typed } from "./form.ts";
 import type { Upload } from "./upload.ts";

@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { findLogo } from "../../access/index.ts";
-import type { RecordStore } from "../../platform/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 
 /** Serves the logos of apps. An address never gets another image; what a partner handed in is only ever an image. */
 export function makeAppLogos(db: RecordStore): Router {

@@ -1,8 +1,8 @@
 import { Router, type Request, type Response } from "express";
 import { findProfiles, personMaySignIn, type ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { PrismaDb, Queryable } from "../../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
+import type { PrismaDb, Queryable } from "../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { showPage } from "./show-page.ts";
 
 /** An app that a person may open, and when they last did; null for never. */

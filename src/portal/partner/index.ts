@@ -1,5 +1,5 @@
-import { signOnAdviceTexts } from "../../platform/sign-on-advice/index.ts";
-import { signatureFaultTexts } from "../../platform/signature/index.ts";
+import { signOnAdviceTexts } from "../../platform/advice/sign-on/index.ts";
+import { signatureFaultTexts } from "../../platform/advice/signature/index.ts";
 import { makeArea, type Pages } from "../frame/index.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
 import {

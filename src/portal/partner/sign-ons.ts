@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { adviseSent, adviseSignOn, signOnDocs } from "../../platform/sign-on-advice/index.ts";
+import { adviseSent, adviseSignOn, signOnDocs } from "../../platform/advice/sign-on/index.ts";
 import { takePage, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./place.ts";

@@ -1,4 +1,4 @@
-import { explainSignature } from "../../platform/signature/index.ts";
+import { explainSignature } from "../../platform/advice/signature/index.ts";
 import type { Shown, Visit } from "../frame/index.ts";
 import { readApp, showAppPage } from "./place.ts";
 

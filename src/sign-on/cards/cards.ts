@@ -1,7 +1,7 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import type { PersonId, PersonName, SchoolId } from "../../directory/index.ts";
 import { recordAudit, recordAuditLines, type Origin } from "../../events/index.ts";
-import type { RecordStore, Transaction } from "../../platform/db.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { closePasswordRequests } from "../password-requests.ts";
 import type { MadeCard } from "./make-card.ts";
 import { taughtIn } from "./places.ts";

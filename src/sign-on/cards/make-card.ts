@@ -1,5 +1,5 @@
 import { createHmac, hash, randomBytes, randomInt } from "node:crypto";
-import { makeUuid } from "../../platform/ids.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { CardId } from "./cards.ts";
 import type { CardSecondStep } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import type { RecordStore } from "../../platform/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 
 const included = {
   person: { include: { credential: { select: { username: true } } } },

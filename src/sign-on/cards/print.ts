@@ -1,9 +1,9 @@
-import { removeInBatches } from "../../platform/batches.ts";
-import type { RecordStore, Transaction } from "../../platform/db.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { makeUuid } from "../../platform/ids.ts";
-import { seal, unseal, type EncryptionKeys } from "../../platform/seal.ts";
-import type { WorkerJob } from "../../platform/worker.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
 
 const keptSeconds = 600;
 const revokedDays = 90;

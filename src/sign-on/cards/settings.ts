@@ -2,9 +2,9 @@ import ipaddr from "ipaddr.js";
 import type { CardSecondStep } from "../../../generated/prisma/enums.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
-import type { RecordStore, Transaction } from "../../platform/db.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { columnNames, insert, run, sql, statement, table } from "../../platform/sql.ts";
+import { columnNames, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
 
 export type { CardSecondStep };
 

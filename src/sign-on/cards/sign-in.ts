@@ -1,6 +1,6 @@
 import express, { type Request, type Response, Router } from "express";
 import { formTarget, readLocale, type Page } from "../../platform/pages/index.ts";
-import { seal, unseal } from "../../platform/seal.ts";
+import { seal, unseal } from "../../platform/crypto/seal.ts";
 import type { InteractionDeps } from "../interaction/deps.ts";
 import type { Interaction } from "../interaction/show.ts";
 import { fieldOf, sendPage } from "../interaction/step.ts";

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { gradeOfNames, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
-import { secondsUntil, takeTokens } from "../../platform/token-bucket.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
+import { secondsUntil, takeTokens } from "../../platform/database/token-bucket.ts";
 import { listRoleHolders } from "../../staff/index.ts";
 import { countedAddress, countedSite, makeKeyMaker } from "../login/known-devices.ts";
 import { findCardRefusal, type CardRefusal } from "./allowed.ts";

@@ -1,8 +1,8 @@
 import type { Provider } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { PrismaDb } from "../../platform/db.ts";
-import type { EncryptionKeys } from "../../platform/seal.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { makeCheckPassword } from "../login/index.ts";
 

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { findSignOnRight } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { withPrismaTransaction } from "../../platform/db.ts";
+import { withPrismaTransaction } from "../../platform/database/db.ts";
 import { rememberConsent, rememberSchool } from "../consent.ts";
 import { forgetLastPerson, keepLastSignIn, readLastSignIn } from "../last-sign-in.ts";
 import { endSession } from "../logout/end-session.ts";

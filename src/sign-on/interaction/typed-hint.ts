@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { SchoolId } from "../../directory/index.ts";
-import { seal, unseal } from "../../platform/seal.ts";
+import { seal, unseal } from "../../platform/crypto/seal.ts";
 import type { InteractionDeps } from "./deps.ts";
 
 const name = "_login_hint";

@@ -1,8 +1,8 @@
 import { recordAudit } from "../../events/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
-import { seal, unseal, type EncryptionKeys } from "../../platform/seal.ts";
-import { fields, findRows, run, sql, statement, table, update } from "../../platform/sql.ts";
+import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { totpPurpose } from "../second-factor/totp.ts";
 import { rootPurpose, wrongKeys } from "./shared-secrets.ts";
 import { purposeOf } from "./signing-keys.ts";

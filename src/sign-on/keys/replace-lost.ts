@@ -1,7 +1,7 @@
 import { recordAudit, type Origin } from "../../events/index.ts";
-import type { Transaction } from "../../platform/db.ts";
+import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { EncryptionKeys } from "../../platform/seal.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { forgetSignIns } from "../storage/forget-sign-ins.ts";
 import { opensSecrets } from "./shared-secrets.ts";
 

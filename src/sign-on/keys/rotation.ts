@@ -1,9 +1,9 @@
 import { recordAudit, type Origin } from "../../events/index.ts";
-import type { Db, PrismaDb, Queryable, Transaction } from "../../platform/db.ts";
-import { withPrismaTransaction, withTransaction } from "../../platform/db.ts";
+import type { Db, PrismaDb, Queryable, Transaction } from "../../platform/database/db.ts";
+import { withPrismaTransaction, withTransaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { EncryptionKeys } from "../../platform/seal.ts";
-import { fields, findRows, insert, run, sql, statement, table, update } from "../../platform/sql.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { fields, findRows, insert, run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { type Algorithm, algorithms, describeSigningKeys, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
 type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };

@@ -1,8 +1,8 @@
 import { hkdfSync, randomBytes } from "node:crypto";
-import type { Db, Queryable } from "../../platform/db.ts";
+import type { Db, Queryable } from "../../platform/database/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
-import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
-import { findRows, insert, run, sql, statement, table } from "../../platform/sql.ts";
+import { type EncryptionKeys, seal, unseal } from "../../platform/crypto/seal.ts";
+import { findRows, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
 
 /** Secrets that all processes share; each is derived from one root and is of use for its purpose only. */
 export type SharedSecrets = {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
-import type { WorkerJob } from "../../platform/worker.ts";
+import type { Db } from "../../platform/database/db.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import { dropRetiredKeys } from "./rotation.ts";
 import { findKeysVersion } from "./signing-keys.ts";
 

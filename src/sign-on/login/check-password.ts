@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { PersonId } from "../../directory/index.ts";
-import type { Db } from "../../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
-import { secondsUntil } from "../../platform/token-bucket.ts";
+import type { Db } from "../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeBoundedByKey } from "./bounded.ts";
 import { hashAside } from "./hash-aside.ts";
 import { chooseLimits, forgiveLimits, giveLimitsBack, type Limits, type Taken, takeLimits } from "./limits.ts";

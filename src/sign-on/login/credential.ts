@@ -1,8 +1,8 @@
 import { checkText } from "../../directory/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
+import type { Queryable } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { columnNames, insert, run, sql, statement } from "../../platform/sql.ts";
+import { columnNames, insert, run, sql, statement } from "../../platform/database/sql.ts";
 import { longestPassword } from "./password.ts";
 import { foldUsername } from "./username.ts";
 

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { columnNames, findRows, insert, run, sql, statement, table } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { columnNames, findRows, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
 
 /** Makes a key of parts; it says nothing about them without the secret. */
 export type MakeKey = (...parts: readonly string[]) => Buffer;

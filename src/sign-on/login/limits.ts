@@ -1,6 +1,6 @@
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { type Bucket, giveTokensBack, takeToken, takeTokens } from "../../platform/token-bucket.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { type Bucket, giveTokensBack, takeToken, takeTokens } from "../../platform/database/token-bucket.ts";
 import { countedAddress, countedSite, type MakeKey } from "./known-devices.ts";
 import {
   accountLimit,

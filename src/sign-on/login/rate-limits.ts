@@ -1,6 +1,6 @@
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { isTooFarAhead } from "../../platform/token-bucket.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { isTooFarAhead } from "../../platform/database/token-bucket.ts";
 import {
   columnNames,
   findRows,
@@ -12,7 +12,7 @@ import {
   update,
   type Sql,
   type Value,
-} from "../../platform/sql.ts";
+} from "../../platform/database/sql.ts";
 
 /**
  * How failed tries of one kind are slowed down.

@@ -1,7 +1,7 @@
-import { removeInBatches } from "../../platform/batches.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { columnNames, run, sql, statement, table } from "../../platform/sql.ts";
-import { sweepTokenBuckets } from "../../platform/token-bucket.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { columnNames, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { sweepTokenBuckets } from "../../platform/database/token-bucket.ts";
 
 const deviceDays = 180;
 

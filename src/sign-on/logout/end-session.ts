@@ -1,5 +1,5 @@
 import { recordAudit } from "../../events/index.ts";
-import { type PrismaDb, withPrismaTransaction } from "../../platform/db.ts";
+import { type PrismaDb, withPrismaTransaction } from "../../platform/database/db.ts";
 import { deleteSession, findSessionByUid } from "../storage/artifact.ts";
 import { recordNotices } from "./notice.ts";
 

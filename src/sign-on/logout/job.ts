@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
-import type { Log } from "../../platform/log.ts";
-import type { WorkerJob } from "../../platform/worker.ts";
+import type { Db } from "../../platform/database/db.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import { deleteLogoutNotice, leaseLogoutNotices, type LogoutNotice, postponeLogoutNotice } from "./notice.ts";
 import { makeLogoutToken, type Sender } from "./send.ts";

@@ -1,5 +1,5 @@
 import type { PersonId } from "../../directory/index.ts";
-import type { PrismaDb } from "../../platform/db.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
 import { endSession } from "./end-session.ts";
 
 /** More browsers than anybody uses at the same time. */

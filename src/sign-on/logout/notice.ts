@@ -1,5 +1,5 @@
-import type { Queryable } from "../../platform/db.ts";
-import { makeUuid } from "../../platform/ids.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
 import {
   fields,
   findRows,
@@ -11,7 +11,7 @@ import {
   statement,
   table,
   update,
-} from "../../platform/sql.ts";
+} from "../../platform/database/sql.ts";
 import { jsonRows } from "../storage/parameters-sql.ts";
 
 export type LogoutNotice = {

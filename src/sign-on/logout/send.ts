@@ -1,6 +1,6 @@
 import { importJWK, SignJWT } from "jose";
 import { present } from "../../platform/contract-types.ts";
-import { makeGuardedSender } from "../../platform/guarded-request.ts";
+import { makeGuardedSender } from "../../platform/outbound/guarded-request.ts";
 import type { LogoutTokenClaims } from "../contract.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { LogoutNotice } from "./notice.ts";

@@ -1,7 +1,7 @@
 import { againAfterDeadlock } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { foldUsername, hashPassword } from "../login/index.ts";
 import { isPasswordOf, longestPassword } from "../login/password.ts";

@@ -1,5 +1,5 @@
 import { findGrades, type PersonId, type PersonRole } from "../../directory/index.ts";
-import type { RecordStore } from "../../platform/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 import { findSignInSettingsOf } from "../sign-in-settings.ts";
 
 /** Whether a person changes their own password. Shape: `helpText` is what the school says to those who do not. */

@@ -11,7 +11,7 @@ import {
 } from "../../platform/pages/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
-import { shortCodeOf } from "../../platform/short-code.ts";
+import { shortCodeOf } from "../../platform/crypto/short-code.ts";
 import { describeValues } from "./consent-values.ts";
 import { describeScope, describeWithheld } from "./consent-withheld.ts";
 import { drawings } from "./drawings.ts";

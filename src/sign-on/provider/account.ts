@@ -2,7 +2,7 @@ import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
 import { claimsAt, type ClientId, findSubject, recordFirstSignIn, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { Every } from "../../platform/contract-types.ts";
-import { makeUuid } from "../../platform/ids.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims } from "../contract.ts";
 import { makePseudonym } from "../pseudonym/index.ts";

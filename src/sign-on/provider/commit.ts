@@ -2,7 +2,7 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { seal, unseal } from "../../platform/seal.ts";
+import { seal, unseal } from "../../platform/crypto/seal.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
 import {
   type Changing,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, PrismaDb } from "../../platform/db.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Db, PrismaDb } from "../../platform/database/db.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 import type { Pair } from "../consent.ts";
 import type { SignOnContract } from "../contract.ts";
 import type { StaffSecondFactor } from "../interaction/deps.ts";

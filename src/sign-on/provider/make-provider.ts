@@ -1,6 +1,6 @@
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
-import { isDatabaseUnavailable } from "../../platform/db.ts";
-import { secondsUntil } from "../../platform/token-bucket.ts";
+import { isDatabaseUnavailable } from "../../platform/database/db.ts";
+import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
 import { workAtTokenEndpoint } from "../storage/by-route.ts";
 import { type FoundCode, type ProviderRequest, startRequest } from "../storage/request.ts";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
-import { type Bucket, giveTokensBack, takeTokens } from "../../platform/token-bucket.ts";
+import { type Bucket, giveTokensBack, takeTokens } from "../../platform/database/token-bucket.ts";
 import { keepHintedSchool, keepTypedHint } from "../interaction/typed-hint.ts";
 import { countedAddress, countedSite } from "../login/index.ts";
 import type { ProviderRequest } from "../storage/request.ts";

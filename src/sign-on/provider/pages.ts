@@ -1,6 +1,6 @@
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
-import { isDatabaseUnavailable } from "../../platform/db.ts";
+import { isDatabaseUnavailable } from "../../platform/database/db.ts";
 import { addressInLanguage, formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import { renderErrorPage, renderLoggedOutPage, renderLogoutConfirmPage, type WayToApp } from "../pages/index.ts";
 import { requestIdOf } from "./account.ts";

@@ -3,7 +3,7 @@ import { interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { type Bucket, takeToken } from "../../platform/token-bucket.ts";
+import { type Bucket, takeToken } from "../../platform/database/token-bucket.ts";
 import type { Pair } from "../consent.ts";
 import { lacksPassword, lacksSecondFactor } from "../second-factor/admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";

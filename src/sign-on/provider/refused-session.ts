@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { PersonId } from "../../directory/index.ts";
-import { type Bucket, takeToken } from "../../platform/token-bucket.ts";
+import { type Bucket, takeToken } from "../../platform/database/token-bucket.ts";
 import { recordAtHome } from "../record-at-home.ts";
 import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";

@@ -1,6 +1,6 @@
 import { scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { RecordStore } from "../../platform/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 import type { StaffSecondFactor } from "../interaction/deps.ts";
 import { hasPassword, hasSecondFactor } from "./methods.ts";
 import { hasSecondFactors } from "./records.ts";

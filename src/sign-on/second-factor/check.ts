@@ -1,8 +1,8 @@
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import { withPrismaTransaction } from "../../platform/db.ts";
-import { unseal } from "../../platform/seal.ts";
-import { secondsUntil } from "../../platform/token-bucket.ts";
+import { withPrismaTransaction } from "../../platform/database/db.ts";
+import { unseal } from "../../platform/crypto/seal.ts";
+import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import type { InteractionDeps } from "../interaction/deps.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
 import { forgetTries, takeTry, type RateLimitKind } from "../login/rate-limits.ts";

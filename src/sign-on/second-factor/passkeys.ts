@@ -9,7 +9,7 @@ import {
 } from "@simplewebauthn/server";
 import { decodeClientDataJSON } from "@simplewebauthn/server/helpers";
 import type { PersonId } from "../../directory/index.ts";
-import { takeToken } from "../../platform/token-bucket.ts";
+import { takeToken } from "../../platform/database/token-bucket.ts";
 import type { InteractionDeps } from "../interaction/deps.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
 import { makeSealed, type Sealed } from "./sealed.ts";

@@ -1,7 +1,7 @@
 import type { SecondFactorKind } from "../../../generated/prisma/enums.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import type { RecordStore, Transaction } from "../../platform/db.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { recordAtHome } from "../record-at-home.ts";

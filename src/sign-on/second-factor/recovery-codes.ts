@@ -1,6 +1,6 @@
 import { createHmac, randomInt } from "node:crypto";
 import type { PersonId } from "../../directory/index.ts";
-import type { RecordStore } from "../../platform/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 
 const count = 10;
 const groups = 3;

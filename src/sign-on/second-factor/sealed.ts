@@ -1,4 +1,4 @@
-import { seal, unseal } from "../../platform/seal.ts";
+import { seal, unseal } from "../../platform/crypto/seal.ts";
 
 /** What a browser keeps for the service for a while, and can neither read nor change. */
 export type Sealed<Value> = {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { errors, Provider, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from "oidc-provider";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/database/db.ts";
 import {
   type Artifact,
   deleteArtifact,

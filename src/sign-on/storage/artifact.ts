@@ -1,7 +1,17 @@
 import { hash } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
-import type { Queryable } from "../../platform/db.ts";
-import { columnNames, fields, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import {
+  columnNames,
+  fields,
+  findRows,
+  insert,
+  run,
+  sql,
+  type Sql,
+  statement,
+  table,
+} from "../../platform/database/sql.ts";
 import { arrayOf } from "./parameters-sql.ts";
 
 export type Artifact = {

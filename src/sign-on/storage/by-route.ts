@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../platform/clock.ts";
-import type { PrismaDb } from "../../platform/db.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
 import { makeStore, type Store } from "./store.ts";
 
 type Shares = { signOn: PrismaDb; tokens: PrismaDb };

@@ -3,8 +3,8 @@ import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } f
 import { isGranted, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
+import type { Db } from "../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { hashId, isCurrent } from "./artifact.ts";
 import { arrayOf } from "./parameters-sql.ts";
 

@@ -1,5 +1,5 @@
-import type { Queryable } from "../../platform/db.ts";
-import { run, sql, statement, table } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { run, sql, statement, table } from "../../platform/database/sql.ts";
 
 // TRUNCATE, because there may be millions and nothing else runs.
 const forgetArtifacts = statement(() => sql`TRUNCATE ${table("oidcArtifact")}`);

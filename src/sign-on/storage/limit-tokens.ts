@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Queryable } from "../../platform/db.ts";
-import { columnNames, run, sql, statement, table } from "../../platform/sql.ts";
+import type { Db, Queryable } from "../../platform/database/db.ts";
+import { columnNames, run, sql, statement, table } from "../../platform/database/sql.ts";
 import type { Pair } from "../consent.ts";
 
 /** The tokens of each kind, used up or not, that a person and an app keep once they ask for very many. */

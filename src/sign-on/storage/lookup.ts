@@ -12,8 +12,8 @@ import {
   subjectOf,
 } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { fields, findRows, sql, type Sql, statement, table } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { fields, findRows, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, type FoundArtifact, foundColumns, isCurrent, type Key } from "./artifact.ts";
 import { arrayOf } from "./parameters-sql.ts";

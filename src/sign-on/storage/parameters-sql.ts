@@ -1,5 +1,5 @@
 import { raw } from "sql-template-tag";
-import { type Parameter, sql, type Sql } from "../../platform/sql.ts";
+import { type Parameter, sql, type Sql } from "../../platform/database/sql.ts";
 
 type SqlType = "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "uuid";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { run, sql, statement, table, update } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { hashId, isCurrent } from "./artifact.ts";
 
 const session = table("oidcArtifact", "session");

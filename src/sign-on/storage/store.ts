@@ -1,6 +1,6 @@
 import { type App, findApp, listSignOnRights, type SignOnRight } from "../../access/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type Db, isRefused } from "../../platform/db.ts";
+import { type Db, isRefused } from "../../platform/database/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
 import { makeBatch } from "./batch.ts";

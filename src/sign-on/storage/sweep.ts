@@ -1,8 +1,8 @@
-import { removeInBatches, sweepBatch } from "../../platform/batches.ts";
+import { removeInBatches, sweepBatch } from "../../platform/jobs/batches.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
-import { fields, findRows, type Parameter, run, sql, type Sql, statement, table } from "../../platform/sql.ts";
-import type { WorkerJob } from "../../platform/worker.ts";
+import type { Db } from "../../platform/database/db.ts";
+import { fields, findRows, type Parameter, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
 
 // Expired access tokens are kept this long, so that "expired" can still be told from "unknown". All else goes at once.
 const keptSeconds = 24 * 3600;

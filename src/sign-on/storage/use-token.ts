@@ -1,8 +1,8 @@
 import { recordSignInsFrom, type ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/db.ts";
-import { makeUuid } from "../../platform/ids.ts";
-import { findRows, type Parameter, sql, type Sql, statement, table, update } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import { findRows, type Parameter, sql, type Sql, statement, table, update } from "../../platform/database/sql.ts";
 import { recordAuditFrom } from "../../events/index.ts";
 import { type Artifact, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
 import { arrayOf, jsonRows } from "./parameters-sql.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import type { Queryable } from "../../platform/db.ts";
-import { makeUuid } from "../../platform/ids.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
 import {
   findRows,
   join,
@@ -11,7 +11,7 @@ import {
   type Statement,
   table,
   update,
-} from "../../platform/sql.ts";
+} from "../../platform/database/sql.ts";
 import { type NewNotice, storeNotices, toNoticeRows } from "../logout/notice.ts";
 import { recordAuditFrom } from "../../events/index.ts";
 import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./artifact.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { Answer, GuardedSender } from "../../platform/guarded-request.ts";
-import { startSpan, type Span } from "../../platform/tracing/index.ts";
+import type { Answer, GuardedSender } from "../../platform/outbound/guarded-request.ts";
+import { startSpan, type Span } from "../../platform/telemetry/tracing/index.ts";
 import { chooseRetry } from "../schedule.ts";
 import { makeHeaders, type SigningSecret } from "../signature.ts";
 import type { Due } from "./due.ts";

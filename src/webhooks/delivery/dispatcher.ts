@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PrismaDb } from "../../platform/db.ts";
-import type { Log } from "../../platform/log.ts";
-import type { EncryptionKeys } from "../../platform/seal.ts";
-import type { WakeUp } from "../../platform/wake-up.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import type { WakeUp } from "../../platform/jobs/wake-up.ts";
 import { attempt, type AttemptDeps } from "./attempt.ts";
 import { findDue } from "./due.ts";
 import { capOf, classify, dropReady, openWorker, refresh, capacityOf, type EndpointWorker } from "./endpoint-worker.ts";

@@ -1,5 +1,5 @@
-import type { Queryable } from "../../platform/db.ts";
-import { fields, findRows, sql, statement, table, type Sql } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
 import { isDue } from "../queue.ts";
 
 /** A delivery that is to be sent. */

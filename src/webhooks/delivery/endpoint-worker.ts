@@ -1,4 +1,4 @@
-import type { EncryptionKeys } from "../../platform/seal.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { openSecret } from "../secret.ts";
 import type { Target } from "./attempt.ts";
 import type { Due } from "./due.ts";

@@ -1,5 +1,5 @@
-import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
-import type { Log } from "../../platform/log.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
+import type { Log } from "../../platform/telemetry/log.ts";
 import { setEndpointState, type EndpointState } from "../endpoint-state.ts";
 import { choosePauseEnd } from "../schedule.ts";
 import { dropReady, type EndpointWorker } from "./endpoint-worker.ts";

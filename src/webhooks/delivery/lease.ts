@@ -1,5 +1,5 @@
-import type { Queryable } from "../../platform/db.ts";
-import { fields, findRows, run, sql, statement, table, update, type Part } from "../../platform/sql.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { fields, findRows, run, sql, statement, table, update, type Part } from "../../platform/database/sql.ts";
 import { isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 

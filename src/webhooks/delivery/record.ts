@@ -1,5 +1,5 @@
-import { withTransaction, type Db, type Queryable } from "../../platform/db.ts";
-import { insert, run, sql, statement, table, update } from "../../platform/sql.ts";
+import { withTransaction, type Db, type Queryable } from "../../platform/database/db.ts";
+import { insert, run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { lockQueues, promoteNext } from "../queue.ts";
 import { asynchronous } from "./lease.ts";
 

@@ -1,4 +1,4 @@
-import type { PrismaDb } from "../../platform/db.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
 import { record, type Result } from "../delivery/record.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
 import { deliveryNotFound, readDeliveryId } from "../log.ts";

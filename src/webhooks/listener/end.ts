@@ -1,4 +1,4 @@
-import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { removeDeliveries, removeEndpointIn } from "../endpoint.ts";
 

@@ -1,10 +1,10 @@
 import { findApp } from "../../access/index.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
-import type { Transaction } from "../../platform/db.ts";
+import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { makeUuid } from "../../platform/ids.ts";
-import type { EncryptionKeys } from "../../platform/seal.ts";
-import { findRows, sql, statement, table } from "../../platform/sql.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { checkTypes, lockEndpointsOf } from "../endpoint.ts";
 import type { EventType } from "../payload.ts";
 import { addSecret } from "../secret.ts";

@@ -1,6 +1,6 @@
 import { recordAudit, type Origin } from "../../events/index.ts";
-import type { Transaction } from "../../platform/db.ts";
-import { insert, run, sql, statement, table } from "../../platform/sql.ts";
+import type { Transaction } from "../../platform/database/db.ts";
+import { insert, run, sql, statement, table } from "../../platform/database/sql.ts";
 import { disabled } from "../endpoint.ts";
 import { deliveryChannel } from "../fan-out.ts";
 import { endpointNotFound } from "../find-endpoint.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Caller } from "../../platform/http/index.ts";
-import type { Db } from "../../platform/db.ts";
-import { findRows, sql, statement, table } from "../../platform/sql.ts";
-import { makeWakeUp, type WakeUp } from "../../platform/wake-up.ts";
+import type { Db } from "../../platform/database/db.ts";
+import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { makeWakeUp, type WakeUp } from "../../platform/jobs/wake-up.ts";
 import { isDue } from "../queue.ts";
 
 /** The requests of one process that wait for deliveries. */

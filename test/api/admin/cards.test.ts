@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { revokeCardsIn } from "../../../src/sign-on/index.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import { makeAdminClient, makeStaff, refusalOf, withoutRequest } from "../../support/admin.ts";

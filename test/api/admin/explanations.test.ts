@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findSignOnRight } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { makeUuid } from "../../../src/platform/ids.ts";
+import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeMatrixWorld } from "../../access/matrix-world.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { setLogin } from "../../../src/sign-on/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import {
   makeAdminClient,

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { applyImport, previewImport } from "../../../src/imports/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole, type StaffRoleName } from "../../../src/staff/index.ts";
 import { rules, writeRoster } from "../../imports/rosters.ts";
 import { makeStaff, type AdminClient } from "../../support/admin.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
-import { withTransaction } from "../../../src/platform/db.ts";
+import { withTransaction } from "../../../src/platform/database/db.ts";
 import { zip } from "../../imports/rosters.ts";
 import { makeStaff, refusalOf, withoutRequest, type AdminClient, type Sent } from "../../support/admin.ts";
 import { expectDescribed } from "../../support/described.ts";

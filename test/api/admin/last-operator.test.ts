@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";

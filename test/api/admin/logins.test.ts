@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole, type NewRole } from "../../../src/staff/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeAdminClient, makeStaff, type AdminClient, type Sent, refusalOf } from "../../support/admin.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { makePasswords, setLogin } from "../../../src/sign-on/index.ts";
 import { giveRole, listHigherHolders } from "../../../src/staff/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";

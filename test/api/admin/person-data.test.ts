@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { makeUuid } from "../../../src/platform/ids.ts";
+import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { countRead, explainPrepared, recordQueries } from "../../support/explain.ts";

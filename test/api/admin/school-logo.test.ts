@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { makePrintable } from "../../../src/platform/printable-image.ts";
+import { makePrintable } from "../../../src/platform/images/printable-image.ts";
 import { admin as api, makeStaff, refusalOf } from "../../support/admin.ts";
 import { jpeg, makePng } from "../../support/images.ts";
 import { makeMakers } from "../../support/make.ts";

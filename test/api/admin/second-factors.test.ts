@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole, type StaffRoleName } from "../../../src/staff/index.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
-import { makeUuid } from "../../../src/platform/ids.ts";
+import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { makeTraffic } from "../../../src/traffic/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";

@@ -12,7 +12,7 @@ import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory
 import { sweepEvents } from "../../../src/events/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { writeChangeCursor } from "../../../src/idm/change-cursor.ts";
-import { deriveKeys } from "../../../src/platform/seal.ts";
+import { deriveKeys } from "../../../src/platform/crypto/seal.ts";
 import { makeIdmClient } from "../../../src/publish/index.ts";
 import { setCredential } from "../../../src/sign-on/index.ts";
 import { idmScopes } from "../../support/api.ts";

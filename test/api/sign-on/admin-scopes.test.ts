@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rotateClientSecret } from "../../../src/access/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { basic, postToken } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 

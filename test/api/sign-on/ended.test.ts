@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
 import type { BackchannelLogoutUri } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withTransaction } from "../../../src/platform/db.ts";
+import { withTransaction } from "../../../src/platform/database/db.ts";
 import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../../src/sign-on/index.ts";
 import { endSignIns } from "../../../src/sign-on/end-sign-ins.ts";
 import { rememberDevices } from "../../../src/sign-on/login/known-devices.ts";

@@ -3,7 +3,7 @@ import express from "express";
 import { beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../../src/config/index.ts";
 import { loadDocument } from "../../../src/platform/http/index.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { silentLog } from "../../../src/platform/telemetry/log.ts";
 import { makeSignOn } from "../../../src/sign-on/index.ts";
 import { oneForAll, testDatabase } from "../../support/database.ts";
 import { atFileEnd } from "../../support/file-end.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import type { PrismaDb } from "../../../src/platform/db.ts";
+import type { PrismaDb } from "../../../src/platform/database/db.ts";
 import { setCredential } from "../../../src/sign-on/index.ts";
 import { makeCheckPassword, sweepSignInTraces, type PasswordCheck } from "../../../src/sign-on/login/index.ts";
 import { testDatabase } from "../../support/database.ts";

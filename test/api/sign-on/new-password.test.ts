@@ -1,8 +1,8 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/db.ts";
-import { makeUuid } from "../../../src/platform/ids.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
+import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import { putSignInSettings, setLogin } from "../../../src/sign-on/index.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";

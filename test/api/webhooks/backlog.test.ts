@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Db } from "../../../src/platform/db.ts";
-import { analyzeOutdated } from "../../../src/platform/statistics.ts";
+import type { Db } from "../../../src/platform/database/db.ts";
+import { analyzeOutdated } from "../../../src/platform/database/statistics.ts";
 import { disableEndpoint } from "../../../src/webhooks/index.ts";
 import { testDatabase } from "../../support/database.ts";
 import { measureStatements, type Cost } from "../../support/explain.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { makeUuid } from "../../../src/platform/ids.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { makeUuid } from "../../../src/platform/crypto/ids.ts";
+import { silentLog } from "../../../src/platform/telemetry/log.ts";
 import { makeWebhooks } from "../../../src/webhooks/index.ts";
 import { findBundle } from "../../contract/bundles.ts";
 import { makeCheck } from "../../contract/schema-check.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { withTransaction } from "../../../src/platform/db.ts";
+import { withTransaction } from "../../../src/platform/database/db.ts";
 import {
   disableEndpoint,
   getEndpoint,

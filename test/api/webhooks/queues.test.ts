@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { makeUuid } from "../../../src/platform/ids.ts";
+import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import {
   disableEndpoint,
   getEndpoint,

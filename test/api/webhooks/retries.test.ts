@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { makeLog } from "../../../src/platform/log.ts";
+import { makeLog } from "../../../src/platform/telemetry/log.ts";
 import {
   getDelivery,
   getEndpoint,

@@ -8,9 +8,9 @@ import {
   updatePerson,
 } from "../../../src/directory/index.ts";
 import type { Change } from "../../../src/directory/index.ts";
-import { silentLog } from "../../../src/platform/log.ts";
-import { makeMetrics } from "../../../src/platform/metrics.ts";
-import { startWorker } from "../../../src/platform/worker.ts";
+import { silentLog } from "../../../src/platform/telemetry/log.ts";
+import { makeMetrics } from "../../../src/platform/telemetry/metrics.ts";
+import { startWorker } from "../../../src/platform/jobs/worker.ts";
 import { registerEndpoint } from "../../../src/webhooks/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { getReader, idm, type Reader } from "../../support/api.ts";

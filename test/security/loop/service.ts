@@ -1,7 +1,7 @@
 // The service in production in one process, which says how long its event loop stood still.
 import { isMainThread } from "node:worker_threads";
 import { readConfig } from "../../../src/config/index.ts";
-import { makeLog } from "../../../src/platform/log.ts";
+import { makeLog } from "../../../src/platform/telemetry/log.ts";
 import { startService } from "../../../src/start.ts";
 
 const tickMs = 10;

@@ -1,5 +1,5 @@
 import type { Db } from "./db.ts";
-import type { WorkerJob } from "./worker.ts";
+import type { WorkerJob } from "../jobs/worker.ts";
 
 // After an upgrade of PostgreSQL the counts of rows are gone too: the size of the file tells of a table that was never
 // analysed.

@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "./log.ts";
+import type { Log } from "../telemetry/log.ts";
 import { connectProcess, type ProcessAnswers, type ProcessCall } from "./process-calls.ts";
 
 export type Process<Plan> = { plan: Plan; call: ProcessCall };

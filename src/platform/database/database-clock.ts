@@ -1,8 +1,8 @@
-import { systemClock, type Clock } from "./clock.ts";
+import { systemClock, type Clock } from "../clock.ts";
 import type { Db } from "./db.ts";
-import type { Log } from "./log.ts";
-import { watchMachineClock, type Metrics } from "./metrics.ts";
-import type { WorkerJob } from "./worker.ts";
+import type { Log } from "../telemetry/log.ts";
+import { watchMachineClock, type Metrics } from "../telemetry/metrics.ts";
+import type { WorkerJob } from "../jobs/worker.ts";
 
 /** Units: milliseconds. `offset` is the database's time minus `performance.now()`, right within `tolerance`. */
 type Measured = { offset: number; tolerance: number; machineAhead: number };

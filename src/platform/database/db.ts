@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { PrismaClient } from "../../generated/prisma/client.ts";
-import type { Gate } from "./http/gate.ts";
+import type { PrismaClient } from "../../../generated/prisma/client.ts";
+import type { Gate } from "../concurrency/gate.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
 import { prepareSession } from "./session.ts";
 import { watchSilence, type SilenceLimits } from "./silent-connections.ts";
-import { traceQueries } from "./tracing/index.ts";
+import { traceQueries } from "../telemetry/tracing/index.ts";
 import { failUnconfirmedCommits } from "./unconfirmed-commits.ts";
 
 /** What a module needs to work with the database: connections that it may take. */

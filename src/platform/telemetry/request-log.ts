@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { makeUuid } from "./ids.ts";
-import { shortCodeOf } from "./short-code.ts";
-import type { Clock } from "./clock.ts";
+import { makeUuid } from "../crypto/ids.ts";
+import { shortCodeOf } from "../crypto/short-code.ts";
+import type { Clock } from "../clock.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 

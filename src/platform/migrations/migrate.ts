@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { noteContract, readContract, worksWith } from "./migration-contract.ts";
-import { checkRestored, DatabaseStartError } from "./postgres/index.ts";
-import { withProgress } from "./progress.ts";
-import { run, sql, statement } from "./sql.ts";
+import { checkRestored, DatabaseStartError } from "../postgres/index.ts";
+import { withProgress } from "../jobs/progress.ts";
+import { run, sql, statement } from "../database/sql.ts";
 
-export const migrationsFolder = join(import.meta.dirname, "../../prisma/migrations");
+export const migrationsFolder = join(import.meta.dirname, "../../../prisma/migrations");
 
 /** `worksSince`: the oldest release that works beside it; null where every one does. */
 type Migration = { name: string; sql: string; checksum: string; worksSince: string | null };

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { AppError } from "./errors.ts";
+import { AppError } from "../errors.ts";
 import { readImage, type ImageType } from "./image.ts";
 
 const mostPixels = 1024;

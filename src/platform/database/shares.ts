@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { makeGate } from "./http/gate.ts";
+import { makeGate } from "../concurrency/gate.ts";
 import { readSettings } from "./read-settings.ts";
 import { makeReplicaReads, type ReadServer, type ReplicaReads } from "./replica.ts";
 import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";

@@ -1,5 +1,5 @@
 import { Router } from "express";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** Resolves when all is well, throws otherwise; the text of the error stays inside. */
 export type HealthCheck = { name: string; missing: string; check(): Promise<unknown> };

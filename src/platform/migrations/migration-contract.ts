@@ -1,4 +1,4 @@
-import packageFile from "../../package.json" with { type: "json" };
+import packageFile from "../../../package.json" with { type: "json" };
 
 // Releases run side by side while one follows the other, so a migration may add at any time, but take away only what no
 // running release uses. One that takes away says so in its text:

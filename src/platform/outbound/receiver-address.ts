@@ -1,4 +1,4 @@
-import type { AppError } from "./errors.ts";
+import type { AppError } from "../errors.ts";
 import { checkReachable, RefusedTarget, type OutboundPolicy } from "./guarded-request.ts";
 
 const mostCharacters = 2000;

@@ -1,5 +1,5 @@
 import { Sql, empty, join, raw } from "sql-template-tag";
-import { tables, type Required } from "../../generated/tables/index.ts";
+import { tables, type Required } from "../../../generated/tables/index.ts";
 import type { Queryable } from "./db.ts";
 
 // Named SQL whose tables and columns come from prisma/schema: SQL that names a column which was renamed or removed does

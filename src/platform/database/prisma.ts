@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
-import { PrismaClient, type Prisma } from "../../generated/prisma/client.ts";
+import { PrismaClient, type Prisma } from "../../../generated/prisma/client.ts";
 import { readOnce, sharedReads } from "./shared-reads.ts";
 
 /** Prisma Client, or Prisma Client within a transaction. */

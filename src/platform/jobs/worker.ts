@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "./log.ts";
-import { watchJobs, type Metrics } from "./metrics.ts";
+import type { Log } from "../telemetry/log.ts";
+import { watchJobs, type Metrics } from "../telemetry/metrics.ts";
 
 /**
  * Work that is done again and again.

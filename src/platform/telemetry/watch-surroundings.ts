@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { Gauge } from "prom-client";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { isWell, type HealthCheck } from "./health.ts";
 import type { Metrics } from "./metrics.ts";
 

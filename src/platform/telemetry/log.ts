@@ -1,7 +1,7 @@
 import { pino, type DestinationStream, type Logger } from "pino";
 import { makeReadableStream } from "./log-readable.ts";
 import { hideSecrets } from "./log-secrets.ts";
-import { escapeLines } from "./unprintable.ts";
+import { escapeLines } from "../text/unprintable.ts";
 
 export type Log = Logger;
 

@@ -1,4 +1,4 @@
-import { listOperations, type OpenApiDocument } from "./http/index.ts";
+import { listOperations, type OpenApiDocument } from "../http/index.ts";
 
 /** The parts of the documents' paths that are no parameters, and those of further paths. */
 export function listPathWords(documents: readonly OpenApiDocument[], further: readonly string[]): ReadonlySet<string> {

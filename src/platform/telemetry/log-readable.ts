@@ -1,5 +1,5 @@
 import type { DestinationStream } from "pino";
-import { escapeLines, escapeUnprintable } from "./unprintable.ts";
+import { escapeLines, escapeUnprintable } from "../text/unprintable.ts";
 
 const quiet = new Set(["time", "level", "msg", "err"]);
 

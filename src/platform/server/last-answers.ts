@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
-import { AppError } from "./errors.ts";
-import type { ProblemType } from "./http/problem-type.ts";
-import type { Log } from "./log.ts";
-import { addressInLanguage, readLocale, renderFailurePage, type Failure } from "./pages/index.ts";
+import { AppError } from "../errors.ts";
+import type { ProblemType } from "../http/problem-type.ts";
+import type { Log } from "../telemetry/log.ts";
+import { addressInLanguage, readLocale, renderFailurePage, type Failure } from "../pages/index.ts";
 
 type Response = AnyResponse<unknown, { requestId?: string }>;
 
