@@ -63,12 +63,12 @@ test("the time of processors is that of the program and of what it started", asy
   expect((await outcomeOf(node(parent))).cpuSeconds).toBeGreaterThan(0.5);
 });
 
-test("neighbours that are single-threaded run two at a time, and all others alone", async () => {
+test("parallel neighbours run two at a time, and all others alone", async () => {
   const order: string[] = [];
-  const gate = (name: string, isSingleThreaded: boolean): Gate => ({
+  const gate = (name: string, isParallel: boolean): Gate => ({
     name,
     ...node("setTimeout(() => {}, 300)"),
-    isSingleThreaded,
+    isParallel,
   });
   const gates = [gate("a", true), gate("b", true), gate("c", false), gate("d", true)];
   const outcomes = await runGates(gates, { say: (line) => order.push(line.split(" ", 2).join("")) });

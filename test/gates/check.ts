@@ -43,7 +43,7 @@ const exchanges = join(root, ".cache/check/exchanges");
 const whole = tests("test", 25);
 const allTests: Gate = { name: "tests", ...whole, env: { ...whole.env, EXCHANGES_FOLDER: exchanges } };
 
-const singleThreaded = (name: string, gate: Omit<Gate, "name">): Gate => ({ name, ...gate, isSingleThreaded: true });
+const parallel = (name: string, gate: Omit<Gate, "name">): Gate => ({ name, ...gate, isParallel: true });
 
 function asUser(gate: Gate): Gate {
   if (testUser === undefined) return gate;
@@ -59,29 +59,29 @@ function testsAsRoot(): Gate[] {
   if (testUser === undefined) return [];
   const gate = tests("test", 5, "test-as-root");
   const args = [...gate.args, "test/faults/embedded-postgres.test.ts", "--testNamePattern", "as root"];
-  return [{ ...gate, name: "tests as root", args }];
+  return [parallel("tests as root", { ...gate, args })];
 }
 
 /** In the order in which they are cheap to fail. */
 const gates: Gate[] = [
-  singleThreaded("generated code is current", {
+  parallel("generated code is current", {
     program: "node",
     args: ["openapi/tools/generate.ts", "--check"],
     minutes: 5,
   }),
-  singleThreaded("contract rules", script("lint:openapi", 5)),
-  singleThreaded("no released client breaks", script("lint:breaking", 5)),
-  singleThreaded("changelog names what differs", script("lint:changelog", 5)),
-  singleThreaded("types", { program: "tsc", args: ["--noEmit"], minutes: 5 }),
-  singleThreaded("code rules", script("lint:code", 8)),
-  singleThreaded("format", script("lint:format", 5)),
-  singleThreaded("import rules", { ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ }),
+  parallel("contract rules", script("lint:openapi", 5)),
+  parallel("no released client breaks", script("lint:breaking", 5)),
+  parallel("changelog names what differs", script("lint:changelog", 5)),
+  parallel("types", { program: "tsc", args: ["--noEmit"], minutes: 5 }),
+  parallel("code rules", script("lint:code", 8)),
+  parallel("format", script("lint:format", 5)),
+  parallel("import rules", { ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ }),
   asUser(allTests),
   ...testsAsRoot(),
-  { name: "every operation is tested", program: "node", args: ["test/proxy/report.ts"], minutes: 1 },
-  { name: "clients", ...tests("test:clients", 8) },
-  { name: "examples", ...tests("test:examples", 6) },
-  { name: "outside generators", ...tests("test:generators", 8) },
+  parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes: 1 }),
+  parallel("examples", tests("test:examples", 6)),
+  parallel("clients", tests("test:clients", 8)),
+  parallel("outside generators", tests("test:generators", 8)),
   { name: "browser", ...tests("test:browser", 20) },
   ...otherServers(),
 ];

@@ -12,8 +12,8 @@ export type Gate = {
   results?: string;
   /** Fails too when what it printed does not match: for programs that succeed with nothing to do. */
   expects?: RegExp;
-  /** It uses one processor and nothing of its neighbours, so that two of them run at a time. */
-  isSingleThreaded?: boolean;
+  /** It needs about one processor and no file that another gate writes: neighbours like it run two at a time. */
+  isParallel?: boolean;
 };
 export type Outcome = {
   name: string;
@@ -29,8 +29,7 @@ export type Outcome = {
 type Options = { say: (line: string) => void; env?: NodeJS.ProcessEnv; deadline?: number };
 
 /**
- * Runs gates in this order, neighbours that are single-threaded two at a time, all of them whatever comes out;
- * anything unclear counts as failed.
+ * Runs all gates in this order, parallel neighbours two at a time; anything unclear counts as failed.
  */
 export async function runGates(gates: Gate[], options: Options): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -40,7 +39,7 @@ export async function runGates(gates: Gate[], options: Options): Promise<Outcome
       0,
       Math.max(
         1,
-        countWhile(waiting, (gate) => gate.isSingleThreaded === true),
+        countWhile(waiting, (gate) => gate.isParallel === true),
       ),
     );
     const work = async () => {
