@@ -52,24 +52,22 @@ type Surroundings = {
   log: Log;
   shares: DatabaseShares;
   metrics?: Metrics;
-  /** What /metrics answers, where that is more than the metrics of this process. */
+  /** The metrics of all processes, where there are several. */
   readMetrics?: (() => Promise<string>) | undefined;
   isStopping?: () => boolean;
 };
 
 export type App = {
   handler: RequestListener;
-  /** Health and metrics alone, for a port of their own. */
+  /** Health and metrics only, for a port of their own. */
   operationsHandler: RequestListener;
   jobs: WorkerJob[];
-  /** To be told of each run of a job. */
   noteJob: Traffic["noteJob"];
-  /** Has the requests answered that wait for something to happen, so that stopping does not wait for them. */
+  /** Ends long-polling requests, so that a stop does not wait for them. */
   endWaits(): void;
   close(): Promise<void>;
 };
 
-/** Composes the service: every module gets what it needs here and nowhere else. */
 export async function makeApp(
   config: Config,
   { clock, log, shares, metrics = makeMetrics(), readMetrics, isStopping = () => false }: Surroundings,
@@ -117,7 +115,7 @@ export async function makeApp(
     clock,
     log,
     rules: importRules,
-    // Each holds a connection of the share of its process; one is for previews.
+    // Each import holds a connection; one stays free for previews.
     atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max - 1),
   });
   watchImports(metrics, imports.count);
@@ -215,7 +213,7 @@ export async function makeApp(
   });
 
   const app = makeExpress(config);
-  // Before all else, as nothing else is called so often.
+  // The APIs come first because they are called most.
   app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex, admin.router);
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
@@ -268,7 +266,6 @@ export async function makeApp(
   };
 }
 
-/** Counts what sign-on does, for the metrics of this process and for the figures of the service. */
 const makeCount = (metrics: Metrics, traffic: Traffic): Count => ({
   signIn(outcome) {
     metrics.signIns.inc({ outcome });
@@ -289,11 +286,7 @@ const outcomeOf = (status: number): string => {
   return status >= 400 ? "refused" : "done";
 };
 
-/**
- * The school that a call names.
- *
- * Shape: null for a list over all schools; undefined for what names none and lists none.
- */
+/** The school that a call names; null for a list of all schools, undefined if no school is involved. */
 function schoolOf(operation: string, url: string): string | null | undefined {
   if (operation === "listSchools") return null;
   if (operation !== "listPersonenInfo") return /^[^?]*\/schools\/([^/?]+)/.exec(url)?.[1];
@@ -302,7 +295,7 @@ function schoolOf(operation: string, url: string): string | null | undefined {
   return filters.get("organisation.id") ?? (isOfSome ? undefined : null);
 }
 
-/** Counts the calls of the APIs that apps use, and notes whose data they read. */
+/** Counts API calls of apps and records whose data was read. */
 function makeNoteAnswer(
   { traffic, lastCalls }: { traffic: Traffic; lastCalls: LastCalls },
   documents: readonly OpenApiDocument[],
@@ -328,10 +321,10 @@ function makeNoteAnswer(
   };
 }
 
-/** Where requests without an operation of a contract go, as log and metrics call it. */
+/** The first path segments of requests that belong to no operation of a contract, for log and metrics. */
 const places = ["interaction", "sign-in", "card", "docs", "openapi", "assets", "health", "metrics"];
 
-/** Our addresses that stand in no contract, for the log. */
+/** Paths outside the contracts, for the log. */
 const paths = [
   ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
   ...["login", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
@@ -348,7 +341,6 @@ function makeExpress(config: Config): Express {
   return app;
 }
 
-/** The headers of every answer. */
 function makeProtect({ issuerUrl }: Config): (res: ServerResponse) => void {
   const isSecure = issuerUrl.startsWith("https:");
   return (res) => {

@@ -36,7 +36,6 @@ function table(rows: (readonly [string, string, ...string[]])[]): string {
 
 type DemoApps = { running: readonly { clientId: string; name: string; url: string }[]; takenPorts: readonly number[] };
 
-/** What `npm start` prints in the end: where everything is and, with the demo world, what to try. */
 export function makeBanner(config: Config, { demoApps }: { demoApps: DemoApps | null }): string {
   const addresses = table(listAddresses(config).map(({ name, url }) => [name, url] as const));
   if (!config.demoWorld) return `\nSchultor is ready.\n${addresses}\n`;
@@ -70,7 +69,6 @@ function describeDemoApps({ issuerUrl }: Config, { running, takenPorts }: DemoAp
 
 const pagesOf: Record<string, string> = { PARTNER: "/partner" };
 
-/** One account of each kind, with the pages that it is for. */
 function listStaff({ issuerUrl }: Config): (readonly [string, string, string])[] {
   const kinds = Map.groupBy(demo.staff, ({ may }) => may);
   return [...kinds].map(([may, [first]]) => [

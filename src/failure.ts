@@ -3,7 +3,7 @@ import { DatabaseStartError } from "./platform/postgres/index.ts";
 
 export const exitCodes = { failed: 1, badConfiguration: 78, interrupted: 130 };
 
-/** A process of the service did not start. Shape: `explained` is what an operator can do about it, if that is known. */
+/** `explained` is what an operator can do about it, if known. */
 export class ProcessStartError extends Error {
   readonly explained: string | null;
 
@@ -14,7 +14,7 @@ export class ProcessStartError extends Error {
   }
 }
 
-/** What an operator can do about the error, in one or two lines; null for an unexpected one. */
+/** What an operator can do about an error, in one or two lines; null if it is unexpected. */
 export function explainFailure(error: unknown, config: Config): string | null {
   if (error instanceof DatabaseStartError) return error.message;
   if (error instanceof ProcessStartError) return error.explained;

@@ -21,7 +21,7 @@ const say = (line: string) => (config.production ? log.info(line) : console.log(
 let service: Running | null = null;
 let endingSince: number | null = null;
 
-// Ctrl-C in a terminal arrives twice, directly and through npm: only a later signal is a second one.
+// Ctrl-C in a terminal arrives twice, directly and through npm; this is not a second signal.
 const echoMs = 500;
 
 async function end(reason: string, exitCode: number): Promise<void> {

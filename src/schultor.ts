@@ -7,7 +7,7 @@ async function ask(question: string): Promise<string> {
   return terminal.question(question).finally(() => terminal.close());
 }
 
-/** What is typed is read in raw mode, in which the terminal shows nothing by itself, and written nowhere. */
+/** Reads in raw mode, so that the terminal does not echo. */
 async function askSecret(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
@@ -20,7 +20,7 @@ async function askSecret(question: string): Promise<string> {
   });
 }
 
-/** A second signal ends the program as always. */
+/** A second signal ends the program. */
 function untilStopped(): AbortSignal {
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
@@ -37,5 +37,5 @@ const terminal: Terminal = {
   ...(process.stdin.isTTY && process.stderr.isTTY && { ask, askSecret }),
 };
 
-// The code is set instead of ending at once, so that a pipe gets the whole text.
+// Set instead of exiting at once, so that a pipe gets the whole text.
 process.exitCode = await runCommandLine(commands, process.argv.slice(2), terminal);

@@ -1,4 +1,4 @@
-// One of the processes of a service that has several: src/start-several.ts starts it and calls what it answers here.
+// One process of a service with several; src/start-several.ts starts it and calls the functions below.
 import type { Config } from "./config/index.ts";
 import { exitCodes, explainFailure } from "./failure.ts";
 import { makeLog, type Log } from "./platform/telemetry/log.ts";
@@ -7,13 +7,11 @@ import { connectProcess } from "./platform/processes/process-calls.ts";
 import type { App } from "./app.ts";
 import { makeEnds, openApp, openPorts, openSharesOf, serveApp, type Ends } from "./start-parts.ts";
 
-/** What a process of the service is for. */
 export type Plan = { name: string; role: "web" | "worker" };
 
-/** Shape: `config` has the ports that the first process found; `url` is that of the database. */
+/** `config` has the settled ports; `url` is that of the database. */
 export type Given = { plan: Plan; config: Config; url: string };
 
-/** Why a process did not start. */
 export type Failure = { explained: string | null; error: Error };
 
 type Prepared = { config: Config; log: Log; ends: Ends; app: App };
@@ -42,7 +40,7 @@ async function prepare({ plan, config: given, url }: Given): Promise<Prepared> {
   return { config, log, ends, app };
 }
 
-/** Opens the ports only now, so that no request comes to a process that cannot answer it. */
+/** Opens the ports last, so that requests only reach a process that can answer. */
 async function listen({ config, log, ends, app }: Prepared): Promise<void> {
   const ports = config.role === "web" ? await openPorts(config, ends) : null;
   serveApp(config, { app, ports, log, metrics, ends });
@@ -73,6 +71,6 @@ const call = connectProcess(process, {
   readMetrics: () => metrics.registry.getMetricsAsJSON(),
   stop,
 });
-// They come to all processes of a terminal or a unit; the first process says when to stop.
+// Signals reach all processes of a terminal or unit; the first process decides when to stop.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
 process.stdout.on("error", () => undefined);

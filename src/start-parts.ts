@@ -15,13 +15,12 @@ import { setCredential } from "./sign-on/index.ts";
 
 export type Surroundings = {
   log: Log;
-  /** Progress lines for the person who waits. */
   say(line: string): void;
-  /** Called when the service cannot go on; the callee stops it. */
+  /** Called when the service cannot continue; the callee stops it. */
   onLost(what: string): void;
 };
 
-/** What was started, to be stopped in the opposite order. */
+/** What was started, to be stopped in reverse order. */
 export type Ends = ReturnType<typeof makeEnds>;
 
 export function makeEnds(log: Log) {
@@ -36,7 +35,7 @@ export function makeEnds(log: Log) {
   };
 }
 
-/** Starts what belongs together. Errors: that of any part, after everything started before it was stopped. */
+/** Stops what was started if a later part fails. */
 export async function startOrEnd<T>(log: Log, start: (ends: Ends) => Promise<T>): Promise<T> {
   const ends = makeEnds(log);
   try {
@@ -49,7 +48,6 @@ export async function startOrEnd<T>(log: Log, start: (ends: Ends) => Promise<T>)
 
 export type Ports = { server: Server; operations: Server | null };
 
-/** Opens the port of the service, and that of health and metrics where it is another one. */
 export async function openPorts({ host, port, metricsPort }: Config, ends: Ends): Promise<Ports> {
   const server = await openServer({ host, port });
   ends.add("port", () => server.stop(0));
@@ -59,13 +57,12 @@ export async function openPorts({ host, port, metricsPort }: Config, ends: Ends)
   return { server, operations };
 }
 
-/** The configuration with the ports that were found free. */
 export const settlePorts = (config: Config, { server, operations }: Ports): Config => ({
   ...settlePort(config, server.port),
   metricsPort: operations?.port,
 });
 
-/** Opens the database server; answers its URL. Units: `connections` is how many the service may open. */
+/** Returns the URL of the database. `connections` is how many the service may open. */
 export async function openDatabaseOf(
   config: Config,
   connections: number,
@@ -83,7 +80,7 @@ export async function openDatabaseOf(
   return server.url;
 }
 
-/** Opens the pools, after traces: only a pool that is opened later is traced. */
+/** After tracing, which only covers pools opened later. */
 export async function openSharesOf(
   config: Config,
   { url, log, isStopping, ends }: { url: string; log: Log; isStopping: () => boolean; ends: Ends },
@@ -121,7 +118,7 @@ type Process = {
   ends: Ends;
 };
 
-/** Composes the modules of one process, which from here on has the database's time. */
+/** Composes the modules of one process and sets its clock to the database's time. */
 export async function openApp(config: Config, { say, ends, ...surroundings }: Process): Promise<App> {
   const { metrics, log, shares } = surroundings;
   watchProcess(metrics);
@@ -133,7 +130,7 @@ export async function openApp(config: Config, { say, ends, ...surroundings }: Pr
   return { ...app, jobs: [job, ...app.jobs] };
 }
 
-/** Answers requests and runs the jobs of the role, until all ends. Shape: without ports only the jobs. */
+/** Without ports it only runs jobs. */
 export function serveApp(
   { role, shutdownGraceSeconds }: Config,
   { app, ports, log, metrics, ends }: Pick<Process, "log" | "metrics" | "ends"> & { app: App; ports: Ports | null },

@@ -22,14 +22,12 @@ import {
   type Surroundings,
 } from "./start-parts.ts";
 
-/** What a process needs after its grace time to close what it has open. */
+/** Time to close connections after the grace period. */
 const secondsToClose = 15;
 
 /**
- * Starts the service in several processes: those for requests share the port, and where the role has jobs a further one
- * runs them. Database, migrations and demo world belong to this process, which keeps the others running.
- *
- * Errors: an error of any part is thrown, once, after everything started before it was stopped.
+ * Starts several processes: web processes that share the port and, if the role has jobs, one for jobs. This process
+ * owns database, migrations and demo world and restarts the others.
  */
 export async function startSeveral(given: Config, surroundings: Surroundings): Promise<Running> {
   return startOrEnd(surroundings.log, (ends) => startParts(given, { ...surroundings, ends }));

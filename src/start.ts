@@ -18,16 +18,11 @@ import {
 export type Running = {
   config: Config;
   metricsPort: number | null;
-  /** Null without the demo world. */
   demoApps: Pick<DemoApps, "running" | "takenPorts"> | null;
   stop(): Promise<void>;
 };
 
-/**
- * Starts the whole service in this process: port, database, migrations, demo world, modules, jobs.
- *
- * Errors: an error of any part is thrown after everything started before it was stopped.
- */
+/** Starts the whole service in this process. Errors: stops what was started, then throws. */
 export async function startService(given: Config, surroundings: Surroundings): Promise<Running> {
   return startOrEnd(surroundings.log, (ends) => startParts(given, { ...surroundings, ends }));
 }

@@ -5,13 +5,12 @@ export type Config = ReturnType<typeof arrange>;
 
 const processors = availableParallelism();
 
-/** How many passwords each of several processes checks at a time. One processor is left for all other work. */
+/** Splits the parallel password checks among the processes; one processor is left for all other work. */
 const shareOf = (inAll: number | undefined, processes: number): number => {
   const each = Math.floor((inAll ?? processors - 1) / processes);
   return Math.max(1, inAll === undefined ? Math.min(4, each) : each);
 };
 
-/** What the service reads of its options, by topic. */
 export function arrange(values: Values) {
   const production = values.NODE_ENV === "production";
   const webProcesses = values.ROLE === "worker" ? 1 : (values.WEB_CONCURRENCY ?? (production ? processors : 1));
@@ -95,7 +94,6 @@ export function arrange(values: Values) {
   };
 }
 
-/** Puts the port that was found free into addresses that were to follow it. */
 export function settlePort(config: Config, port: number): Config {
   if (config.port !== 0) return config;
   const settle = (url: string) => url.replace(/^http:\/\/localhost:0$/, `http://localhost:${port}`);

@@ -16,9 +16,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the whole configuration from the environment.
+ * Reads the configuration from the environment.
  *
- * Errors: one ConfigError that names every problem and what to do about it; it never repeats a secret.
+ * Errors: one ConfigError that lists every problem and its fix; it never repeats a secret.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = [];

@@ -1,14 +1,11 @@
-/** What the environment says about remote services, for the command line. */
 export type RemoteSettings = {
-  /** Where the user's own configuration is kept; undefined where neither XDG_CONFIG_HOME nor HOME is set. */
   configFolder: string | undefined;
-  /** The remote service that commands act on. */
   remote: string | undefined;
-  /** The secret for `remote login`. */
+  /** For `remote login`. */
   clientSecret: string | undefined;
 };
 
-/** Source: XDG Base Directory Specification, for the folder. */
+/** Source: XDG Base Directory Specification. */
 export function readRemoteSettings(env: NodeJS.ProcessEnv = process.env): RemoteSettings {
   const given = (name: string) => env[name] || undefined;
   const [own, home] = [given("XDG_CONFIG_HOME"), given("HOME")];

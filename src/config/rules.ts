@@ -1,7 +1,7 @@
 import { developmentKey } from "./options/sign-on.ts";
 import type { Values } from "./options/index.ts";
 
-/** What single values cannot tell. Values that were refused already are undefined here. */
+/** Finds conflicts between options. Values that are invalid by themselves are undefined here. */
 export function findConflicts(values: Partial<Values>): string[] {
   const rules: [wrong: boolean, problem: string][] = [
     [

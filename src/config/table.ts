@@ -19,7 +19,6 @@ export function makeConfigTable(): string {
   return ["| Variable | Default | Meaning | Example |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-/** Puts the table between its two marks. Errors: a text without the marks throws. */
 export function insertConfigTable(text: string): string {
   const [before, rest] = text.split(begin);
   const after = rest?.split(end)[1];

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 
-/** What an option's text may be; each says in its message what to write instead. */
+/** The types of option values; each message says what to write instead. */
 
 export const text = z.string();
 
@@ -20,13 +20,12 @@ export function wholeNumber(from: number, to: number) {
     .pipe(z.number().min(from, error).max(to, error));
 }
 
-/** A part of a whole. */
 export const share = z
   .string()
   .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, "Write a number from 0 to 1, such as 0.01.")
   .transform(Number);
 
-/** Headers as OpenTelemetry writes them. */
+/** Headers in OpenTelemetry's notation. */
 export const headerList = z.string().transform((value, context) => {
   const pairs = value.split(",").map((pair) => /^\s*([A-Za-z0-9_-]+)=((?:[!-$&-~]|%[2-7][0-9A-Fa-f])*)\s*$/.exec(pair));
   if (pairs.includes(null)) {
@@ -45,7 +44,7 @@ function parseUrl(value: string, protocols: string[]): URL | null {
   return url !== null && protocols.includes(url.protocol) && url.hostname !== "" ? url : null;
 }
 
-/** An http(s) address without credentials, query and fragment; a slash at its end is dropped. */
+/** An http(s) address without credentials, query or fragment; a trailing slash is dropped. */
 export function httpUrl(path: "without path" | "path allowed") {
   return z.string().transform((value, context) => {
     const url = parseUrl(value, ["http:", "https:"]);
@@ -62,7 +61,6 @@ export function httpUrl(path: "without path" | "path allowed") {
   });
 }
 
-/** The address of a page that anybody can read. */
 export const httpsPage = z
   .string()
   .refine(
@@ -70,13 +68,12 @@ export const httpsPage = z
     "Write the whole address of a page, starting with https://.",
   );
 
-/** A file that pages show as an image. */
 export const imageFile = z
   .string()
   .regex(/\.(svg|png)$/, "Write the path of an SVG or PNG file.")
   .refine((value) => !/\.(svg|png)$/.test(value) || existsSync(value), "There is no such file.");
 
-/** Contrast of white text on a colour. Source: WCAG 2.2, relative luminance. */
+/** Source: WCAG 2.2, relative luminance. */
 function contrastWithWhite(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
@@ -85,7 +82,7 @@ function contrastWithWhite(hex: string): number {
   return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
 }
 
-/** A colour on which white text can be read. */
+/** A colour dark enough for white text. */
 export const colour = z
   .string()
   .regex(/^#[0-9a-fA-F]{6}$/, "Write a colour as # and six hexadecimal digits, such as #0f5c63.")
@@ -123,19 +120,17 @@ export const addressList = z
     "Write addresses or networks such as 10.0.0.0/8, separated by commas.",
   );
 
-// Date takes 30 February for 2 March.
+// Date reads 30 February as 2 March.
 const isMoment = (value: string): boolean => {
   const at = new Date(value);
   return !Number.isNaN(at.getTime()) && at.toISOString() === value.replace(/Z$/, ".000Z");
 };
 
-/** A moment in UTC, to the second. */
 export const moment = z
   .string()
   .refine(isMoment, "Write a moment in UTC such as 2028-08-01T00:00:00Z.")
   .transform((value) => new Date(value));
 
-/** Times in seconds, one after the other. */
 export const secondsList = z
   .string()
   .regex(

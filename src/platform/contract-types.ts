@@ -1,22 +1,19 @@
-/**
- * An object of a contract with every property named: one that the contract adds, optional or not, is missing here and
- * does not compile. What is optional there may be `undefined` here.
- */
+/** A contract object in which every property must be named, optional ones as possibly `undefined`. */
 export type Every<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? T[Key] | undefined : T[Key] };
 
-/** `Omit` that compiles only while the type has what is left out. */
+/** `Omit` that compiles only while the type has the key. */
 export type Except<T, Key extends keyof T> = Omit<T, Key>;
 
-/** The object of a contract that these values make, without those that are undefined. */
+/** Builds a contract object, without the undefined values. */
 export function present<T extends object>(every: NoInfer<Every<T>>): T {
   return Object.fromEntries(Object.entries(every).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** The values of an enum of a contract: one that is missing or unknown does not compile. */
+/** The values of a contract's enum: a missing or unknown one does not compile. */
 export const valuesOf = <Value extends string>(values: Readonly<Record<Value, true>>): Value[] =>
   Object.keys(values) as Value[];
 
-/** True where two types are the same, else what only one of them has. */
+/** True if two types are equal, else the difference. */
 export type Same<Contract, Code> = [Contract] extends [Code]
   ? [Code] extends [Contract]
     ? true
@@ -30,10 +27,7 @@ type EnumsOf<Schemas> = {
 };
 
 /**
- * Holds the enums of a contract against the types that the code works with: a value, or an enum, that only one side has
- * does not compile.
- *
- * Shape: `Code` has a type for each named enum; the object has `true` for each.
+ * Compares the contract's enums with the code's types: a difference does not compile. `Code` has a type per named enum.
  */
 export type EnumsAgree<Schemas, Code extends EnumsOf<Schemas>> = {
   readonly [Name in keyof Code]: Name extends keyof Schemas ? Same<Schemas[Name], Code[Name]> : never;
@@ -46,20 +40,16 @@ type Described = {
 type FormOf<Op> = Op extends { requestBody: { content: { "application/x-www-form-urlencoded": infer Form } } }
   ? Listed<Form>
   : never;
-/** The keys that a schema names, where it allows others too. */
+/** The keys that a schema names, even if it allows others. */
 type Listed<Form> = keyof {
   [Key in keyof Form as string extends Key ? never : number extends Key ? never : Key]: true;
 };
 type NamesOf<Place> = Place extends object ? keyof Place : never;
-/** Every read takes this one, whatever its handler does. */
 type TakenByAll = "If-None-Match";
 
 /**
- * The parameters and form fields that the code takes, operation by operation: one that a contract adds or drops does
- * not compile.
- *
- * Shape: operations of a document by operationId, but for those that are not offered; header parameters count, but for
- *        `If-None-Match`.
+ * The parameters and form fields that the code reads, by operationId: one that the contract adds or drops does not
+ * compile. `If-None-Match` and operations that are not offered do not count.
  */
 export type Takes<Operations> = {
   [

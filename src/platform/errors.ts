@@ -18,15 +18,12 @@ const statusByKind = {
 
 export type ErrorKind = keyof typeof statusByKind;
 
-/** The kind of a refusal that came with this status; null for a status that no kind has. */
 export const errorKindOf = (status: number): ErrorKind | null =>
   (Object.keys(statusByKind) as ErrorKind[]).find((kind) => statusByKind[kind] === status) ?? null;
 
 /**
- * A request ends with this; one renderer per audience turns it into a body.
- *
- * Shape:  `code` is stable snake_case; `message` is public and holds no names, addresses, tokens or SQL;
- *         `internal` goes to the log only.
+ * Ends a request; one renderer per audience turns it into a body. `code` is stable snake_case, `publicMessage` holds no
+ * names, addresses, tokens or SQL, and `internal` goes to the log only.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;

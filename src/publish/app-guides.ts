@@ -3,11 +3,7 @@ import { listGuides, type GuideSettings } from "./guides.ts";
 import { listPrograms, renderMarkdown, renderOnPage, type Program } from "./markdown.ts";
 import { guideAssets, listContents, type Contents } from "./pages.ts";
 
-/**
- * What is filled into the programs of the guides for an app.
- *
- * Shape: null leaves what the page shows; `ids` are ids by those of the demo world.
- */
+/** Values of an app for the programs in the guides; null keeps the example. `ids` maps ids of the demo world. */
 export type OwnValues = {
   clientId: string;
   redirectUri: string | null;
@@ -15,26 +11,24 @@ export type OwnValues = {
   ids: ReadonlyMap<string, string>;
 };
 
-/** Shape: `address` is that of the guides of the app; `afterCall` makes HTML below a program that reads `call`. */
+/** `afterCall` makes HTML below a program that reads `call`. */
 type Filling = { own: OwnValues; address: string; afterCall(call: string, number: number): string };
 
 export type AppGuides = {
   issuerUrl: string;
   assets: { stylesheets: readonly string[]; scripts: readonly string[] };
   contents: Contents;
-  /** The title of a guide; null where there is none. */
   findTitle(name: string): string | null;
-  /** The ids of the demo world in the programs of a guide. */
   listDemoIds(name: string): string[];
-  /** The addresses that the programs of a guide read, in the order of the page: path and query. */
+  /** The paths and queries that the programs of a guide read. */
   listCalls(name: string, own: OwnValues): string[];
-  /** Shape: HTML without a title; links to other guides lead to `<address>/<name>`. */
+  /** HTML without a title; links to other guides lead to `<address>/<name>`. */
   render(name: string, filling: Filling): string;
 };
 
 const demoId = /\b[abc]0000000-0000-4000-8000-\d{12}\b/g;
 
-/** Fills what an app has of its own into a program; its secret never. */
+/** Never fills in the secret. */
 function fill({ language, code }: Program, { clientId, redirectUri, loginUrl, ids }: OwnValues): string {
   if (language === "output") return code;
   const filled = code
@@ -54,15 +48,11 @@ function fill({ language, code }: Program, { clientId, redirectUri, loginUrl, id
       /(?:os\.environ\[|getenv\()(["'])CLIENT_ID\1[\])]/g,
       (_whole, quote: string) => quote + clientId + quote,
     );
-  // In the others it is a variable of the program.
+  // Other languages read it from a variable.
   return ["js", "ts", "python", "php"].includes(language) ? filled : filled.replaceAll("$CLIENT_ID", () => clientId);
 }
 
-/**
- * The address that a program reads with curl and a token of the app, if it does just that.
- *
- * Shape: path and query as the contract has them; null for every other program.
- */
+/** The path and query of a program that is a single authorized curl; else null. */
 function findCall({ language, code }: Program, baseUrl: string): string | null {
   if (language !== "bash" || code.split("curl ").length !== 2 || / -(?:d|X|u) |If-None-Match/.test(code)) return null;
   if (!code.includes('"Authorization: Bearer $TOKEN"')) return null;
@@ -71,7 +61,7 @@ function findCall({ language, code }: Program, baseUrl: string): string | null {
   return address.slice(baseUrl.length);
 }
 
-/** The guides as the team of an app sees them, who are signed in. */
+/** The guides for the signed-in team of an app. */
 export function makeAppGuides(place: GuideSettings): AppGuides {
   const { baseUrl, issuerUrl } = place;
   const guides = new Map(listGuides(place).map((guide) => [guide.name, guide]));

@@ -8,18 +8,17 @@ import { answerStatic } from "./static-answer.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 
-/** The texts of an entry as HTML. */
 function present({ what, who, action, ...rest }: ChangelogEntry) {
   const inline = (text: string) => marked.parseInline(text, { async: false });
   const isIdle = action === "nothing";
   return { ...rest, what: inline(what), who: inline(who), action: inline(action), isIdle };
 }
 
-/** Those who have to act come first. */
+/** Entries that require action come first. */
 const arrange = (entries: ChangelogEntry[]) =>
   entries.map(present).toSorted((a, b) => Number(a.isIdle) - Number(b.isIdle));
 
-/** Serves the changelog at `/docs/changelog`, and its releases as an Atom feed (RFC 4287) beside it. */
+/** Serves the changelog at `/docs/changelog`, and an Atom feed (RFC 4287) of the releases. */
 export function makeChangelogRouter({
   issuerUrl,
   renderArticle,

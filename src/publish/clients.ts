@@ -5,12 +5,11 @@ import type { paths as SignOnPaths } from "../../generated/openapi/sign-on.ts";
 
 type Call = { accessToken?: string; fetch?: (request: Request) => Promise<Response> };
 
-/** A typed client of the IDM API, as a partner in TypeScript would make it. */
+/** A typed client of the IDM API, as a partner would make it. */
 export function makeIdmClient({ baseUrl, ...call }: Call & { baseUrl: string }): Client<IdmPaths> {
   return createClient<IdmPaths>({ baseUrl, ...withToken(call) });
 }
 
-/** A typed client of the Schulconnex endpoints. */
 export function makeSchulconnexClient({ baseUrl, ...call }: Call & { baseUrl: string }): Client<SchulconnexPaths> {
   return createClient<SchulconnexPaths>({
     baseUrl,
@@ -19,7 +18,7 @@ export function makeSchulconnexClient({ baseUrl, ...call }: Call & { baseUrl: st
   });
 }
 
-/** A typed client of the sign-on; requests with a body are sent as forms. */
+/** Sends bodies as forms. */
 export function makeSignOnClient({ issuerUrl, ...call }: Call & { issuerUrl: string }): Client<SignOnPaths> {
   const form = { "Content-Type": "application/x-www-form-urlencoded" };
   return createClient<SignOnPaths>({ baseUrl: issuerUrl, ...withToken(call, form), redirect: "manual" });

@@ -1,9 +1,9 @@
-/** A page in the contents: the name of a file of `docs/` without `.md`, or the address and title of another page. */
+/** A file of `docs/` without `.md`, or another page. */
 type Entry = string | { path: string; title: string };
 
 export type Group = { title: string; entries: readonly Entry[] };
 
-/** The table of contents. A new page is a line here; the reference of each document is added to the last group. */
+/** The table of contents; add a new page here. The references join the last group. */
 export const contents: readonly Group[] = [
   { title: "Start", entries: ["first-steps", "tutorial-typescript", "tutorial-python", "client-credentials"] },
   {

@@ -5,33 +5,29 @@ import { parse } from "yaml";
 import { readChangelog, releasesFolder } from "./changelog.ts";
 import { fillAddresses, fillPlatform } from "./fill.ts";
 
-/** A contract as it is served. */
 export type PublishedDocument = {
   name: string;
   title: string;
-  /** The title in a list of them all. */
   label: string;
   description: string;
   version: string;
-  /** Another form of a document, which lists leave to that document. */
+  /** Another form of a document, not listed by itself. */
   isVariant: boolean;
   yaml: string;
   json: string;
 };
 
-/** A contract of a released version. Shape: `sha256` is of the YAML as it is served, in hex. */
+/** `sha256` is of the YAML as served, in hex. */
 export type ReleasedDocument = { name: string; yaml: string; sha256: string };
-/** Shape: `date` as 2026-11-21. */
 export type PublishedRelease = { version: string; date: string; documents: ReleasedDocument[] };
 
 export type Place = { platform: string; baseUrl: string; issuerUrl: string };
 
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
-/** For staff and for programs that work for them; partners get none of these. */
+/** Not published to partners. */
 const forStaff = new Set(["admin"]);
 
-/** Reads every bundle for partners and fills in the operator's name and addresses. */
 export function loadPublishedDocuments(place: Place): PublishedDocument[] {
   const names = listNames(bundles);
   return names.map((name) => {
@@ -52,7 +48,7 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
   });
 }
 
-/** Reads every released version, newest first, and fills in the operator's name and addresses. */
+/** Newest first, with the operator's name and addresses. */
 export function loadPublishedReleases(place: Place): PublishedRelease[] {
   return readChangelog().releases.map(({ version, date }) => {
     const folder = join(releasesFolder, version);

@@ -1,24 +1,23 @@
-/** What the contract writes where the operator's addresses belong. */
+/** The contract's placeholder for the operator's address. */
 const writtenAddress = "http://localhost:3000";
 
-/** When the sign-on without PKCE is deprecated, and after when it may be refused. */
+/** When the sign-on without PKCE is deprecated, and when it may end. */
 export type EndOfFlow = { deprecatedAt: Date; sunsetAt: Date };
 
-/** The dates that the guides write, which are those of a service that sets none. */
+/** The dates in the guides, which apply if the operator sets none. */
 const writtenEnd: EndOfFlow = {
   deprecatedAt: new Date("2026-12-01T00:00:00Z"),
   sunsetAt: new Date("2028-08-01T00:00:00Z"),
 };
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
-/** How guides and headers write a moment. */
+/** The two spellings of a date in guides and headers. */
 const waysToWrite = [
   (moment: Date) => day.format(moment),
   (moment: Date) => moment.toUTCString(),
   (moment: Date) => `@${moment.getTime() / 1000}`,
 ];
 
-/** Puts the operator's dates into a guide. */
 export function fillDates(text: string, end: EndOfFlow): string {
   return (["deprecatedAt", "sunsetAt"] as const).reduce(
     (filled, name) =>
@@ -27,16 +26,12 @@ export function fillDates(text: string, end: EndOfFlow): string {
   );
 }
 
-/** Puts the operator's name into the scope identifiers of a contract. */
 export function fillPlatform(text: string, platform: string): string {
   return text.replaceAll("<platform>", () => platform);
 }
 
 /**
- * Puts the operator's addresses into a contract.
- *
- * Shape: `serverUrl` is where the operations of this contract are; the sign-on, these documents and the guide are at
- *        `issuerUrl`.
+ * Fills in the operator's addresses: `serverUrl` serves these operations, `issuerUrl` the sign-on and the documents.
  */
 export function fillAddresses(
   text: string,

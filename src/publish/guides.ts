@@ -12,7 +12,7 @@ import type { Page } from "../platform/pages/index.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 
-/** A file of `docs/`. Shape: `text` is Markdown, whose first line is the title. */
+/** A file of `docs/`; the first line of `text` is the title. */
 export type Guide = { name: string; title: string; text: string };
 
 const guides: Guide[] = contents
@@ -25,10 +25,9 @@ const guides: Guide[] = contents
 
 const errorsName = "errors";
 
-/** An error as `docs/errors.md` explains it. Shape: `text` is Markdown, a page of its own. */
 export type ExplainedError = { code: string; text: string };
 
-/** The errors that `docs/errors.md` explains, each a heading of the third level with its code. */
+/** Each heading of the third level in docs/errors.md is a code. */
 export function listErrors(): ExplainedError[] {
   const { text } = guides.find(({ name }) => name === errorsName)!;
   return [...text.matchAll(/^### `(\w+)`\n([^]*?)(?=^##|$(?![^]))/gm)].map(([, code, explained]) => ({
@@ -37,10 +36,9 @@ export function listErrors(): ExplainedError[] {
   }));
 }
 
-/** What an operator decides that guides tell. */
 export type GuideSettings = Place & { withoutPkce: EndOfFlow };
 
-/** The guides, with the operator's name, addresses and dates in place of those of the demo world. */
+/** The guides with the operator's name, addresses and dates. */
 export function listGuides({ platform, baseUrl, issuerUrl, withoutPkce }: GuideSettings): Guide[] {
   return guides.map(({ text, ...guide }) => {
     const named = fillPlatform(text.replaceAll("urn:schultor:", "urn:<platform>:"), platform);
@@ -51,10 +49,7 @@ export function listGuides({ platform, baseUrl, issuerUrl, withoutPkce }: GuideS
 
 export type RenderArticle = (article: { path: string; title: string; html: string }) => Page;
 
-/**
- * Serves each guide at `/docs/<name>`, its pictures, each error at `/docs/errors/<code>`, and each rule of the contract
- * at `/docs/rules/<rule>`.
- */
+/** Serves `/docs/<guide>`, its pictures, `/docs/errors/<code>` and `/docs/rules/<rule>`. */
 export function makeGuidesRouter(settings: GuideSettings, renderArticle: RenderArticle): Router {
   const router = Router();
   const serve = (path: string, title: string, text: string) => {

@@ -1,6 +1,6 @@
 import { Marked, type Token, type Tokens } from "marked";
 
-/** The languages of snippets, each with the title of its tab. */
+/** The languages of code blocks and the titles of their tabs. */
 const languages: Readonly<Record<string, string>> = {
   bash: "curl",
   ts: "TypeScript",
@@ -9,16 +9,14 @@ const languages: Readonly<Record<string, string>> = {
   php: "PHP",
 };
 
-/** A heading of the second level. Shape: `text` is plain text. */
 export type Heading = { id: string; text: string };
 
-/** A program of a page. Shape: `language` as in `languages`. */
+/** A code block of a page. */
 export type Program = { language: string; code: string };
 
-/** How programs are shown to somebody. Shape: `after` is HTML. */
+/** Changes the programs of a page; `after` is HTML. */
 export type OwnPrograms = { fill(program: Program): string; after(program: Program): string };
 
-/** The programs of a page, in their order. */
 export const listPrograms = (text: string): Program[] =>
   new Marked()
     .lexer(text)
@@ -27,13 +25,13 @@ export const listPrograms = (text: string): Program[] =>
     .filter(({ language }) => Object.hasOwn(languages, language));
 
 const isCode = (token: Token): token is Tokens.Code => token.type === "code";
-/** The info string is the language, then words for the tests. */
+/** The words after the language are for the tests. */
 const languageOf = ({ lang = "" }: Tokens.Code): string => lang.split(" ")[0]!;
 
 const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** The id of a heading, as GitHub makes it. */
+/** As GitHub makes it. */
 const slugOf = (text: string): string =>
   text
     .toLowerCase()
@@ -41,7 +39,6 @@ const slugOf = (text: string): string =>
     .trim()
     .replaceAll(/\s+/g, "-");
 
-/** Markdown without its marks. */
 export const plainText = (markdown: string): string =>
   markdown
     .replaceAll(/^```.*$/gm, "")
@@ -50,7 +47,6 @@ export const plainText = (markdown: string): string =>
     .replaceAll(/\s*\|\s*|\s+/g, " ")
     .trim();
 
-/** The headings of the second level outside code. */
 export const listHeadings = (text: string): Heading[] =>
   new Marked()
     .lexer(text)
@@ -60,18 +56,15 @@ export const listHeadings = (text: string): Heading[] =>
         : [],
     );
 
-/** The links to the headings of a page; nothing for a short page. Shape: HTML. */
+/** Links to the headings; empty for a short page. */
 export function renderOnPage(text: string): string {
   const links = listHeadings(text).map(({ id, text: heading }) => `<li><a href="#${id}">${heading}</a></li>`);
   return links.length > 2 ? `<nav class="on-page" aria-label="On this page"><ul>${links.join("")}</ul></nav>` : "";
 }
 
 /**
- * Makes HTML of a guide.
- *
- * Shape: blocks of code that follow each other, each in another language, become tabs; a block `output` is what each of
- *        them prints. Links to `name.md` lead to `/docs/name`. `afterTitle` is HTML below the heading of the page;
- *        `own` shows the page without that heading, with other code in its programs, and with HTML below each.
+ * Renders a guide. Consecutive code blocks of different languages become tabs; a block `output` is their common output.
+ * Links to `name.md` lead to `/docs/name`. `own` leaves out the title and changes the programs.
  */
 export function renderMarkdown(text: string, afterTitle = "", own?: OwnPrograms): string {
   const marked = new Marked();
@@ -103,7 +96,6 @@ export function renderMarkdown(text: string, afterTitle = "", own?: OwnPrograms)
     .replaceAll(/href="([\w.-]+)\.md(#[\w-]+)?"/g, 'href="/docs/$1$2"');
 }
 
-/** Puts blocks of code together that follow each other in different languages. */
 function groupCode(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
   const parts: (Token | Tokens.Code[])[] = [];
   for (const token of tokens) {

@@ -17,7 +17,6 @@ const start = loadAsset("reference.js", "text/javascript; charset=utf-8", readOw
 const behaviour = loadAsset("docs.js", "text/javascript; charset=utf-8", readOwn("docs.js"));
 const redoc = loadAsset("redoc.js", "text/javascript; charset=utf-8", readRedoc());
 
-/** Serves what the pages load; addresses carry the content's hash, so that a browser may keep them for ever. */
 export function makeReferenceAssets(): Router {
   const router = Router();
   for (const asset of [style, start, behaviour, redoc]) {
@@ -36,15 +35,14 @@ export function makeReferenceAssets(): Router {
   return router;
 }
 
-/** What the guides load, wherever they are shown. */
 export const guideAssets = { stylesheets: [style.path], scripts: [behaviour.path] } as const;
 
-/** A page of the contents. Shape: `about` is its first sentence. */
+/** `about` is the page's first sentence. */
 type Listed = { path: string; title: string; about: string };
 
 export type Contents = { id: string; title: string; pages: Listed[] }[];
 
-/** The table of contents with the titles of its pages. Errors: a guide that does not exist throws. */
+/** Errors: throws for an entry without a guide. */
 export function listContents(guides: readonly Guide[], documents: readonly PublishedDocument[]): Contents {
   const references = documents
     .filter(({ isVariant }) => !isVariant)
@@ -62,7 +60,6 @@ export function listContents(guides: readonly Guide[], documents: readonly Publi
   }));
 }
 
-/** Puts articles into the frame with the contents and the search. */
 export function makeArticles(pages: Contents): RenderArticle {
   return ({ path, title, html }) => {
     const body = render("article", { pages, path, html, query: "" });
@@ -70,19 +67,16 @@ export function makeArticles(pages: Contents): RenderArticle {
   };
 }
 
-/** The page at `/docs`: everything that there is for partners. */
 export function renderOverview(pages: Contents, documents: PublishedDocument[]): Page {
   const html = render("overview", { pages, documents });
   return makeArticles(pages)({ path: "/docs", title: "For partners", html });
 }
 
-/** What was found for a query. */
 export function renderSearch(pages: Contents, query: string, found: readonly Found[]): Page {
   const html = render("search", { query, found });
   return renderFrame("Search", render("article", { pages, path: "/docs/search", html, query }));
 }
 
-/** Whether the service works at this moment. */
 export function renderStatus(pages: Contents, isReady: boolean): Page {
   const html = render("status", { isReady, time: `${new Date(Date.now()).toISOString().slice(0, 19)}Z` });
   const page = renderFrame("Status", render("article", { pages, path: "/docs/status", html, query: "" }));
@@ -92,7 +86,7 @@ export function renderStatus(pages: Contents, isReady: boolean): Page {
 const renderFrame = (title: string, body: string): Page =>
   renderPage({ title, body, width: "wide", ...guideAssets }, { locale: "en" });
 
-/** The reference page of one document; its script draws it from the document's address. */
+/** A script of the page draws the document. */
 export function renderReference(document: PublishedDocument, documents: PublishedDocument[]): Page {
   const html = render("reference", { document, documents, style: style.path, redoc: redoc.path, start: start.path });
   const headers = { ...pageHeaders(), "Content-Security-Policy": referencePolicy, "Content-Language": "en" };
@@ -102,7 +96,7 @@ export function renderReference(document: PublishedDocument, documents: Publishe
 const referencePolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  // Redoc's styles: an empty element that it fills by script, and one for its scrollbars.
+  // Redoc's inline styles: an empty element that a script fills, and one for scrollbars.
   "style-src 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=' 'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='",
   "img-src 'self' data:",
   "connect-src 'self'",
@@ -112,7 +106,6 @@ const referencePolicy = [
   "base-uri 'none'",
 ].join("; ");
 
-/** These pages are the same for everybody. */
 function allowCaching(page: Page): Page {
   const { "Cache-Control": _, "Content-Type": __, ...headers } = page.headers;
   return { ...page, headers };

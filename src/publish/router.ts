@@ -16,10 +16,9 @@ import { makeSearch } from "./search.ts";
 import { answerStatic, refuseOtherMethods } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
 
-/** Shape: `isReady` says whether the service can answer requests at this moment. */
 export type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
 
-/** Serves the contract under `/openapi` and the pages for partners under `/docs`. */
+/** Serves the contract at `/openapi` and the pages for partners at `/docs`. */
 export function makePublishRouter({ isReady, ...place }: PublishOptions): Router {
   const documents = loadPublishedDocuments(place);
   const router = Router({ strict: false });
@@ -63,7 +62,7 @@ function sendPage(res: Response, { status, headers, html }: Page): void {
   res.status(status).set(headers).send(html);
 }
 
-/** The contract is public: tools in a browser may read it from anywhere. */
+/** The contract is public, also for scripts of other origins. */
 const openToEveryOrigin: RequestHandler = (_req, res, next) => {
   res.set({
     "Access-Control-Allow-Origin": "*",

@@ -4,11 +4,10 @@ import { parse } from "yaml";
 
 const folder = join(import.meta.dirname, "../../openapi/rules");
 
-/** A rule of the contract. Shape: `text` is Markdown, a page of its own. */
 export type ExplainedRule = { name: string; description: string; text: string };
 type Ruleset = { rules: Record<string, { description: string } | string> };
 
-/** The rules of one ruleset with their pages. Rules that are only a severity are Spectral's own and have none. */
+/** Rules that only set a severity are Spectral's own and have no page. */
 function readRuleset(file: string): ExplainedRule[] {
   const { rules } = parse(readFileSync(join(folder, file), "utf8")) as Ruleset;
   return Object.entries(rules).flatMap(([name, rule]) =>
@@ -29,10 +28,8 @@ const sets = [
   { title: "For the contracts of this service", rules: readRuleset("schultor.yaml") },
 ];
 
-/** The rules that `openapi/rules` explains. */
 export const listRules = (): ExplainedRule[] => sets.flatMap(({ rules }) => rules);
 
-/** The page with all rules. Shape: Markdown. */
 export const renderRuleList = (): string => `# Rules of the contract
 
 Spectral holds every contract of this service against these rules, and against its own recommended ones. They are a package,

@@ -2,10 +2,9 @@ import type { PublishedDocument } from "./documents.ts";
 import { listErrors, type Guide } from "./guides.ts";
 import { listHeadings, plainText } from "./markdown.ts";
 
-/** What a search can find. Shape: `text` is plain text. */
 export type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: string; text: string };
 
-/** Shape: `excerpt` alternates between text and a word that was searched for. */
+/** `excerpt` alternates between plain text and matches. */
 export type Found = Omit<Findable, "text"> & { excerpt: string[] };
 
 export type Search = (query: string) => Found[];
@@ -13,7 +12,7 @@ export type Search = (query: string) => Found[];
 const mostResults = 30;
 const excerptLength = 180;
 
-/** Prepares a search over the pages by their sections, the errors, and the operations of the documents. */
+/** Indexes the sections of the guides, the errors and the operations. */
 export function makeSearch(guides: readonly Guide[], documents: readonly PublishedDocument[]): Search {
   const findables = [...guides.flatMap(listSections), ...listErrorPages(), ...documents.flatMap(listOperations)].map(
     (findable) => ({ findable, title: findable.title.toLowerCase(), all: searchText(findable) }),
@@ -74,7 +73,6 @@ function listOperations({ name, isVariant, label, json }: PublishedDocument): Fi
   );
 }
 
-/** Cuts out the surroundings of the first word that was searched for. */
 function makeExcerpt(text: string, words: readonly string[]): string[] {
   const pattern = new RegExp(`(${words.join("|")})`, "giu");
   const first = Math.max(0, text.search(pattern) - excerptLength / 3);

@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 
 type Static = { contentType: string; headers?: Record<string, string> };
 
-/** Answers every request with the same text: strong ETag, 304 while the caller has it already. */
+/** Sends the same text for every request, with a strong ETag. */
 export function answerStatic(text: string, { contentType, headers = {} }: Static): RequestHandler {
   const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
   return (req, res) => {
@@ -21,7 +21,6 @@ function hasETag(header: string | undefined, etag: string): boolean {
   return known.includes("*") || known.includes(etag);
 }
 
-/** Refuses all but reading, for addresses that only have something to read. */
 export const refuseOtherMethods: RequestHandler = (req, res, next) => {
   if (req.method === "GET" || req.method === "HEAD") next();
   else

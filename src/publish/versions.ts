@@ -15,10 +15,7 @@ type Versions = {
   renderArticle: RenderArticle;
 };
 
-/**
- * Serves the list of contracts at `/openapi`, as a page or as JSON, and every released version at its own address,
- * `/openapi/<version>/<name>.yaml` and `.json`.
- */
+/** Serves the list of contracts at `/openapi` and released versions at `/openapi/<version>/<name>.yaml` and `.json`. */
 export function makeVersionsRouter({ documents, releases, issuerUrl, renderArticle }: Versions): Router {
   const router = Router();
   const at = (path: string) => `${issuerUrl}/openapi/${path}`;
@@ -61,7 +58,7 @@ export function makeVersionsRouter({ documents, releases, issuerUrl, renderArtic
   return router;
 }
 
-/** Old versions are seldom asked for as JSON, so that it is made when the first one asks. */
+/** Made on the first request, because it is rare. */
 function answerJson(yaml: string): RequestHandler {
   let answer: RequestHandler | undefined;
   return (req, res, next) => {

@@ -2,7 +2,6 @@ import { leastPoolSize } from "../../platform/database/share-sizes.ts";
 import type { Option } from "../option.ts";
 import { flag, postgresUrl, text, wholeNumber } from "../values.ts";
 
-/** Which database holds everything. */
 export const databaseOptions = {
   DATABASE_URL: {
     value: postgresUrl,

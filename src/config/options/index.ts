@@ -8,7 +8,7 @@ import { recordOptions } from "./records.ts";
 import { webhookOptions } from "./webhooks.ts";
 import { operationOptions } from "./operations.ts";
 
-/** Every option: its meaning here is the operator's manual, and the table in the README is made from it. */
+/** Every option. The meanings are the operator's manual: docs/configuration.md is made from them. */
 export const options = {
   ...serviceOptions,
   ...databaseOptions,
@@ -21,7 +21,6 @@ export const options = {
 };
 
 export type OptionName = keyof typeof options;
-/** The values of the options, read. */
 export type Values = {
   [Name in OptionName]:
     z.output<(typeof options)[Name]["value"]> | ((typeof options)[Name]["default"] extends null ? undefined : never);

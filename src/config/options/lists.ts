@@ -1,7 +1,6 @@
 import type { Option } from "../option.ts";
 import { wholeNumber } from "../values.ts";
 
-/** What limits long lists of the two APIs. */
 export const listOptions = {
   LISTS_PER_APP: {
     value: wholeNumber(1, 1000),

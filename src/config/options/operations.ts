@@ -1,7 +1,6 @@
 import type { Option } from "../option.ts";
 import { headerList, httpUrl, matching, oneOf, share, text, wholeNumber } from "../values.ts";
 
-/** Logs, metrics, traces and the stop. */
 export const operationOptions = {
   LOG_LEVEL: {
     value: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),

@@ -1,7 +1,6 @@
 import type { Option } from "../option.ts";
 import { colour, httpsPage, imageFile, matching } from "../values.ts";
 
-/** Name, looks and links of the operator on every page. */
 export const pageOptions = {
   PAGES_NAME: {
     value: matching(/^[^\p{C}]{1,60}$/u, "Write a name of 1 to 60 characters."),

@@ -1,7 +1,6 @@
 import type { Option } from "../option.ts";
 import { wholeNumber } from "../values.ts";
 
-/** How long records are kept, and how much an import may remove. */
 export const recordOptions = {
   RESTORE_WINDOW_DAYS: {
     value: wholeNumber(1, 3650),

@@ -1,7 +1,6 @@
 import type { Option } from "../option.ts";
 import { addressList, httpUrl, matching, oneOf, wholeNumber } from "../values.ts";
 
-/** Where the service is reached, and which part of it this process runs. */
 export const serviceOptions = {
   NODE_ENV: {
     value: oneOf("production", "development", "test"),

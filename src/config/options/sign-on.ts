@@ -1,10 +1,9 @@
 import type { Option } from "../option.ts";
 import { keyList, moment, oneOf, wholeNumber } from "../values.ts";
 
-// Published with this code: for development only, refused in production.
+// Published with this code, so it is refused in production.
 export const developmentKey = Buffer.from("schultor: only for development!!").toString("base64");
 
-/** Keys, passwords and lifetimes of the sign-on. */
 export const signOnOptions = {
   ENCRYPTION_KEYS: {
     value: keyList,

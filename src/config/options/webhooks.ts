@@ -1,7 +1,6 @@
 import type { Option } from "../option.ts";
 import { flag, secondsList, wholeNumber } from "../values.ts";
 
-/** How apps are called. */
 export const webhookOptions = {
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: {
     value: flag,

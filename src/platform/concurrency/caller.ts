@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 
-/** Who waits for an answer, and whether they still do. */
+/** The client of a request, who may disconnect while it is served. */
 export type Caller = {
   hasLeft(): boolean;
-  /** Calls the listener when the caller leaves; answers how to take that back. */
+  /** Returns the function that removes the listener. */
   onLeave(listener: () => void): () => void;
 };
 
-/** Ends a request that nobody waits for any more; there is nothing to answer and nothing to report. */
+/** Ends a request whose caller has disconnected; it is neither answered nor logged. */
 export class CallerLeft extends Error {
   constructor() {
     super("The caller has left.");
@@ -25,7 +25,6 @@ export function callerOf(res: ServerResponse): Caller {
   };
 }
 
-/** Aborts with CallerLeft when the caller leaves. */
 export function leavingSignal(caller: Caller): AbortSignal {
   const leaving = new AbortController();
   const leave = () => leaving.abort(new CallerLeft());
@@ -34,7 +33,7 @@ export function leavingSignal(caller: Caller): AbortSignal {
   return leaving.signal;
 }
 
-/** Several who wait for the same work: it is for nobody once all of them have left. */
+/** Joins callers who wait for the same work; it is cancelled once all of them have left. */
 export function allOf(callers: readonly Caller[]): Caller {
   const hasLeft = () => callers.every((caller) => caller.hasLeft());
   return {

@@ -4,17 +4,17 @@ import { CallerLeft, type Caller } from "./caller.ts";
 type Leave = () => void;
 
 export type Gate = {
-  /** Counts a request of the client until it has left; refuses it where there are too many. */
+  /** Counts a request until it ends; refuses it if there are too many. */
   admit(client: string): Leave;
-  /** Waits for a place; places go to the waiting clients in turns. */
+  /** Waits for a place; waiting clients take turns. */
   enter(client: string, caller: Caller): Promise<Leave>;
 };
 
 export type GateLimits = {
-  /** Work that is done at the same time, in all and for one client. */
+  /** Work at the same time: in total and per client. */
   places: number;
   placesPerClient: number;
-  /** Requests that are waiting, worked for or being answered. */
+  /** Requests that wait, run or are being sent. */
   open: number;
   openPerClient: number;
   waitMs: number;
@@ -24,10 +24,9 @@ type Waiting = { enter(): void };
 type Client = { open: number; running: number; waiting: Waiting[] };
 
 /**
- * Makes a gate that keeps one client from taking the places of the others.
+ * Makes a gate that keeps one client from taking the places of others.
  *
- * Errors: rate_limited (429) where the client itself is the cause, unavailable (503) where all of them together are;
- *         CallerLeft for who leaves while waiting.
+ * Errors: rate_limited (429) if this client has too many requests, unavailable (503) if all together have; CallerLeft.
  */
 export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyReads): Gate {
   const clients = new Map<string, Client>();
@@ -47,7 +46,7 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
   const letNextIn = () => {
     for (const [name, client] of clients) {
       if (client.waiting.length === 0 || !mayRun(client)) continue;
-      // Its next turn comes after that of all the others.
+      // Moves the client to the end of the queue.
       clients.delete(name);
       clients.set(name, client);
       client.waiting.shift()!.enter();
@@ -125,7 +124,6 @@ const tooManyReads = () =>
     "too_many_requests",
     "This app reads too much at the same time. Wait for answers before asking for more.",
   );
-/** Refuses work that a person or app asks for too often at a time. */
 export const tooMuchWork = (): AppError =>
   new AppError(
     "rate_limited",

@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
 
 /**
- * Makes a UUIDv7: sorted by time, so that index pages stay warm.
+ * Makes a UUIDv7: sorted by time, so that index pages stay in memory.
  *
- * Shape:  lower-case, hyphenated.
- * Units:  `now` to the millisecond; the rest is random.
  * Source: RFC 9562 section 5.7.
  */
 export function makeUuid(now: Date): string {

@@ -1,21 +1,17 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
-/** Keys from the configuration, 32 bytes each: the first encrypts, each can decrypt. */
+/** 32 bytes each: the first encrypts, each can decrypt. */
 export type EncryptionKeys = readonly Buffer[];
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/**
- * Encrypts with AES-256-GCM.
- *
- * Shape: nonce, ciphertext, tag. `purpose` is authenticated, so that one row's content cannot stand in another's place.
- */
+/** Encrypts with AES-256-GCM. `purpose` is authenticated, so that content cannot move from one row to another. */
 export function seal([key]: EncryptionKeys, purpose: string, plain: Buffer): Buffer {
   return sealWith(key, purpose, plain, () => randomBytes(nonceBytes));
 }
 
-/** The same, but equal contents give equal bytes: the nonce is drawn from what is sealed. */
+/** Like `seal`, but equal contents give equal bytes: the nonce is derived from the content. */
 export function sealRepeatably([key]: EncryptionKeys, purpose: string, plain: Buffer): Buffer {
   const draw = (secret: Buffer) =>
     createHmac("sha256", secret).update(purpose).update("\0").update(plain).digest().subarray(0, nonceBytes);
@@ -29,7 +25,7 @@ function sealWith(key: Buffer | undefined, purpose: string, plain: Buffer, draw:
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Null when none of the keys opens it. */
+/** Null if none of the keys opens it. */
 export function unseal(keys: EncryptionKeys, purpose: string, sealed: Buffer): Buffer | null {
   if (sealed.length < nonceBytes + tagBytes) return null;
   for (const key of keys) {
@@ -38,14 +34,12 @@ export function unseal(keys: EncryptionKeys, purpose: string, sealed: Buffer): B
         .setAAD(Buffer.from(purpose))
         .setAuthTag(sealed.subarray(-tagBytes));
       return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
-    } catch {
-      // Sealed with another key of the list.
-    }
+    } catch {}
   }
   return null;
 }
 
-/** Keys of a purpose of its own, drawn from those of the configuration, so that one use cannot weaken another. */
+/** Derives keys for one purpose, so that one use cannot weaken another. */
 export function deriveKeys(keys: EncryptionKeys, purpose: string): EncryptionKeys {
   return keys.map((key) => Buffer.from(hkdfSync("sha256", key, "", purpose, 32)));
 }

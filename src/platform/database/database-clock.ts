@@ -4,7 +4,7 @@ import type { Log } from "../telemetry/log.ts";
 import { watchMachineClock, type Metrics } from "../telemetry/metrics.ts";
 import type { WorkerJob } from "../jobs/worker.ts";
 
-/** Units: milliseconds. `offset` is the database's time minus `performance.now()`, right within `tolerance`. */
+/** Units: milliseconds. `offset` is the database's time minus `performance.now()`, within `tolerance`. */
 type Measured = { offset: number; tolerance: number; machineAhead: number };
 
 const readTime = {
@@ -13,7 +13,7 @@ const readTime = {
 };
 const samples = 3;
 
-/** Reads the database's time several times; the shortest round trip says it best. */
+/** Takes the sample with the shortest round trip. */
 async function measure({ pool }: Pick<Db, "pool">): Promise<Measured> {
   let best: Measured | undefined;
   for (let i = 0; i < samples; i++) {
@@ -45,9 +45,8 @@ const tellSeconds = 5;
 /**
  * The database's time, measured again every few seconds.
  *
- * What processes share is decided by this clock alone: one whose machine has a wrong clock would otherwise lock others
- * out, or delete what is still good. Between measurements, and while the database is away, it goes on by the time since
- * this process started, so that setting the machine's clock changes nothing.
+ * All shared decisions use this clock: a process on a machine with a wrong clock would lock others out or delete too
+ * early. Setting the machine's clock has no effect, because time between measurements comes from `performance.now()`.
  */
 export async function openDatabaseClock({
   db,
@@ -75,7 +74,7 @@ export async function openDatabaseClock({
     async run() {
       const measured = await measure(db);
       const { tolerance } = measured;
-      // An offset that the measurement allows is kept: it may come from a shorter round trip.
+      // Moves as little as the measurement allows: the old offset may come from a shorter round trip.
       offset = Math.min(Math.max(offset, measured.offset - tolerance), measured.offset + tolerance);
       machineAhead = measured.machineAhead;
       tell();
@@ -84,11 +83,7 @@ export async function openDatabaseClock({
   return { clock: clockOf(() => offset), job };
 }
 
-/**
- * Gives `Date.now` of this process to a clock; answers how to take it back.
- *
- * oidc-provider, its cookies and the log read the time there and have no option for it.
- */
+/** Replaces `Date.now` of this process; returns the undo. oidc-provider and the log have no option for a clock. */
 export function setProcessTime(clock: Clock): () => void {
   const { now } = Date;
   Date.now = () => clock().getTime();

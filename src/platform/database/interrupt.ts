@@ -2,16 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "./db.ts";
 import { cancelStatement, findBackend, type Backend } from "./session.ts";
 
-/** What ends work before it is done. Shape: `canceller` reaches the same server on a connection of its own. */
+/** `canceller` reaches the same server on another connection. */
 export type Interrupt = { signal: AbortSignal; canceller: Queryable };
 
-/** A database whose user may stop waiting; what reads for them alone ends then. */
 export type InterruptibleDb = PrismaDb & { interrupt?: Interrupt | undefined };
 
 /**
- * As withPrismaTransaction; when the signal aborts, the statement that runs is cancelled at the server.
- *
- * Errors: the reason of the signal.
+ * Like withPrismaTransaction, but cancels the running statement when the signal aborts, and throws the signal's reason.
  */
 export async function withInterruptibleTransaction<T>(
   db: PrismaDb,
@@ -36,7 +33,7 @@ export async function withInterruptibleTransaction<T>(
     } finally {
       signal.removeEventListener("abort", abort);
       ended.abort();
-      // Before the transaction ends: a cancellation that comes late would be for its COMMIT or for another's statement.
+      // Before the transaction ends: a late cancellation would hit its COMMIT or another statement.
       await cancelling;
     }
   });
@@ -44,7 +41,7 @@ export async function withInterruptibleTransaction<T>(
 
 const againMs = 100;
 
-// Again and again: between two statements there is nothing to cancel.
+// Repeated, because between two statements there is nothing to cancel.
 async function cancelUntil(ended: AbortSignal, canceller: Queryable, backend: Backend): Promise<void> {
   while (!ended.aborted) {
     await cancelStatement(canceller, backend).catch(() => undefined);

@@ -4,15 +4,14 @@ import pg from "pg";
 import { PrismaClient, type Prisma } from "../../../generated/prisma/client.ts";
 import { readOnce, sharedReads } from "./shared-reads.ts";
 
-/** Prisma Client, or Prisma Client within a transaction. */
 export type Records = Prisma.TransactionClient;
 
 type Connected = { client?: pg.PoolClient };
 
-/** The connection that the transaction being started gets. */
+/** Receives the connection of the transaction that is being started. */
 const starting = new AsyncLocalStorage<Connected>();
 
-/** Makes a Prisma Client on a pool. A refused statement throws the same `pg.DatabaseError` as named SQL. */
+/** Makes a Prisma Client on a pool. It throws the same `pg.DatabaseError` as named SQL. */
 export function makePrisma(pool: pg.Pool): PrismaClient {
   const noting = new Proxy(pool, {
     get(target, key) {
@@ -39,7 +38,7 @@ export function makePrisma(pool: pg.Pool): PrismaClient {
   return extended as unknown as PrismaClient;
 }
 
-// How long a transaction and its statements may take is the server's to limit.
+// The server limits the time of transactions and statements.
 const longMs = 86_400_000;
 
 async function connect(pool: pg.Pool): Promise<Connection> {
@@ -49,15 +48,14 @@ async function connect(pool: pg.Pool): Promise<Connection> {
   return removingBroken(client);
 }
 
-/** What Prisma's adapter uses of the client of a transaction. */
 type Connection = Pick<pg.PoolClient, "on" | "removeListener" | "release"> & {
   query(asked: pg.QueryConfig): Promise<pg.QueryResult>;
 };
 
-/** Of a server that took writes and is now a standby. */
+/** A primary that became a standby. */
 const standbyCode = "25006";
 
-/** The connection of a client, which leaves the pool when it is released after it broke. */
+/** Removes a broken connection from the pool when it is released. */
 function removingBroken(client: pg.PoolClient): Connection {
   let broken: Error | undefined;
   return {
@@ -76,10 +74,6 @@ function removingBroken(client: pg.PoolClient): Connection {
   };
 }
 
-/**
- * Runs `work` in one transaction with Prisma Client and with the connection itself; whatever it throws rolls
- * everything back.
- */
 export async function inPrismaTransaction<T>(
   prisma: PrismaClient,
   work: (records: Records, client: pg.PoolClient) => Promise<T>,
@@ -101,17 +95,13 @@ type DriverCause = {
   constraint?: { index?: string };
 };
 
-/** What the system said of a connection that could not be used. */
 const systemCodes: Readonly<Record<string, string>> = {
   DatabaseNotReachable: "ECONNREFUSED",
   ConnectionClosed: "ECONNRESET",
   SocketTimeout: "ETIMEDOUT",
 };
 
-/**
- * The error of PostgreSQL or of the connection, in place of Prisma's message, which may quote a row. Any other error
- * stays.
- */
+/** Restores the error of PostgreSQL or the connection: Prisma's message may quote a row. */
 function asDatabaseError(error: unknown): unknown {
   const { meta, cause } = error as { meta?: { driverAdapterError?: { cause?: DriverCause } }; cause?: DriverCause };
   const said =

@@ -1,8 +1,7 @@
-// Without a sort where an index has the order; where none has, PostgreSQL sorts all the same.
+// Without a sort where an index has the order; otherwise PostgreSQL sorts anyway.
 const ways = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "hashagg", "material", "memoize", "sort"];
 
-// Of two indexes the one that fits exactly is to be cheaper by more than PostgreSQL's margin, in a table of ten rows
-// too.
+// Makes an exactly fitting index cheaper than another by more than the planner's margin, in small tables too.
 const costs = {
   random_page_cost: 1,
   cpu_index_tuple_cost: 1,
@@ -11,9 +10,8 @@ const costs = {
 };
 
 /**
- * Settings of a session that reads records and lists. Their statements are look-ups by index, one after the other
- * (lookup-sql.ts); PostgreSQL may not take a table from end to end instead, or join two of them, because it believes
- * them to be small: nobody may have counted them yet, and a kept plan outlives the day on which they were small.
+ * Session settings for reads. Their statements are index look-ups (lookup-sql.ts), and the planner must not choose
+ * table scans or other joins because statistics are missing, or keep a plan from when a table was small.
  */
 export const readSettings = [
   ...ways.map((way) => `SET enable_${way} = off`),

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { isDatabaseUnavailable, type Queryable } from "./db.ts";
 
-/** A connection to read with, and the pool that reaches the same server to cancel a statement there. */
+/** `canceller` reaches the same server to cancel a statement. */
 export type Reader = { client: pg.PoolClient; canceller: pg.Pool };
 
 export type ReadServer = { pool: pg.Pool; canceller: pg.Pool };
 
-/** A replica that is read while it is not too far behind; otherwise the primary is read. */
+/** Reads from a replica, or from the primary while the replica lags too far. */
 export type ReplicaReads = {
   take(): Promise<Reader>;
-  /** How old what the replica answers was at most when it was asked last, and since then. Units: seconds. */
+  /** An upper bound of the replica's age, by the last measurement. */
   ageSeconds(): number;
-  /** How often a connection was given out, by server. */
+  /** Connections given out, by server. */
   readonly taken: Readonly<{ replica: number; primary: number }>;
   close(): Promise<void>;
 };
@@ -23,21 +23,18 @@ type Options = {
   maxAgeSeconds: number;
 };
 
-/** How often the servers are asked, and how long the replica may take to answer before the primary is read. */
+/** Interval of the measurements; time limit for the replica. */
 const lookMs = 1000;
 const answerMs = 2000;
 
 const primaryPosition = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text AS position";
-// One that was promoted while the connection was open is a primary.
+// A replica that was promoted meanwhile has no replay position.
 const replicaPosition = `SELECT pg_wal_lsn_diff(
   CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, '0/0')::text AS position`;
 
 /**
- * Measures how far a replica is behind in time. The primary's position in its log is noted each second; a replica that
- * has replayed a position is at most as old as the note of it, whatever the clocks of the servers say.
- *
- * Shape: one look at a time decides whether the replica is read, so that a replica that is silent holds up no more
- *        than the reads that were under way.
+ * Measures a replica's lag without comparing clocks: the primary's log position is recorded each second, and a replica
+ * that has replayed a position is at most as old as its record. Only one probe at a time may wait for a silent replica.
  */
 export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): ReplicaReads {
   const notes = makePositionNotes(maxAgeSeconds);
@@ -55,7 +52,7 @@ export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): 
     return ageMs();
   }
 
-  /** A connection to the replica that is fresh enough; null where there is none, and until the next look. */
+  /** Null if there is no fresh replica; then the primary is read until the next probe. */
   async function takeFresh(): Promise<pg.PoolClient | null> {
     let client: pg.PoolClient | undefined;
     try {
@@ -107,7 +104,7 @@ export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): 
   };
 }
 
-/** Without the primary notes are missing and the age grows; without the replica the primary is read. */
+/** Failures are expected: without the primary the age grows, without the replica the primary is read. */
 async function repeat(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await step().catch(() => undefined);
@@ -120,7 +117,6 @@ async function askPosition(db: Queryable, text: string): Promise<bigint> {
   return BigInt(rows[0]!.position);
 }
 
-/** The primary's positions of the last seconds, newest first. */
 function makePositionNotes(maxAgeSeconds: number) {
   const kept = Math.ceil((maxAgeSeconds * 1000) / lookMs) + 60;
   let notes: { atMs: number; position: bigint }[] = [];
@@ -135,7 +131,6 @@ function makePositionNotes(maxAgeSeconds: number) {
   };
 }
 
-/** A connection for one reader. */
 export const takeReader = async (
   share: ReadServer & { replica?: Pick<ReplicaReads, "take"> | undefined },
 ): Promise<Reader> =>

@@ -1,12 +1,11 @@
 import type pg from "pg";
 import { findRows, run, sql, statement } from "./sql.ts";
 
-/** Which backend of which server a connection leads to, as the server itself says: a proxy tells other numbers. */
+/** The backend of a connection as the server reports it; a proxy reports other numbers. */
 export type Backend = { processId: number; startedAt: string; serverStartedAt: string };
 
 const backends = new WeakMap<pg.ClientBase, Backend>();
 
-/** The backend of a connection; undefined until `prepareSession` has ended. */
 export const backendOf = (client: pg.ClientBase): Backend | undefined => backends.get(client);
 
 const findOwn = statement(
@@ -14,26 +13,26 @@ const findOwn = statement(
     pg_postmaster_start_time()::text AS "serverStartedAt" FROM pg_stat_get_activity(pg_backend_pid())`,
 );
 
-/** The backend of the transaction under way, which behind a proxy may be another one for each transaction. */
+/** Behind a proxy each transaction may have another backend. */
 export async function findBackend(tx: Pick<pg.ClientBase, "query">): Promise<Backend> {
   return (await findRows<Backend>(tx, findOwn, {}))[0]!;
 }
 
-// By the start of the backend, too: the canceller may have reached another server, where the number is somebody else's.
+// Compares the start too: the canceller may have reached another server that has the same pid.
 const cancelBackend = statement<Backend>(
   ({ processId, startedAt }) => sql`
   SELECT pg_cancel_backend(pid) FROM pg_stat_activity
   WHERE pid = ${processId} AND backend_start::text = ${startedAt}`,
 );
 
-/** Cancels the statement that runs there. Errors: where its server was not reached. */
+/** Errors: the server of the statement was not reached. */
 export async function cancelStatement(canceller: Pick<pg.ClientBase, "query">, backend: Backend): Promise<void> {
   if ((await run(canceller, cancelBackend, backend)) === 0)
     throw new Error("the server of the statement was not reached");
 }
 
-// As statements and not in the start-up packet, which PgBouncer refuses. Prisma's adapter reads every time as UTC; the
-// queries are short, so compiling them never pays.
+// Sent as statements because PgBouncer refuses them at startup. Prisma's adapter reads all times as UTC; the queries
+// are too short for JIT.
 const limits = [
   ["TIME ZONE", "'UTC'"],
   ["jit", "= off"],
@@ -53,8 +52,7 @@ type Session = { settings?: string | undefined; isReplica?: boolean | undefined 
 /**
  * Sets up a new connection.
  *
- * Errors: a standby in the place of the primary is refused as unavailable; the name or address of the primary may lead
- *         to it for a while after a failover.
+ * Errors: a standby is refused as unavailable: after a failover the primary's address may lead to one for a while.
  */
 export async function prepareSession(
   client: pg.ClientBase,

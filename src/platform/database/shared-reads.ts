@@ -1,16 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What Prisma Client read for one page, by what it was asked. */
 export type SharedReads = Map<string, Promise<unknown>>;
 
-/** The reads of the page that is being made; null or nothing elsewhere, and in every transaction. */
+/** The reads of the page being rendered; null in transactions. */
 export const sharedReads = new AsyncLocalStorage<SharedReads | null>();
 
 type Asked = { model?: string | undefined; operation: string; args: unknown };
 
 const isRead = /^(find|count|aggregate|groupBy)/;
 
-/** Runs an operation of Prisma Client, or answers what the same one read before for the same page. */
+/** Runs an operation of Prisma Client once per page; equal operations share the result. */
 export function readOnce(asked: Asked, run: () => Promise<unknown>): Promise<unknown> {
   const shared = sharedReads.getStore();
   if (!shared || !isRead.test(asked.operation)) return run();

@@ -5,13 +5,11 @@ import { makeReplicaReads, type ReadServer, type ReplicaReads } from "./replica.
 import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";
 import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type OpenDb, type PrismaDb } from "./db.ts";
 
-/** Where records and lists are read; `canceller` reaches the same server to cancel a statement there. */
 export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean; replica?: ReplicaReads | undefined };
 
-/** Shares whose work reads and writes records. */
 type RecordShareName = "signOn" | "tokens" | "changes" | "imports" | "jobs";
 
-/** The database connections of one process, in shares: work that uses up its own takes nothing from the others. */
+/** The database connections of one process, in shares: work that exhausts its own takes none from the others. */
 export type DatabaseShares = Record<Exclude<ShareName, RecordShareName | "reads">, Db> &
   Record<RecordShareName, PrismaDb> & { reads: ReadShare };
 
@@ -19,11 +17,10 @@ export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
   poolSize: number;
   role: Role;
   replicaUrl?: string | undefined;
-  /** From which age on the primary is read instead. Units: seconds. */
+  /** Units: seconds; above this age the primary is read. */
   replicaMaxAgeSeconds?: number | undefined;
 };
 
-/** Opens every share; connections are made when they are needed. With a replica, its only users are the reads. */
 export function openShares(options: ShareOptions): DatabaseShares & { close(): Promise<void> } {
   const { replicaUrl, poolSize, role } = options;
   const sizes = splitConnections(poolSize, role);
@@ -64,7 +61,6 @@ const longWorkWaitMs = 10_000;
 const makeLongWork = (places: number) =>
   makeGate({ places, placesPerClient: Infinity, waitMs: longWorkWaitMs, open: Infinity, openPerClient: Infinity });
 
-/** The reads on a replica, and on the primary while it is too far behind or away. */
 function openReplica(options: ShareOptions, url: string, primary: ReadServer): ReadShare {
   const open = (poolSize: number) => makePool({ ...options, settings: readSettings, url, poolSize, isReplica: true });
   const server = { pool: open(options.poolSize - 1), canceller: open(1) };
@@ -72,7 +68,7 @@ function openReplica(options: ShareOptions, url: string, primary: ReadServer): R
   return { ...server, isReplica: true, replica };
 }
 
-/** The pools by the names that they have in the metrics. */
+/** The pools by their names in the metrics. */
 export function poolsOf(shares: DatabaseShares): Record<string, pg.Pool> {
   const names: Record<ShareName, string> = {
     checks: "checks",

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { backendOf } from "./session.ts";
 
-/** How often connections are looked at, when one is silent, how long its server may take to answer. */
+/** Interval of the checks, silence that counts as suspicious, and time limit of the server's answer. */
 export type SilenceLimits = { lookMs: number; silentMs: number; answerMs: number };
 
 const usual: SilenceLimits = { lookMs: 5000, silentMs: 15_000, answerMs: 15_000 };
@@ -13,11 +13,8 @@ type Seen = { bytes: number; sinceMs: number };
 type Options = { url: string; isReplica?: boolean | undefined; silence?: Partial<SilenceLimits> | undefined };
 
 /**
- * Ends connections whose server is gone without a word: frozen, cut off, or replaced by another one. TCP notices some
- * of this after a quarter of an hour and the rest never. A statement may run for an hour, so that no time limit tells
- * it from such a connection: another connection asks whether its backend still runs.
- *
- * Shape: answers a function that takes each new connection.
+ * Ends connections whose server disappeared silently: TCP notices after 15 minutes or never. As statements may take an
+ * hour, a second connection asks whether the backend still runs. Returns a function to call with each new connection.
  */
 export function watchSilence({ url, isReplica = false, silence }: Options): (client: pg.ClientBase) => void {
   const { lookMs, silentMs, answerMs } = { ...usual, ...silence };
@@ -62,7 +59,6 @@ type Answer = { serverStartedAt: string; backends: { processId: number; startedA
 const question = `SELECT pg_postmaster_start_time()::text AS "serverStartedAt", (
   SELECT json_agg(json_build_object('processId', pid, 'startedAt', backend_start::text)) FROM pg_stat_activity) AS backends`;
 
-/** Answers how to tell whether the backend of a connection is gone. */
 async function askServer({ url, isReplica }: Options, answerMs: number): Promise<(client: Watched) => boolean> {
   const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
   const asking = new pg.Client({ connectionString: url, application_name: "schultor", ...limits });
@@ -74,12 +70,12 @@ async function askServer({ url, isReplica }: Options, answerMs: number): Promise
     return (client) => {
       const own = backendOf(client);
       if (own === undefined) return true;
-      // Behind the address of the replicas another one may have answered.
+      // Behind one address another replica may have answered.
       if (own.serverStartedAt !== serverStartedAt) return !isReplica;
       return !backends.some(({ processId, startedAt }) => processId === own.processId && startedAt === own.startedAt);
     };
   } catch (error) {
-    // A server that refuses is there.
+    // A server that refuses the connection is alive.
     return () => !(error instanceof pg.DatabaseError);
   } finally {
     (asking as unknown as Watched).connection.stream.destroy(lost());

@@ -2,8 +2,7 @@ import { Sql, empty, join, raw } from "sql-template-tag";
 import { tables, type Required } from "../../../generated/tables/index.ts";
 import type { Queryable } from "./db.ts";
 
-// Named SQL whose tables and columns come from prisma/schema: SQL that names a column which was renamed or removed does
-// not compile.
+// Named SQL with tables and columns from prisma/schema: SQL that names a renamed or removed column does not compile.
 
 export { Sql, empty, join };
 
@@ -11,7 +10,7 @@ type Tables = typeof tables;
 export type TableName = keyof Tables;
 type ColumnsOf<Name extends TableName> = keyof Tables[Name]["columns"];
 
-/** A value that a statement is given when it runs; used twice, it is one parameter. */
+/** A value given when the statement runs; used twice, it is one parameter. */
 export class Parameter {
   readonly name: string;
   constructor(name: string) {
@@ -22,18 +21,17 @@ export class Parameter {
 const from = Symbol("from");
 type Aliased = { readonly [from]: Sql };
 
-/** A table under an alias: itself in FROM, its columns by their names in the schema. */
+/** A table under an alias: itself in FROM, its columns as properties. */
 export type Table<Column extends string = never> = Aliased & { readonly [Name in Column]: Sql };
 
 export type Part = Sql | Aliased | Parameter | number;
 
-/** A column, a parameter or an expression. */
 export type Value = Sql | Parameter;
 
-/** Columns of a table under an alias, or of a subquery that has them. */
+/** Columns of an aliased table or a subquery. */
 export type Columns<Column extends string> = { readonly [Name in Column]: Sql };
 
-/** A piece of SQL out of pieces of SQL, tables, parameters and whole numbers; text from outside cannot get in. */
+/** Composes SQL from SQL, tables, parameters and integers; outside text cannot get in. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   return new Sql(strings, parts.map(toValue));
 }
@@ -43,16 +41,15 @@ function toValue(part: Part): unknown {
   return part instanceof Sql || part instanceof Parameter ? part : part[from];
 }
 
-/** Text of this code base as an SQL literal. */
+/** A string of this code base as an SQL literal. */
 export const literal = (text: string): Sql => raw(`'${text.replaceAll("'", "''")}'`);
 
-/** A name that a statement gives itself: a column or an alias of a subquery, or a column behind its alias. */
+/** A column or alias that the statement itself defines. */
 export function identifier(name: string): Sql {
   if (!/^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/.test(name)) throw new Error(`${name} is not an SQL identifier.`);
   return raw(name);
 }
 
-/** A table of the schema, under an alias where one is given. */
 export function table<Name extends TableName>(name: Name, alias?: string): Table<ColumnsOf<Name> & string> {
   const { name: tableName, columns } = tables[name];
   return aliased(alias === undefined ? tableName : `${tableName} ${alias}`, alias ?? tableName, columns) as Table<
@@ -66,13 +63,12 @@ function aliased(text: string, alias: string, columns: Readonly<Record<string, s
 }
 
 export type TemporaryTable<Column extends string> = {
-  /** CREATE TEMPORARY TABLE, for one transaction. */
+  /** CREATE TEMPORARY TABLE … ON COMMIT DROP. */
   create: Sql;
   as(alias?: string): Table<Column>;
   insert(columns: { readonly [Name in Column]?: Part | undefined }, source: Sql): Sql;
 };
 
-/** A table that a transaction makes for itself. Shape: the columns by field, with their SQL types. */
 export function temporaryTable<Column extends string>(
   name: string,
   types: Readonly<Record<Column, string>>,
@@ -90,12 +86,12 @@ export function temporaryTable<Column extends string>(
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Values for the columns of a new row: those without a default must be there. */
+/** Columns without a default are required. */
 export type NewRow<Name extends TableName> = { readonly [Field in Required[Name]]: Part } & {
   readonly [Field in ColumnsOf<Name>]?: Part;
 };
 
-/** INSERT INTO a table, of the values as they stand or, with `source` (FROM and what follows), of a SELECT. */
+/** INSERT of values or, with `source` (a FROM clause), of a SELECT. */
 export function insert<Name extends TableName>(name: Name, row: NewRow<Name>, source?: Sql): Sql {
   return insertColumns(tables[name].name, tables[name].columns, row as Record<string, Part>, source);
 }
@@ -113,7 +109,7 @@ function insertColumns(
   return source === undefined ? sql`${head} VALUES (${values})` : sql`${head} SELECT ${values} ${source}`;
 }
 
-/** UPDATE of a table under the alias, with what is set; FROM and WHERE follow. */
+/** UPDATE … SET; FROM and WHERE follow. */
 export function update<Name extends TableName>(
   name: Name,
   alias: string,
@@ -129,17 +125,17 @@ export function update<Name extends TableName>(
 
 const sqlOf = (part: Part): Sql => sql`${part}`;
 
-/** What a SELECT answers, by name: every field of the row that is expected, and no other. */
+/** The columns of a SELECT: exactly the fields of the row type. */
 export const fields = <Row extends object>(row: { readonly [Field in keyof Row]-?: Part }): Sql =>
   join(Object.entries<Part>(row).map(([name, value]) => sql`${value} AS ${raw(`"${name}"`)}`));
 
-/** Columns as SQL names them without a table, for RETURNING, ON CONFLICT and the like. */
+/** Column names without a table, for RETURNING or ON CONFLICT. */
 export function columnNames<Name extends TableName>(name: Name, ...names: readonly (ColumnsOf<Name> & string)[]): Sql {
   const columns = tables[name].columns as Readonly<Record<string, string>>;
   return raw(names.map((field) => columns[field]!).join(", "));
 }
 
-/** SQL that runs with values by name; with a name of its own the server keeps its plan. */
+/** With a name the server keeps its plan. */
 export type Statement<Given extends object> = {
   readonly text: string;
   readonly name?: string;
@@ -148,7 +144,7 @@ export type Statement<Given extends object> = {
 
 export type Parameters<Given extends object> = { readonly [Name in keyof Given]-?: Parameter };
 
-/** Makes a statement. Shape: `build` gets the parameters by name. Parameters are numbered by their first use. */
+/** Makes a statement from a function that gets the parameters by name. */
 export function statement<Given extends object = object>(
   build: (given: Parameters<Given>) => Sql,
   name?: string,
@@ -158,14 +154,13 @@ export function statement<Given extends object = object>(
   return name === undefined ? { text, values } : { text, name, values };
 }
 
-/** Parameters by any name. */
 function makeParameters<Given extends object>(): Parameters<Given> {
   const made = new Map<string, Parameter>();
   const get = (name: string) => made.get(name) ?? made.set(name, new Parameter(name)).get(name);
   return new Proxy({}, { get: (_target, name) => get(String(name)) }) as Parameters<Given>;
 }
 
-/** The text with `$n` for each parameter, and the parameters' names in that order. */
+/** Returns the text with `$n` placeholders and the parameter names in that order. */
 export function render(query: Sql, names: string[] = []): { text: string; names: string[] } {
   const place = (value: unknown): string => {
     if (!(value instanceof Parameter)) throw new Error("A value was put into SQL that is not a parameter.");
@@ -176,7 +171,6 @@ export function render(query: Sql, names: string[] = []): { text: string; names:
   return { text, names };
 }
 
-/** Runs a statement and answers its rows. */
 export async function findRows<Row extends Record<string, unknown>, Given extends object = object>(
   db: Queryable,
   { text, name, values }: Statement<Given>,
@@ -186,7 +180,7 @@ export async function findRows<Row extends Record<string, unknown>, Given extend
   return rows;
 }
 
-/** Runs a statement and answers how many rows it met. */
+/** Runs a statement and returns the number of affected rows. */
 export async function run<Given extends object = object>(
   db: Queryable,
   { text, name, values }: Statement<Given>,

@@ -1,8 +1,7 @@
 import type { Db } from "./db.ts";
 import type { WorkerJob } from "../jobs/worker.ts";
 
-// After an upgrade of PostgreSQL the counts of rows are gone too: the size of the file tells of a table that was never
-// analysed.
+// An upgrade of PostgreSQL also resets row counts, so the file size shows which table was never analysed.
 const findOutdated = `
   SELECT c.oid::regclass::text AS "table" FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
   WHERE s.schemaname = current_schema() AND pg_has_role(c.relowner, 'USAGE')
@@ -11,16 +10,14 @@ const findOutdated = `
       OR c.reltuples > 1000 AND NOT EXISTS (
         SELECT FROM pg_stats t WHERE t.schemaname = s.schemaname AND t.tablename = s.relname))`;
 
-/** Has PostgreSQL look at tables that have doubled, or of which it knows nothing; answers which. */
+/** Analyses tables that have doubled or have no statistics; returns their names. */
 export async function analyzeOutdated(db: Pick<Db, "pool">): Promise<string[]> {
   const { rows } = await db.pool.query<{ table: string }>({ name: "platform.findOutdated", text: findOutdated });
   for (const { table } of rows) await db.pool.query(`ANALYZE (SKIP_LOCKED) ${table}`);
   return rows.map(({ table }) => table);
 }
 
-/**
- * PostgreSQL looks by itself once a minute, and until then scans tables that were small when a statement was prepared.
- */
+/** Autovacuum looks once a minute and has no interval per table; until then plans are made for the small table. */
 export const makeStatisticsJob = (db: Pick<Db, "pool">): WorkerJob => ({
   name: "platform.analyze",
   everySeconds: 2,

@@ -1,11 +1,7 @@
 import type { Queryable } from "./db.ts";
 import { columnNames, findRows, run, sql, statement, table, type Sql, type Value } from "./sql.ts";
 
-/**
- * How often something may happen.
- *
- * Shape: `capacity` at once; what was taken comes back evenly, all of it within `refillSeconds`.
- */
+/** A rate limit: a burst of `capacity`, refilled evenly within `refillSeconds`. */
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
 
 const secondsPerToken = ({ capacity, refillSeconds }: Bucket): number => refillSeconds / capacity;
@@ -18,9 +14,8 @@ const seconds = (value: Value) => sql`make_interval(secs => ${value})`;
 type Given = { key: Buffer; now: Date; perToken: number; refill: number };
 
 /**
- * SQL condition: a time that lies further ahead than any limit sets it, so that a clock was wrong when it was written.
- * Without this, one process with a wrong clock would lock others out for as long as it was ahead. The minute is for
- * tries that were queued, which come with an older time.
+ * SQL condition: the stored time is further ahead than any limit allows, so a wrong clock wrote it. Without this,
+ * others would stay locked out. The extra minute allows for queued requests with an older time.
  */
 export const isTooFarAhead = (time: Sql, { now, longestSeconds }: { now: Value; longestSeconds: Value }): Sql =>
   sql`${time} > ${now}::timestamptz + ${seconds(longestSeconds)} + interval '1 minute'`;
@@ -61,10 +56,10 @@ const sweep = statement<{ now: Date; batch: number }>(
 );
 
 /**
- * Takes one token; where there is none, nothing is written, so that asking does not make the wait longer.
+ * Takes one token. If there is none, writes nothing and returns when there is one, so that asking does not prolong the
+ * wait.
  *
- * Shape:  null when it was taken, else the time at which there is one again.
- * Source: the generic cell rate algorithm (ITU-T I.371): one time per bucket says how full it is.
+ * Source: generic cell rate algorithm (ITU-T I.371).
  */
 export async function takeToken(db: Queryable, bucket: Bucket, now: Date): Promise<Date | null> {
   const given = { key: bucket.key, perToken: secondsPerToken(bucket), refill: bucket.refillSeconds };
@@ -73,7 +68,7 @@ export async function takeToken(db: Queryable, bucket: Bucket, now: Date): Promi
   return row?.at ?? now;
 }
 
-/** Takes one token from each bucket, or from none. */
+/** Takes one token from each bucket or from none. */
 export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now: Date): Promise<Date | null> {
   for (const [index, bucket] of buckets.entries()) {
     const wait = await takeToken(db, bucket, now);
@@ -88,11 +83,10 @@ export async function giveTokensBack(db: Queryable, buckets: readonly Bucket[]):
   for (const bucket of buckets) await run(db, giveBack, { key: bucket.key, perToken: secondsPerToken(bucket) });
 }
 
-/** Deletes one batch of buckets that are full; answers how many. */
 export function sweepTokenBuckets(db: Queryable, now: Date, batch: number): Promise<number> {
   return run(db, sweep, { now, batch });
 }
 
-/** Units: whole seconds from now, at least one, as `Retry-After` says them. */
+/** Units: whole seconds, at least one, for `Retry-After`. */
 export const secondsUntil = (wait: Date, now: Date): number =>
   Math.max(1, Math.ceil((wait.getTime() - now.getTime()) / 1000));

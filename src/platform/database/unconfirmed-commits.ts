@@ -1,11 +1,11 @@
 import type pg from "pg";
 
-/** The function of PostgreSQL that warns; its text depends on the language of the server. */
+/** The PostgreSQL function that warns; the text of the warning depends on the server's language. */
 const replicationWait = "SyncRepWaitForLSN";
 
 /**
- * Makes a commit an error whose wait for a synchronous replica was cut short. PostgreSQL answers it as done, with a
- * warning, although a failover would lose it.
+ * Turns a commit that no synchronous replica confirmed into an error. PostgreSQL reports success with a warning,
+ * although a failover would lose it.
  */
 export function failUnconfirmedCommits(client: pg.ClientBase): void {
   client.on("notice", ({ routine }) => {

@@ -3,16 +3,13 @@ import type { Log } from "../telemetry/log.ts";
 import { listOperations, resolve, type Answer, type OpenApiDocument, type Operation } from "./document.ts";
 import { makeSchemaChecks, type Check } from "./validator-library.ts";
 
-/** Watches one request; call it before anything is answered. */
 export type AnswerCheck = (req: IncomingMessage, res: ServerResponse) => void;
 
 type Described = { headers: [name: string, required: boolean, check: Check][]; bodies: Map<string, Check> | null };
 
 /**
- * Holds every answer of a document's operations against it: status, headers and body. For development and tests, where
- * it may cost time; paths have no parameters.
- *
- * Shape: an answer that is not as described is not sent; a 500 goes out that says what is wrong, and the log has it.
+ * Checks every response of a document's operations: status, headers and body. A wrong one is replaced by a 500 that
+ * says why. For development and tests; paths have no parameters.
  */
 export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerCheck {
   const schemas = makeSchemaChecks(document);
@@ -39,7 +36,7 @@ export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerChec
   );
   return (req, res) => {
     const isHead = req.method === "HEAD";
-    // express shortens `url` below a path that something is mounted at.
+    // express shortens `url` below a mount point.
     const { originalUrl = req.url ?? "" } = req as { originalUrl?: string };
     const place = places.get(`${isHead ? "GET" : (req.method ?? "")} ${originalUrl.split("?", 1)[0] ?? ""}`);
     if (place === undefined) return;
@@ -64,10 +61,10 @@ export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerChec
   };
 }
 
-/** Where the connection is closed, the library ends the answer without its body. */
+/** On a closed connection the library ends the response without its body. */
 const hasLeft = ({ destroyed, socket }: ServerResponse): boolean => destroyed || socket?.writable === false;
 
-/** `body` null: an answer to HEAD, which has none. */
+/** `body` is null for HEAD. */
 function findFault(answers: Map<string, Described>, res: ServerResponse, body: string | null): string | null {
   const status = String(res.statusCode);
   const described = answers.get(status) ?? answers.get(`${status[0] ?? ""}XX`) ?? answers.get("default");
@@ -79,7 +76,7 @@ function findFault(answers: Map<string, Described>, res: ServerResponse, body: s
     const faults = check(String(value));
     if (faults) return `the header ${name} of status ${status}: ${JSON.stringify(faults)}`;
   }
-  // The text that frameworks add to a redirect is for nobody.
+  // Frameworks add an unspecified text to redirects.
   if (body === null || status.startsWith("3")) return null;
   if (described.bodies === null) return body === "" ? null : `status ${status} has a body`;
   const type = String(res.getHeader("Content-Type") ?? "").split(";", 1)[0] ?? "";
@@ -89,7 +86,6 @@ function findFault(answers: Map<string, Described>, res: ServerResponse, body: s
   return faults === null ? null : `the body of status ${status}: ${JSON.stringify(faults)}`;
 }
 
-/** Undefined is against every schema. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

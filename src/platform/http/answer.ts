@@ -8,13 +8,12 @@ declare const shape: unique symbol;
 
 type Named<Given extends object> = Statement<Given> & { readonly name: string };
 
-/** Reads many at once: arrays of clients and ids in, a row for each in their order, null where nothing is shown. */
+/** Reads many records: one row per client and id, in their order, null where nothing is visible. */
 export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { readonly [shape]?: T };
 
-/** Who asks and for what, in the SQL of a read. */
+/** The client and id that a read is for. */
 export const asked = { client: sql`asked.client`, id: sql`asked.id` };
 
-/** The ways of reading one list; see `makeListQuery`. */
 export type ListQuery<T, Given extends object = object> = {
   name: string;
   version: Named<Given>;
@@ -27,7 +26,7 @@ export type ListQuery<T, Given extends object = object> = {
 type Limit = { limit: number };
 type After = { afterSortKey: string; afterId: string };
 
-/** What a handler answers when the body comes out of the database as it is. */
+/** The body comes from the database as it is. */
 export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
 export type JsonList<T> = {
   kind: "list";
@@ -36,14 +35,14 @@ export type JsonList<T> = {
   missing: Missing | null;
   page: Page;
 };
-/** What a handler answers that is made from more than one statement. */
+/** The result of several statements. */
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
-/** What a change answers: its status, and a body where the contract has one for it. */
+/** The result of a change. */
 export type Done = {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Waits before it is answered; where the waiting ends with true, what `work` answers then is sent in its place. */
+  /** Waits before answering; if the wait returns true, the result of `work` is sent instead. */
   later?: Later;
 };
 export type Later = { wait(caller: Caller): Promise<boolean>; work(): Promise<Done> };
@@ -53,11 +52,7 @@ export type Missing = () => AppError;
 /** `limit` undefined: the whole list. */
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
 
-/**
- * What is read, and what of it the caller may see: without a rule of visibility a read does not compile.
- *
- * Shape: `where` stands before the rule, `filter` behind it.
- */
+/** What is read; without a rule of visibility it does not compile. `where` precedes the rule, `filter` follows it. */
 type Found = { where?: Sql; filter?: Sql } & (
   { from: Sql; visible: Visible } | { from: VisibleRows; visible?: undefined }
 );
@@ -67,12 +62,12 @@ function fromAndWhere({ from, where, visible, filter }: Found): Sql {
   return sql`${from} WHERE ${conditions.length === 0 ? sql`true` : join(conditions, " AND ")}`;
 }
 
-/** Makes the statement that reads one record. Shape: `from` with `where` finds at most one row for what is asked. */
+/** Makes the statement that reads one record; `from` with `where` finds at most one row. */
 export function makeReadQuery<T extends object>(
   name: string,
   { item, ...found }: { item: JsonSql<T> } & Found,
 ): ReadQuery<T> {
-  // The inner SELECTs keep the planner from counting the arrays, for which it would plan every time anew.
+  // The inner SELECTs hide the array lengths from the planner, which would otherwise plan each time anew.
   return named(
     name,
     ({ clients, ids }: Parameters<{ clients: string[]; ids: string[] }>) => sql`
@@ -87,29 +82,27 @@ const named = <Given extends object>(name: string, build: (given: Parameters<Giv
   name,
 });
 
-/** How many items are answered from one statement; a longer list streams. */
+/** Lists up to this length are read in one statement; longer ones stream. */
 export const heldItems = 2000;
 
 type ListParts<T> = Found & {
   item: JsonSql<T>;
-  /** What stands before the SELECT: a WITH, or nothing. */
+  /** A WITH clause. */
   before?: Sql;
   sortKey: Sql;
   id: Sql;
-  /** Whether the list exists for the caller at all; a list without this always does. */
+  /** Whether the list exists for the caller; always, if undefined. */
   shown?: Visible;
-  /** The version of all that the list shows: equal versions of one list with equal values have equal items. */
+  /** Equal versions mean equal items. */
   version: Sql;
-  /** The rows come in order by how `from` is built. PostgreSQL would not know and sort them all before the first. */
+  /** `from` already returns the rows in order; PostgreSQL would sort them all again. */
   comesInOrder?: boolean;
 };
 
 /**
- * Makes the statements that read one list in its order: sort key, then id.
- *
- * Shape:  `version` answers (shown, version); read in one snapshot with others, it is the version of what they read;
- *         `whole` answers (version, shown, count, body) and counts to at most one item more than are held;
- *         `rows` answers (item) for a cursor; `page` and `nextPage` answer (version, shown, item, sort key, id).
+ * Makes the statements that read a list ordered by sort key, then id: `version` (shown, version); `whole` (version,
+ * shown, count, body), counting to one more than `heldItems`; `rows` (item) for a cursor; `page` and `nextPage`
+ * (version, shown, item, sort key, id).
  */
 export function makeListQuery<T extends object, Given extends object>(
   name: string,
@@ -120,7 +113,7 @@ export function makeListQuery<T extends object, Given extends object>(
       ${comesInOrder ? sql`` : sql`ORDER BY ${sortKey}, ${id}`}`;
   const version = ({ shown, version: value }: ListParts<T>) =>
     sql`SELECT ${shown ?? sql`true`} AS shown, ${value} AS version`;
-  // The sorted subquery feeds the aggregate in its order, as there is no join between them.
+  // The aggregate keeps the order of the sorted subquery, because there is no join between them.
   const whole = (parts: ListParts<T>) => sql`
     SELECT ${parts.shown ?? sql`true`}, count(*)::int, '[' || coalesce(string_agg(t.item, ','), '') || ']'
     FROM (${rows(parts)} LIMIT ${heldItems + 1}) AS t`;
@@ -134,7 +127,7 @@ export function makeListQuery<T extends object, Given extends object>(
   };
   const after = ({ sortKey, id }: ListParts<T>, { afterSortKey, afterId }: Parameters<After>) =>
     sql`AND (${sortKey}, ${id}) > (${afterSortKey}, ${afterId}::uuid)`;
-  // One statement is one snapshot: the version is that of what is read. It is one row, so the others keep their order.
+  // One statement is one snapshot, so the version is that of the rows. It is one row, so the order stays.
   const withVersion = (parts: ListParts<T>, read: Sql, columns: Sql) =>
     sql`SELECT v.version, w.* FROM (${version(parts)}) AS v, (${read}) AS w (${columns})`;
   const pageColumns = sql`shown, item, sort_key, id`;

@@ -3,18 +3,17 @@ import { AppError } from "../errors.ts";
 
 const header = /^bearer +([\w.~+/-]+=*) *$/i;
 
-/** Reads the token out of the header, the only place where one is taken; null where the header holds none. */
 export function findBearer(req: Request): string | null {
   return header.exec(req.headers.authorization ?? "")?.[1] ?? null;
 }
 
-/** Source: RFC 6750 section 3; a request without any token is told no error code. */
+/** Source: RFC 6750 section 3: without a token there is no error code. */
 export function refuseMissingToken(res: Response): AppError {
   res.setHeader("WWW-Authenticate", "Bearer");
   return new AppError("unauthenticated", "missing_token", "An access token is required in the Authorization header.");
 }
 
-/** Both kinds are `invalid_token` on the wire; the audience whose standard tells them apart looks at `internal`. */
+/** Both are `invalid_token` on the wire; Schulconnex distinguishes them by `internal`. */
 export function refuseToken(res: Response, kind: "expired" | "unknown"): AppError {
   res.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');
   return new AppError("unauthenticated", "invalid_token", "The access token is unknown, expired or revoked.", kind);

@@ -23,21 +23,20 @@ type TokenCheck<Caller> = { kind: "valid"; token: Caller } | { kind: "expired" }
 export type Binding<Operations, Caller extends Token> = {
   document: OpenApiDocument;
   handlers: Handlers<Operations, Caller>;
-  /** What the handlers read of a request; a parameter that only one side knows keeps the service from starting. */
+  /** The parameters that the handlers read; a difference from the contract stops the start. */
   takes: Takes<Operations>;
   checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
-  /** Finds who calls from within this process, without a token. */
+  /** Identifies calls from within this process, which carry no token. */
   findInnerCaller?: (req: IncomingMessage) => Promise<Caller | null>;
-  /** How the reads of those are limited, where not as all others. */
+  /** Limits of these calls, if different. */
   innerReading?: Reading;
-  /** The name under which a token keeps a scope that the contract writes in full. */
+  /** Maps a scope of the contract to its name in tokens. */
   scopeName: (inContract: string) => string;
   reading: Reading;
-  /** Seal the cursors of pages; the same in every process. */
   cursorKeys: EncryptionKeys;
   log: Log;
   render: RenderFailure;
-  /** Holds every 200 against these documents, one of which has to agree; none: answers go out unchecked. */
+  /** In tests: every 200 must match one of these documents. */
   checkAnswersBy: readonly OpenApiDocument[];
 };
 
@@ -52,9 +51,9 @@ type AnyHandler = (request: {
 }) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done> | AppError;
 
 /**
- * Makes the router of one document: for every operation the token first, then the validator, then the handler.
+ * Makes the router of one document: per operation the token check, then the validator, then the handler.
  *
- * Errors: throws when a handler is missing, or one is there that the document does not know.
+ * Errors: throws for a missing handler or one that the document does not know.
  */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
   const { document, log, render } = binding;
@@ -138,7 +137,7 @@ function name(operation: Operation): RequestHandler {
   };
 }
 
-/** The token comes first, so that a stranger learns nothing else; an operation without security is open. */
+/** First, so that strangers learn nothing else. */
 function makeGuard<Caller extends Token>(
   binding: Pick<Binding<never, Caller>, "document" | "checkToken" | "scopeName" | "findInnerCaller">,
   operation: Operation,
@@ -207,7 +206,6 @@ function refuseOtherParameters(
   });
 }
 
-/** The scopes that the security schemes list are those that the operations ask for. */
 function refuseOtherScopes({ components }: OpenApiDocument, operations: { operation: Operation }[]): void {
   const listed = Object.entries(components.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
     Object.values(flows).flatMap(({ scopes = {} }) => Object.keys(scopes).map((scope) => `${scheme} ${scope}`)),

@@ -10,11 +10,10 @@ const limit = "256kb";
 const parse: RequestHandler = express.json({ limit, strict: false });
 
 /**
- * Makes the reader of an operation's body: what passes is JSON as the contract describes it, the bytes of an image, or
- * an `Upload` for a file.
+ * Makes the reader of an operation's body: JSON that matches the contract, the bytes of an image, or an `Upload`; null
+ * if the operation has no body.
  *
- * Shape:  null for an operation without a body; a body that may be left out is undefined then.
- * Errors: throws while it is made when a body is described in another type than JSON, images or one file.
+ * Errors: throws at creation for any other kind of body.
  */
 export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
   const { json } = makeSchemaChecks(document);
@@ -48,7 +47,6 @@ export function makeBodyReader(document: OpenApiDocument): (place: Place) => Req
   };
 }
 
-/** Reads bytes of one of the types, which is only what the sender says. */
 function makeBytesReader(types: string[]): RequestHandler {
   const read: RequestHandler = express.raw({ limit, type: () => true });
   return (req, res, next) => {
@@ -59,7 +57,7 @@ function makeBytesReader(types: string[]): RequestHandler {
   };
 }
 
-/** The file stays on the connection until the handler is sure that it wants it. */
+/** The file stays on the connection until the handler asks for it. */
 function makeFileReader(operationId: string, { maxLength }: Schema): RequestHandler {
   if (maxLength === undefined) throw new Error(`The file of ${operationId} must have a maxLength.`);
   return (req, _res, next) => {
@@ -85,7 +83,7 @@ function describe({ instancePath, message = "is not as described", params }: Fau
   return `${at === "" ? "The body" : `The property ${described(at)}`} ${message}.`;
 }
 
-/** Source: the `type` of errors of body-parser, which express.json is. */
+/** Source: error types of body-parser. */
 function inOurWords(error: unknown): unknown {
   const { type, status } = error as { type?: string; status?: number };
   if (type === "entity.too.large")
@@ -96,6 +94,5 @@ function inOurWords(error: unknown): unknown {
   return status === 400 ? invalid("The body could not be read.") : error;
 }
 
-/** Reads what an operation's contract names of the headers, by its names there. */
 export const readHeaders = (names: readonly string[], req: Request): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (req.get(name) === undefined ? [] : [[name, req.get(name)!]])));

@@ -4,11 +4,9 @@ const [host, secure] = ["__Host-", "__Secure-"] as const;
 const nameOf = (cookie: string): string => cookie.slice(0, cookie.indexOf("=")).trim();
 
 /**
- * Gives the cookies of a service on https names that a browser lets no other host and no plain connection write; inside
- * they keep their names without the prefix.
+ * Adds `__Host-` or, for the cookies in `ofOnePath`, `__Secure-` to cookie names on https, so that no other host and no
+ * plain connection can write them. The service sees the names without prefix; cookies that lack it are ignored.
  *
- * Shape:  `ofOnePath` are those that several pages have side by side, each with a path of its own: `__Host-` allows
- *         only the path `/`, so these are `__Secure-`. What comes without its prefix is ignored.
  * Source: RFC 6265bis section 4.1.3.
  */
 export function makeCookiePrefixes(
@@ -37,7 +35,7 @@ export function makeCookiePrefixes(
     const cookies = req.headers.cookie === undefined ? "" : strip(req.headers.cookie);
     if (cookies === "") delete req.headers.cookie;
     else req.headers.cookie = cookies;
-    // The last step before the headers leave, whoever set them.
+    // The last point at which headers can change.
     const writeHead = res.writeHead.bind(res) as (...given: unknown[]) => ServerResponse;
     res.writeHead = (...given: unknown[]) => {
       const set = res.getHeader("set-cookie");

@@ -48,11 +48,7 @@ const bundles = new URL("../../../generated/openapi/", import.meta.url);
 
 const loaded = new Map<string, Promise<OpenApiDocument>>();
 
-/**
- * Reads a bundle and fills the operator's name into its scopes, once a process.
- *
- * Shape: frozen, because everybody gets the same document.
- */
+/** Reads a bundle once per process and fills in the operator's name. Frozen, because it is shared. */
 export function loadDocument(name: string, platform: string): Promise<OpenApiDocument> {
   const key = JSON.stringify([name, platform]);
   const document = loaded.get(key) ?? readDocument(name, platform);
@@ -71,7 +67,6 @@ function freeze<T>(part: T): T {
   return part;
 }
 
-/** What stands at a place of a document, itself or by reference. Errors: throws for a reference to nothing. */
 export function resolve<T extends object>(document: OpenApiDocument, part: T | Reference): T {
   if (!("$ref" in part)) return part;
   const [, , kind = "", name = ""] = part.$ref.split("/");
@@ -83,7 +78,6 @@ export function resolve<T extends object>(document: OpenApiDocument, part: T | R
 const methods = ["get", "put", "post", "delete", "patch"] as const;
 export type Method = (typeof methods)[number];
 
-/** Every operation with its place, parameters of the path included, in the order of the document. */
 export function listOperations(document: OpenApiDocument): { path: string; method: Method; operation: Operation }[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {

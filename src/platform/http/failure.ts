@@ -3,10 +3,9 @@ import { isDatabaseUnavailable, isTimedOut } from "../database/db.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Writes the body of a failed request in the words of one audience; status and headers stand already. */
+/** Writes the body of a failed request for one audience; status and headers are set. */
 export type RenderFailure = (failure: AppError, res: Response) => void;
 
-/** Ends every failed request: what went wrong inside goes to the log, its public half to `render`. */
 export function answerFailures({ log, render }: { log: Log; render: RenderFailure }): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const failure = toAppError(error);
@@ -17,7 +16,7 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
       );
     }
     if (res.headersSent || res.destroyed) {
-      // Half a list must not look whole: the caller sees a broken connection.
+      // A cut-off list must not look complete.
       res.socket?.resetAndDestroy();
       return;
     }
@@ -43,7 +42,7 @@ function toAppError(error: unknown): AppError {
     const message = "The answer takes too long just now. Ask for less, or try again later.";
     return new AppError("unavailable", "timed_out", message, undefined, { cause: error });
   }
-  // Express throws such errors for an address that it cannot decode.
+  // express throws this for an address it cannot decode.
   if (error instanceof Error && "status" in error && error.status === 400) {
     return new AppError("invalid", "invalid_request", "The address is not correctly percent-encoded.");
   }

@@ -1,23 +1,16 @@
 import { resolve, type OpenApiDocument, type Operation, type Schema } from "./document.ts";
 import { makeSchemaChecks, type Check } from "./validator-library.ts";
 
-/** What is wrong with one parameter, in words that name no value. */
 export type ParameterFault = { name: string; message: string };
 
-/**
- * Holds the parameters of a request, as texts, against an operation; null where nothing is wrong. Names that it does
- * not know pass.
- */
+/** Returns the first invalid parameter; unknown names pass. */
 export type FormCheck = (values: Readonly<Record<string, unknown>>) => ParameterFault | null;
 
 const formType = "application/x-www-form-urlencoded";
 
 /**
- * Makes checks of what an operation takes in its query or form, for endpoints where the protocol has unknown names
- * passed over.
- *
- * Shape: a parameter without `maxLength` is at most as long as its `x-max-length` or, without one, that of its
- *        operation.
+ * Makes checks of an operation's query or form, for protocols that ignore unknown names. `x-max-length` is the limit of
+ * a field without `maxLength`, or of all fields of the operation.
  */
 export function makeFormCheck(
   document: OpenApiDocument,
@@ -44,7 +37,6 @@ export function makeFormCheck(
   };
 }
 
-/** The query parameters and form fields of an operation, with their schemas. */
 export function listFields(document: OpenApiDocument, operation: Operation): [name: string, schema: Schema][] {
   const queries = (operation.parameters ?? [])
     .map((parameter) => resolve(document, parameter))

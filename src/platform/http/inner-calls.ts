@@ -4,20 +4,13 @@ import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";
 import { CallerLeft } from "../concurrency/caller.ts";
 
-/** Where requests of this process seem to go. */
 export const innerOrigin = "http://inside.invalid";
 
-/** Sends a request to a router in this process. */
 export type InnerFetch = (request: Request) => Promise<Response>;
 
-/**
- * Calls routers in this process, through memory instead of the network, and without a token.
- *
- * Shape: `findCaller` answers for whom a request is that came this way; null for every other.
- */
+/** Calls routers in this process, in memory and without a token. `findCaller` returns null for all other requests. */
 export function makeInnerCalls<Caller extends { requestId: string }>(): {
   findCaller(req: IncomingMessage): Caller | null;
-  /** Lets `router` answer the requests of callers. */
   serve(router: Router): (caller: Caller) => InnerFetch;
 } {
   const callers = new WeakMap<Duplex, Caller>();
@@ -57,7 +50,7 @@ async function send(request: Request, connect: () => Duplex): Promise<Response> 
   if (given === null) sent.end();
   else pipeline(given, sent).catch((error: unknown) => sent.destroy(error as Error));
   const answer = await answered.catch((error: unknown) => {
-    // A body that breaks off breaks the connection too, which is not the reason then.
+    // A broken request body also breaks the response; report the first error.
     throw given?.errored ?? error;
   });
   const chunks: Buffer[] = [];

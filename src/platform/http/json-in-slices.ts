@@ -8,7 +8,7 @@ const afterOthers: InTurn = async (part) => {
   return part();
 };
 
-/** Does something with each of a long list; other requests have their turn meanwhile. */
+/** Maps a long list without blocking other requests. */
 export async function mapInSlices<T, R>(items: readonly T[], work: (item: T) => R, inTurn = afterOthers): Promise<R[]> {
   const done: R[] = [];
   for (let at = 0; at < items.length; at += itemsInSlice) {
@@ -18,14 +18,13 @@ export async function mapInSlices<T, R>(items: readonly T[], work: (item: T) => 
   return done;
 }
 
-/** As `JSON.stringify`; see `jsonInSlices`. */
 export async function stringifyInSlices(value: object, inTurn = afterOthers): Promise<string> {
   let text = "";
   for await (const piece of jsonInSlices(value, inTurn)) text += piece;
   return text;
 }
 
-/** As `JSON.stringify`, in pieces; other requests have their turn between those of long lists of a record. */
+/** Like `JSON.stringify`, in pieces, between which other requests run. */
 export async function* jsonInSlices(value: object, inTurn = afterOthers): AsyncGenerator<string> {
   const isLong = (one: unknown): one is unknown[] => Array.isArray(one) && one.length > itemsInSlice;
   if (Array.isArray(value) || !Object.values(value).some(isLong)) return void (yield JSON.stringify(value));

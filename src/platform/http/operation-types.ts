@@ -14,7 +14,6 @@ import type {
 import type { Caller as Connection } from "../concurrency/caller.ts";
 import type { Upload } from "./upload.ts";
 
-/** One operation as openapi-typescript describes it. */
 type Described = {
   parameters: { query?: object; path?: object; header?: object };
   requestBody?: object;
@@ -37,18 +36,13 @@ type DoneWith<Status, Response> = {
   headers?: Record<string, string>;
   later?: Later;
 } & ([BodyOf<Response>] extends [never] ? { body?: undefined } : { body: BodyOf<Response> });
-/** What a change may answer, by the statuses of its contract. */
 export type ChangeAnswer<Responses> = {
   [Status in Extract<keyof Responses, 200 | 201 | 202 | 204>]: DoneWith<Status, Responses[Status]>;
 }[Extract<keyof Responses, 200 | 201 | 202 | 204>];
 
-/** A read names 304 among its answers; whatever else succeeds is a change. */
+/** A read has a 304 response; every other success is a change. */
 type IsRead<Responses> = Responses extends { 304: unknown } ? true : false;
 
-/**
- * What a handler may answer: what comes out of the database where the contract has a read, what a change answers, else
- * a failure that the contract describes.
- */
 export type Answer<Op extends Described> =
   IsRead<Op["responses"]> extends true
     ? Op["responses"] extends { 200: infer Ok }
@@ -68,19 +62,16 @@ type BodyGiven<Op> = Op extends { requestBody: { content: { "application/json": 
         ? Buffer
         : undefined;
 
-/** Parameters as the validator leaves them: of their types, in their bounds, nothing unknown among them. */
 export type OperationRequest<Op extends Described, Caller> = {
   caller: Caller;
   path: Required<Op["parameters"]>["path"];
   query: NonNullable<Op["parameters"]["query"]>;
 };
 
-/** What a change is given besides: headers and body as the contract describes them. */
 export type ChangeRequest<Op extends Described, Caller> = OperationRequest<Op, Caller> & {
   headers: NonNullable<Op["parameters"]["header"]>;
   body: BodyGiven<Op>;
   requestId: string;
-  /** Who waits for the answer; only what nobody else needs ends when they leave. */
   connection: Connection;
 };
 
@@ -88,7 +79,6 @@ export type Handler<Op extends Described, Caller> = (
   request: IsRead<Op["responses"]> extends true ? OperationRequest<Op, Caller> : ChangeRequest<Op, Caller>,
 ) => Answer<Op>;
 
-/** One handler for every operation of a document, by operationId. */
 export type Handlers<Operations, Caller> = {
   [Id in keyof Operations]: Operations[Id] extends Described ? Handler<Operations[Id], Caller> : never;
 };

@@ -5,9 +5,8 @@ import type { Pace } from "./reading.ts";
 const slice = 65_536;
 
 /**
- * Writes a body no faster than its reader takes it, and cuts off a reader who takes it too slowly.
+ * Writes a body at the reader's speed and resets the connection of a reader that is too slow.
  *
- * Shape:  headers stand already; what is cut off ends with a reset, so that it never looks whole.
  * Errors: CallerLeft once the reader has left or was cut off.
  */
 export function makePacedBody(
@@ -33,7 +32,7 @@ export function makePacedBody(
   };
 }
 
-/** Cuts a reader off who takes a body that was written in one piece too slowly. */
+/** Cuts off a slow reader of a body that was written at once. */
 export async function watchBody(res: ServerResponse, bytes: number, { stallMs, totalMs }: Pace): Promise<void> {
   if (!res.writableFinished) await happens(res, "finish", Math.min(totalMs, stallMs * Math.ceil(bytes / slice)));
 }

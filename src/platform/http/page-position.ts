@@ -1,15 +1,13 @@
 import { AppError } from "../errors.ts";
 import { sealRepeatably, unseal, type EncryptionKeys } from "../crypto/seal.ts";
 
-/** The last item of a page: the next page begins behind it, whatever has changed before it. */
+/** The last item of a page; the next page begins after it. */
 export type Position = { sortKey: string; id: string };
 
 /**
- * Writes a position as a cursor. It is sealed: a sort key holds a name, and cursors stand in addresses, which get
- * logged.
- *
- * Shape: `list` says whose and which list; a cursor of another list, or one that was altered, is refused when read.
- *        Equal positions give equal cursors, so that an unchanged page keeps its tag.
+ * Writes a position as a cursor, sealed because a sort key holds a name and addresses are logged. `list` names the list
+ * and its reader: other cursors are refused. Equal positions give equal cursors, so that an unchanged page keeps its
+ * ETag.
  */
 export function writeCursor(keys: EncryptionKeys, { sortKey, id }: Position, list: string): string {
   return sealRepeatably(keys, list, Buffer.from(JSON.stringify([sortKey, id]))).toString("base64url");

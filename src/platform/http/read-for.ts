@@ -4,11 +4,7 @@ import { takeReader } from "../database/replica.ts";
 import { backendOf, cancelStatement } from "../database/session.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 
-/**
- * Reads on one connection for one caller. When they leave, the statement that runs is cancelled at the server.
- *
- * Errors: CallerLeft when they left before or meanwhile; whatever `work` throws.
- */
+/** Reads on one connection; cancels the running statement at the server when the caller leaves (CallerLeft). */
 export async function readFor<T>(
   share: ReadShare,
   caller: Caller,
@@ -21,7 +17,7 @@ export async function readFor<T>(
   const off = caller.onLeave(() => {
     cancelling = cancelStatement(canceller, backendOf(client)!).catch((error: unknown) => {
       broken = error as Error;
-      // The statement fails with its connection; without this the caller's place would wait for it.
+      // Ends the statement, for which the caller's place would otherwise wait.
       void client.end();
     });
   });
@@ -29,12 +25,12 @@ export async function readFor<T>(
     if (caller.hasLeft()) throw new CallerLeft();
     return await work(client);
   } catch (error) {
-    // What was open in a transaction ends with its connection.
+    // A connection inside a transaction cannot be reused.
     if (client.getTransactionStatus() !== "I") broken = error as Error;
     throw caller.hasLeft() ? new CallerLeft() : error;
   } finally {
     off();
-    // Before the connection is another caller's: a cancellation that comes late would be for their statement.
+    // Before the connection is reused: a late cancellation would hit another caller's statement.
     await cancelling;
     client.release(broken);
   }

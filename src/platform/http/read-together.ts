@@ -7,14 +7,10 @@ import { readFor } from "./read-for.ts";
 type Asked = { client: string; id: string; caller: Caller };
 export type ReadTogether = (query: ReadQuery<unknown>, asked: Asked) => Promise<string | null>;
 
-// Few enough that a busy process keeps several connections at work, enough to save most of the round trips.
+// Few enough to keep several connections busy, enough to save most round trips.
 const atOnce = 8;
 
-/**
- * Makes the reader of single records: those asked for while the last input was read share a statement. Nothing is kept.
- *
- * Errors: CallerLeft for who left before their record was read.
- */
+/** Batches reads of single records: those that arrive during one statement share the next. */
 export function makeReadTogether(share: ReadShare): ReadTogether {
   const loaders = new Map<string, DataLoader<Asked, string | null>>();
   return (query, asked) => {

@@ -1,37 +1,35 @@
 import type { ReadShare } from "../database/shares.ts";
 import { makeGate, type Gate } from "../concurrency/gate.ts";
 
-/** What every reader of the APIs shares in one process. */
+/** The limits that all readers of the APIs in one process share. */
 export type Reading = {
   share: ReadShare;
   lists: Gate;
-  /** Long lists need a place here, too: one for each app. */
+  /** Long lists also need a place here: one per app. */
   streams: Gate;
-  /** Lists that were too long to be held when they were last read. */
+  /** Lists that were too long for one statement when last read. */
   longLists: LongLists;
-  /** Single records: short, so that many are read at the same time. */
+  /** Short reads, so many run at the same time. */
   records: Gate;
-  /** What staff ask and change. Their share of connections decides how much of it is done at the same time. */
+  /** Requests of staff, which their share of connections limits. */
   staff: Gate;
   pace: Pace;
 };
 
-/** How fast a caller has to take an answer. */
 export type Pace = {
-  /** Time for each 64 KiB. */
+  /** Per 64 KiB. */
   stallMs: number;
-  /** Time for a whole list. */
+  /** Per list. */
   totalMs: number;
 };
 
 export type ListSettings = { openPerApp: number; waitSeconds: number; stallSeconds: number; totalSeconds: number };
 
-/** How many lists may be open in a process for each that one app may have open. */
 const openInAll = 8;
 const records = { places: 64, placesPerClient: 32, open: 4096, openPerClient: 1024 };
 const staff = { places: 32, placesPerClient: 16 };
 
-/** Makes the limits of one process; of the connections one is kept for single records. */
+/** One connection is kept for single records. */
 export function makeReading(share: ReadShare, settings: ListSettings): Reading {
   const places = Math.max(1, (share.pool.options.max ?? 10) - 1);
   const waitMs = settings.waitSeconds * 1000;
@@ -49,7 +47,7 @@ export function makeReading(share: ReadShare, settings: ListSettings): Reading {
 
 const openGate: Gate = { admit: () => () => undefined, enter: async () => () => undefined };
 
-/** The same for requests within one that holds a place: waiting for a second one, they might wait for themselves. */
+/** For requests inside one that already holds a place, to avoid a deadlock. */
 export const withoutGates = (reading: Reading): Reading => ({
   ...reading,
   lists: openGate,

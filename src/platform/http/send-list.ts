@@ -7,7 +7,7 @@ import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "
 import { streamList } from "./stream-list.ts";
 import type { Statement } from "../database/sql.ts";
 
-/** Answers a list: a page when one was asked for, whole in one piece when it is short, streamed when it is long. */
+/** Sends a list: one page, whole if it is short, streamed if it is long. */
 export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {
   const { lists, longLists } = sending.reading;
   const { page } = list;
@@ -32,7 +32,6 @@ const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || curs
 const ownerOf = ({ query, given }: Pick<JsonList<unknown>, "query" | "given">): string =>
   JSON.stringify([query.name, Object.values(given)]);
 
-/** A statement with its values, whose rows come as arrays. */
 const ask = <Given extends object>({ name, text, values }: Statement<Given>, given: Given) => ({
   ...(name === undefined ? {} : { name }),
   text,
@@ -42,7 +41,7 @@ const ask = <Given extends object>({ name, text, values }: Statement<Given>, giv
 
 type Version = [shown: boolean, version: string | null];
 
-/** The tag of the list, or of the page of it that is asked for, as the client's snapshot has it. */
+/** The tag of the list or page in the client's snapshot. */
 async function readTag(client: pg.ClientBase, list: JsonList<unknown>): Promise<string> {
   const { rows } = await client.query<Version>(ask(list.query.version, list.given));
   const [shown, version] = rows[0]!;
@@ -50,14 +49,13 @@ async function readTag(client: pg.ClientBase, list: JsonList<unknown>): Promise<
   return tagOf(list, version);
 }
 
-// Another statement may write the same rows otherwise.
 const tagOf = (
   { query, given, page }: Pick<JsonList<unknown>, "query" | "given" | "page">,
   version: string | null,
 ): string =>
   etagOf(JSON.stringify([query.rows.text, Object.values(given), page.limit ?? null, page.cursor ?? null, version]));
 
-/** Answers GET of what the caller has already, and HEAD of a whole list, without reading the list. */
+/** Answers a conditional GET, and HEAD, without reading the list. */
 async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): Promise<boolean> {
   const { req, res, reading, caller } = sending;
   const isHead = req.method === "HEAD" && !isPage(list.page);
@@ -70,7 +68,7 @@ async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): P
   return res.headersSent;
 }
 
-/** Reads a list together with its version; null where it is too long to be held. */
+/** Null if the list is too long. */
 async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending): Promise<Held | null> {
   const { query, given, missing } = list;
   type Whole = [version: string | null, shown: boolean, count: number, body: string];
@@ -80,13 +78,13 @@ async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending):
   return count > heldItems ? null : { body, etag: tagOf(list, version) };
 }
 
-/** Sends a long list in one snapshot; of one app one at a time, so that long lists leave places to its short ones. */
+/** Streams from one snapshot; one list per app, so that its short lists find places. */
 async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> {
   const { reading, caller, res, check } = sending;
   const { query, given } = list;
   const work = () =>
     readFor(reading.share, caller, async (client) => {
-      // The statement of the list lasts as long as its reader takes.
+      // The statement lasts as long as its reader takes.
       await client.query(
         `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${reading.pace.totalMs}`,
       );

@@ -21,7 +21,6 @@ export type Sending = {
   cursorKeys: EncryptionKeys;
 };
 
-/** Answers one record; its absence is the answer's own error. */
 export async function sendRead({ query, client, id, missing }: JsonRead<unknown>, sending: Sending): Promise<void> {
   const { reading, readTogether, caller } = sending;
   admit(reading.records, sending);
@@ -36,7 +35,7 @@ export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): P
   await sendBody(JSON.stringify(await inPlace(lists, sending, make)), sending);
 }
 
-/** Does a change and sends what it answers. A caller who leaves meanwhile does not stop it. */
+/** A caller who leaves does not stop a change. */
 export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Promise<void> {
   const { staff } = sending.reading;
   const leave = admit(staff, sending);
@@ -51,7 +50,7 @@ export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Prom
   res.end();
 }
 
-/** Waits without a place, and without counting as one of the requests of the app. Errors: CallerLeft. */
+/** Waits without a place, and without counting as an open request. */
 async function waitFor({ later, ...done }: Done, leave: () => void, sending: Sending): Promise<Done> {
   const { caller, reading } = sending;
   leave();
@@ -62,7 +61,7 @@ async function waitFor({ later, ...done }: Done, leave: () => void, sending: Sen
   return inPlace(reading.staff, sending, () => later!.work());
 }
 
-/** Counts the request as one of its app until it is answered; refuses it where there are too many. */
+/** Counts the request until it is answered; refuses it if there are too many. */
 export function admit(gate: Gate, { res, clientId, caller }: Sending): () => void {
   if (caller.hasLeft()) throw new CallerLeft();
   const leave = gate.admit(clientId);
@@ -70,7 +69,6 @@ export function admit(gate: Gate, { res, clientId, caller }: Sending): () => voi
   return leave;
 }
 
-/** Does the work of a request in a place of its app. */
 export async function inPlace<T>(gate: Gate, { clientId, caller }: Sending, work: () => Promise<T>): Promise<T> {
   const leave = await gate.enter(clientId, caller);
   try {
@@ -80,20 +78,19 @@ export async function inPlace<T>(gate: Gate, { clientId, caller }: Sending, work
   }
 }
 
-/** `etag` where it is known without the body. */
 export type Held = { body: string; etag?: string };
 
 const shortText = 16_384;
 export const contentType = "application/json; charset=utf-8";
 
-/** Answers a body that is held, or 304 where the caller has it already. */
+/** Sends a body, or 304. */
 export async function sendBody(
   text: string,
   { req, res, check, reading }: Sending,
   { etag: known }: Omit<Held, "body"> = {},
 ): Promise<void> {
   check?.(JSON.parse(text));
-  // A long text is turned into bytes once where its tag is made of them too.
+  // Encodes a long text only once, for its tag and for sending.
   const body = text.length < shortText || known !== undefined ? text : Buffer.from(text);
   const etag = known ?? etagOf(body);
   if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag)).end();

@@ -9,13 +9,12 @@ import type { BodyCheck } from "./validation.ts";
 type Rows = { text: string; values: unknown[] };
 type Streaming = { res: Response; etag: string; pace: Pace; check: BodyCheck | null };
 
-// The first rows go out at once; more at a time would keep the process from other requests for longer.
+// The first rows go out at once; larger batches would block other requests.
 const rowsAtOnce = { first: 50, then: 250 };
 
 /**
- * Sends a list as it is read: memory does not grow with it. Answers how many items it had.
- *
- * Shape:  chunked; a list that breaks off gets no last chunk, so that it never looks whole.
+ * Sends a list as it is read, so that memory does not grow; returns the number of items. A list that breaks off gets no
+ * last chunk.
  */
 export async function streamList(
   client: pg.PoolClient,

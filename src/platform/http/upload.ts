@@ -11,11 +11,7 @@ const prefix = "schultor-upload-";
 const keptHours = 24;
 
 /**
- * A body that is a file. It is taken off the connection only when somebody asks for it, into a file of its own.
- *
- * Shape: `path`, `size` and `sha256` are there once it is received; `keep` leaves the file to the caller, who removes
- *        it; without it `drop` does.
- * Units: size and limit in bytes.
+ * A file as request body, received into a temporary file on demand. `drop` removes that file unless `keep` was called.
  */
 export class Upload {
   readonly #req: IncomingMessage;
@@ -28,7 +24,7 @@ export class Upload {
     this.#limit = limit;
   }
 
-  /** Errors: too_large body_too_large; invalid where the connection ends before the file does. */
+  /** Errors: too_large body_too_large; invalid if the connection ends early. */
   async receive(): Promise<void> {
     if (Number(this.#req.headers["content-length"] ?? 0) > this.#limit) throw this.#tooLarge();
     const path = join(tmpdir(), prefix + randomUUID());
@@ -36,7 +32,7 @@ export class Upload {
     const sum = createHash("sha256");
     let size = 0;
     try {
-      // A connection that is destroyed could not be answered.
+      // A destroyed connection could not be answered.
       for await (const bytes of this.#req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         size += bytes.length;
         if (size > this.#limit) throw this.#tooLarge();
@@ -71,17 +67,13 @@ export class Upload {
     if (this.#received !== undefined && !this.#isKept) await rm(this.#received.path, { force: true });
   }
 
-  /** What two requests with the same file have in common. */
+  /** Equal for two requests with the same file. */
   toJSON(): object {
     return { sha256: this.file.sha256 };
   }
 }
 
-/**
- * Makes the job that removes files which a process left behind when it was killed, because they hold names.
- *
- * Shape: each process removes those on its machine. Their age is that of the file system, which knows no other clock.
- */
+/** Removes files of killed processes, because they hold names. The file system's clock decides their age. */
 export const makeUploadSweep = (): WorkerJob => ({
   name: "http.sweepUploads",
   everySeconds: 3600,

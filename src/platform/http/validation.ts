@@ -4,15 +4,12 @@ import { readImage } from "../images/image.ts";
 import { resolve, type OpenApiDocument, type Parameter, type Schema } from "./document.ts";
 import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
 
-/**
- * Makes the check of a request against its operation; what passes has its query read into numbers, booleans and lists.
- */
+/** Makes the check of a request; it converts the query to numbers, booleans and lists. */
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
   const makeValidator = makeRequestValidator(document);
   const schemas = makeSchemaChecks(document);
   return (place) => {
     const { operation } = place;
-    // Bodies are read and checked by body.ts.
     const { requestBody: _body, ...withoutBody } = operation;
     const validate = makeValidator({ ...place, operation: withoutBody });
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
@@ -27,7 +24,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       .filter(({ in: where, name }) => where === "header" && name !== "If-None-Match")
       .map(({ name }) => name.toLowerCase());
     return (req, res, next) => {
-      // Most calls carry one id and nothing else: then its schema is all there is to ask.
+      // Fast path: most calls carry only ids.
       if (isAllInPath && !req.url.includes("?") && headers.every((name) => req.headers[name] === undefined)) {
         const wrong = inPath.find(({ parameter, check }) => check(req.params[parameter.name]) !== null);
         if (wrong) throw wrongParameter(wrong.parameter);
@@ -37,7 +34,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       checkNames(req, queries);
       joinLists(req, parameters);
       checkValues(req, parameters);
-      // Its type must not choose (and fill) a cache of checks.
+      // Otherwise a caller could fill the library's cache, which is keyed by type.
       delete req.headers["content-type"];
       try {
         validate(req, res);
@@ -64,7 +61,6 @@ function inOurWords(error: unknown, parameters: Parameter[]): unknown {
   return known === undefined ? unknownParameter(name) : wrongParameter(known);
 }
 
-/** Where a parameter stands, by the validator's word for the place. */
 const places: Record<string, string> = { params: "path", headers: "header" };
 
 const isSameHeader = (parameter: Parameter, name: string) => parameter.name.toLowerCase() === name.toLowerCase();
@@ -77,7 +73,7 @@ function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
 
 const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
 
-/** The validator behind reads `name[x]` as a part of `name`, and fails on a list without `=`; neither gets there. */
+/** The library reads `name[x]` as part of `name` and fails on a list without `=`. */
 function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
   const at = req.url.indexOf("?");
   if (at === -1) return;
@@ -94,7 +90,7 @@ function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
   }
 }
 
-/** A refusal because of one parameter, for audiences with words of their own. Shape: `parameter` is safe to show. */
+/** `parameter` is safe to show. */
 export class ParameterError extends AppError {
   readonly parameter: string;
   readonly fault: "unknown" | "wrong" | "repeated";
@@ -121,16 +117,11 @@ function decode(part: string): string {
   try {
     const text = decodeURIComponent(part);
     if (!text.includes("\0")) return text;
-  } catch {
-    // answered below
-  }
+  } catch {}
   throw invalid("The address is not correctly percent-encoded.");
 }
 
-/**
- * The one spelling of each type; the validator behind reads whatever JavaScript takes for a number, such as 1e2 or
- * 0x10.
- */
+/** The library accepts everything that JavaScript takes for a number, such as 1e2 or 0x10. */
 const spellings: Record<string, RegExp> = {
   integer: /^(0|-?[1-9]\d*)$/,
   number: /^-?(0|[1-9]\d*)(\.\d+)?$/,
@@ -145,10 +136,7 @@ function checkValues(req: Request, parameters: Parameter[]): void {
   }
 }
 
-/**
- * Clients write a list as one value with commas or, where their generator passes over `explode: false`, as one after
- * the other.
- */
+/** Some generators ignore `explode: false` and repeat the parameter; joins the values. */
 function joinLists(req: Request, parameters: Parameter[]): void {
   for (const { name } of parameters.filter(isList)) {
     const given = req.query[name];
@@ -160,10 +148,8 @@ function joinLists(req: Request, parameters: Parameter[]): void {
 
 const isList = (parameter: Parameter): boolean => parameter.in === "query" && parameter.schema?.type === "array";
 
-/** `status` is 200 where it is left out. */
 export type BodyCheck = (body: unknown, status?: number) => void;
 
-/** Makes the check of a successful body against its operation: for tests and development, where it may cost time. */
 const checkPdf = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && body.subarray(0, 5).toString() === "%PDF-" ? null : ["not a PDF"];
 const checkImage = (body: unknown): string[] | null =>

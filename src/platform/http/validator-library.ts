@@ -3,9 +3,8 @@ import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/f
 import type { Request, Response } from "express";
 import type { OpenApiDocument, Operation } from "./document.ts";
 
-// Everything that leans on the insides of express-openapi-validator stands here. Its own middleware compiles the
-// pattern of every path at every request, answers HEAD with 405 and adds path parameters to the whole app;
-// bench/README.md has what it costs.
+// All that depends on internals of express-openapi-validator. Its own middleware compiles every path's pattern at each
+// request, answers HEAD with 405 and adds path parameters to the whole app; bench/README.md has the cost.
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const options = {
   strict: false,
@@ -22,9 +21,9 @@ const options = {
 export type Place = { path: string; operation: Operation };
 
 /**
- * Checks a request, and reads its query into numbers, booleans and lists.
+ * Checks a request and converts its query.
  *
- * Errors: one with `status` 400 that names the parameter in `errors[0].path` or `path`, as in `/query/limit`.
+ * Errors: `status` 400 with the parameter in `errors[0].path` or `path`, as in `/query/limit`.
  */
 export type ValidateRequest = (req: Request, res: Response) => void;
 
@@ -34,13 +33,12 @@ export type Fault = {
   message?: string;
   params?: Readonly<Record<string, unknown>>;
 };
-/** Answers what is wrong with a value; null where nothing is. */
+/** Returns what is wrong with a value. */
 export type Check = (value: unknown) => Fault[] | null;
 
 type Compiled = ((value: unknown) => boolean) & { errors?: Fault[] | null };
 type Insides = { ajv: { compile(schema: object): Compiled }; ajvBody: { compile(schema: object): Compiled } };
 
-/** Errors: throws when the library no longer has what is used of it. */
 export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
   checkLibrary();
   return bindValidator(new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options));
@@ -51,10 +49,8 @@ type SchemaChecks = Record<"text" | "json", (schema: object) => Check>;
 const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
 
 /**
- * Makes checks of values against schemas of a document, each once a process.
- *
- * Shape: `text` takes values as a query or form has them, where a number is written out; `json` takes them as a JSON
- *        body has them.
+ * Makes checks against schemas of a document, once per process: `text` for query and form values, `json` for JSON
+ * bodies.
  */
 export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
   const checks = madeChecks.get(document) ?? compileChecks(document);
@@ -92,12 +88,12 @@ const bindValidator =
     return (req, res) => {
       const request: Partial<OpenApiRequest> = req;
       request.openapi = { ...place, pathParams: req.params as Record<string, string>, serial: 0 };
-      // The declared type is of Express 4.
+      // Declared for Express 4.
       void validator.validate(req as unknown as OpenApiRequest, res as never, noNext);
     };
   };
 
-// The handler must not run inside the validator: its `try` is not for the handler's errors.
+// The handler must not run inside the validator's `try`.
 const noNext = (() => undefined) as never;
 
 const probe: OpenApiDocument = {
@@ -120,7 +116,7 @@ const probed: Place = {
 
 let isChecked = false;
 
-/** Asks the library for everything that is used of it, once a process. Errors: throws with what is missing. */
+/** Tests everything that is used of the library, once per process. Errors: says what is missing. */
 export function checkLibrary(given: typeof RequestValidator = RequestValidator): void {
   if (isChecked && given === RequestValidator) return;
   const has = (what: string, holds: () => boolean) => {
@@ -168,9 +164,7 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
   isChecked = true;
 }
 
-/**
- * A copy that a validator may change, without the examples, in which it would take an `id` for the name of a schema.
- */
+/** Drops examples too, because the validator would take an `id` in them for a schema id. */
 function copyOf<T extends object>(part: object): T {
   return JSON.parse(
     JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),

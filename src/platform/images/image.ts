@@ -2,9 +2,8 @@ export type ImageType = "image/png" | "image/jpeg" | "image/webp";
 export type ImageHead = { type: ImageType; width: number; height: number };
 
 /**
- * Reads from the first bytes of an image what it is and how large; null where it is none of the three.
+ * Reads type and size from the first bytes of an image; null for other types.
  *
- * Units:  pixels.
  * Source: PNG (third edition) sections 5.2 and 11.2.1, JPEG (ITU-T T.81) annex B, WebP (RFC 9649) section 2.
  */
 export function readImage(bytes: Buffer): ImageHead | null {
@@ -20,7 +19,7 @@ function readPng(bytes: Buffer): ImageHead | null {
   return { type: "image/png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-/** Frames that hold a size: C4, C8 and CC are tables. */
+/** Frames with a size; C4, C8 and CC are tables. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
 function readJpeg(bytes: Buffer): ImageHead | null {

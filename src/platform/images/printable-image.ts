@@ -3,12 +3,8 @@ import { PNG } from "pngjs";
 import { readImage } from "./image.ts";
 
 /**
- * Makes an image that pdfkit prints as it is: of a PNG one without transparency, on white; a JPEG stays.
- *
- * pdfkit decodes transparent and interlaced PNG images in a callback of zlib, where an error would end the process.
- *
- * Shape:  null for what is no whole PNG or JPEG image.
- * Source: PNG (third edition) section 5, JPEG (ITU-T T.81) annex B.
+ * Makes an image that pdfkit prints without decoding: an opaque PNG, or the JPEG itself; null for a broken image.
+ * pdfkit decodes PNG in a zlib callback, where an error would end the process.
  */
 export function makePrintable(image: Uint8Array): Buffer | null {
   const bytes = Buffer.from(image);
@@ -26,10 +22,10 @@ function flatten(bytes: Buffer): Buffer | null {
   }
 }
 
-/** Of 1024 × 1024 pixels with four channels of 16 bits, and what precedes each row. */
+/** 1024 × 1024 pixels, four channels of 16 bits, and a filter byte per row. */
 const mostInflated = 1024 * (1024 * 8 + 8);
 
-/** Whether a PNG has one size only, and data for no more than the largest logo: pngjs sets interlaced ones no limit. */
+/** pngjs does not limit the size of interlaced images. */
 function isBoundedPng(bytes: Buffer): boolean {
   const data: Buffer[] = [];
   for (let at = 8; at + 12 <= bytes.length;) {
@@ -46,12 +42,12 @@ function isBoundedPng(bytes: Buffer): boolean {
   }
 }
 
-/** Whether a JPEG has a frame of 8 bits, of gray, colours or CMYK, then a scan, and an end. */
+/** Whether a JPEG has an 8-bit frame, a scan and an end. */
 function isWholeJpeg(bytes: Buffer): boolean {
   let hasFrame = false;
   for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1]!;
-    // A scan goes on to the end, and there may be more after it.
+    // A scan may be followed by more.
     if (marker === 0xda) return hasFrame && bytes.lastIndexOf(endOfJpeg) > at;
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
       if (bytes[at + 4] !== 8 || ![1, 3, 4].includes(bytes[at + 9] ?? 0)) return false;

@@ -1,11 +1,7 @@
-/** Rows that one statement of a sweep removes at most: so many are gone within a second, and lock no row for longer. */
+/** So many rows are removed within a second, so that locks are short. */
 export const sweepBatch = 5000;
 
-/**
- * Removes old rows a batch at a time, until a batch is not full; answers how many there were.
- *
- * Shape: `removeBatch` answers how many rows it removed, each batch in a transaction of its own.
- */
+/** Removes rows, each batch in its own transaction, until a batch is not full; returns how many. */
 export async function removeInBatches(
   signal: AbortSignal,
   removeBatch: (batch: number) => Promise<number>,

@@ -1,18 +1,16 @@
 import type pg from "pg";
 
 /**
- * Starts work before the next scheduled run: at once when woken by this process, through LISTEN when woken by another.
- *
- * Shape:  wake-ups are hints; one may be lost with its connection, so work also runs on a schedule.
+ * Starts work before its schedule, by a call in this process or LISTEN. A wake-up may be lost, so work also runs on a
+ * schedule.
  */
 export type WakeUp = {
-  /** Ends the waiting, or the next waiting if there is none. */
+  /** Ends the current wait, or else the next one. */
   wake(): void;
   /** Resolves when woken, after the time, or when `signal` aborts. */
   wait(seconds: number, signal: AbortSignal): Promise<void>;
 };
 
-/** Makes a wake-up between parts of one process. */
 export function makeWakeUp(): WakeUp {
   let isPending = false;
   const waiting = new Set<() => void>();
@@ -44,14 +42,10 @@ export function makeWakeUp(): WakeUp {
 export type Listener = { close(): Promise<void> };
 
 const reconnectMs = 1000;
-// A question, without which nobody would notice that a silent server is gone.
+// A query that detects a dead server.
 const usual = { askMs: 15_000 };
 
-/**
- * Holds one connection of the pool, on which PostgreSQL reports the work of other processes.
- *
- * Errors: none; a lost connection is replaced.
- */
+/** Listens on one connection of the pool; a lost connection is replaced. */
 export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp>>, { askMs } = usual): Listener {
   let client: pg.PoolClient | null = null;
   let retry: NodeJS.Timeout | undefined;
@@ -91,7 +85,7 @@ export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp
   const start = (): void => {
     opening = connect().catch(tryAgain);
   };
-  // The connection is closed, not given back to the pool, because its subscriptions would stay.
+  // Closed instead of reused, because its subscriptions would stay.
   const release = (): void => {
     const held = client;
     client = null;

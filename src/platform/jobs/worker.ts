@@ -3,30 +3,28 @@ import type { Log } from "../telemetry/log.ts";
 import { watchJobs, type Metrics } from "../telemetry/metrics.ts";
 
 /**
- * Work that is done again and again.
+ * A repeated job. `run` may run in several processes at once, and ends soon after `signal` aborts.
  *
- * Shape: `run` may be running in several processes at once and must bear that; it ends soon after `signal` aborts.
  * Units: `everySeconds` counts from the end of one run to the start of the next.
  */
 export type WorkerJob = {
   name: string;
   everySeconds: number;
-  /** Web processes need it too, such as watching for new signing keys. */
+  /** Also runs in web processes, such as watching for new signing keys. */
   inEveryProcess?: true;
-  /** Waits for the next run; shorter than it should when there is work before the time. */
+  /** Waits for the next run; may return early. */
   wait?(seconds: number, signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 };
 
 export type Worker = {
-  /** Ends the jobs; what still runs gets the grace time. */
   stop(graceSeconds: number): Promise<void>;
 };
 
 type Surroundings = {
   log: Log;
   metrics: Metrics;
-  /** Called after each run that was not aborted. Units: durationMs in milliseconds. */
+  /** Called after each run that was not aborted. */
   onRun?: (run: { name: string; outcome: "done" | "failed"; durationMs: number }) => void;
 };
 

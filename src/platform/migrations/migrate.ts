@@ -10,22 +10,22 @@ import { run, sql, statement } from "../database/sql.ts";
 
 export const migrationsFolder = join(import.meta.dirname, "../../../prisma/migrations");
 
-/** `worksSince`: the oldest release that works beside it; null where every one does. */
+/** `worksSince`: the oldest release that works with it; null if all do. */
 type Migration = { name: string; sql: string; checksum: string; worksSince: string | null };
 type Recorded = { migration_name: string; checksum: string; finished_at: Date | null; note: string | null };
 
-/** How a migration waits for its locks. Every statement of the running service queues behind the one that waits. */
+/** Running statements queue behind a waiting migration, so it gives up after `waitMs` and tries again. */
 type LockWaits = { waitMs: number; pauseMs: number; attempts: number };
 const patient: LockWaits = { waitMs: 2000, pauseMs: 1000, attempts: 60 };
 
 /**
- * Brings a database to the state of the migrations folder.
+ * Applies the missing migrations and returns their names.
  *
- * Shape:  answers the names it applied. Each runs in one transaction with its row in `_prisma_migrations`, in Prisma's
- *         form, so that `prisma migrate deploy` agrees; processes that start together take turns. The service of an
- *         earlier release runs on meanwhile: a lock that is not free soon is given up and asked for again.
- * Errors: DatabaseStartError when the database holds a migration that this release does not work with, or that was
- *         changed since, and, unless `isRestoring`, while a restore is not finished.
+ * Each runs in one transaction with its row in `_prisma_migrations`, in Prisma's form; processes that start together
+ * take turns. A lock that is not free soon is retried, because the earlier release is still running.
+ *
+ * Errors: DatabaseStartError for a migration that was changed or that this release does not work with, and, unless
+ *         `isRestoring`, while a restore is unfinished.
  */
 export async function applyMigrations(
   url: string,
@@ -45,15 +45,12 @@ export async function applyMigrations(
       return pending.map(({ name }) => name);
     });
   } finally {
-    // The lock goes with the session.
+    // The lock ends with the session.
     await client.end();
   }
 }
 
-/**
- * Throws while a restore is not finished or a migration of the folder is missing, and when one of a newer release took
- * away what this one uses.
- */
+/** Throws if a migration is missing, a newer one removed what this release uses, or a restore is unfinished. */
 export async function checkMigrated(db: pg.Pool | pg.Client, folder = migrationsFolder): Promise<void> {
   await checkRestored(db);
   const { rows } = await db.query<{ name: string; note: string | null }>(
@@ -69,7 +66,7 @@ export async function checkMigrated(db: pg.Pool | pg.Client, folder = migrations
   if (unfit !== undefined) throw tooNew(unfit.name);
 }
 
-// The same number as `prisma migrate deploy` takes, so that the two exclude each other.
+// Prisma's number, so that `prisma migrate deploy` and this exclude each other.
 const prismaLock = 72_707_369;
 
 const recordTable = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (

@@ -4,11 +4,11 @@ import { Agent, type Dispatcher } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 
 export type OutboundPolicy = {
-  /** For development: addresses inside the network. */
+  /** For development. */
   allowPrivateAddresses: boolean;
-  /** For development: plain http; follows the above if left out. */
+  /** For development: plain http; defaults to `allowPrivateAddresses`. */
   allowHttp?: boolean;
-  /** How names are resolved and addresses checked; for tests. */
+  /** Name resolution and address check, for tests. */
   lookup?: Lookup;
   isAllowed?: (address: string) => boolean;
 };
@@ -28,10 +28,9 @@ export type Answer = {
   /** The first bytes of the body, at most 4 KiB. */ start: Buffer;
 };
 
-/** Posts to addresses that strangers gave; `close` ends the connections. */
+/** Posts to addresses that partners registered. */
 export type GuardedSender = { post(url: URL, message: Message): Promise<Answer>; close(): Promise<void> };
 
-/** Why an address must not be called. */
 export class RefusedTarget extends Error {
   readonly code = "EREFUSED";
 }
@@ -39,12 +38,11 @@ export class RefusedTarget extends Error {
 const keptBytes = 4096;
 
 /**
- * Makes what calls the servers of partners.
+ * Makes the sender of webhooks and logout tokens. A name is resolved once per connection, all its addresses are
+ * checked, and only these are connected to. Redirects are not followed; a response body is cut after 4 KiB.
  *
- * Shape:  a name is resolved once for a connection, every address of it is checked, and only these are connected to;
- *         redirects are answers like any other; a body is cut off after its first 4 KiB.
- * Units:  `timeoutMs` holds for everything from the first byte out to the last byte in.
- * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or what the connection failed with.
+ * Units:  `timeoutMs` covers the whole exchange.
+ * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or the connection's error.
  */
 export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { timeoutMs: number }): GuardedSender {
   const agent = new Agent({
@@ -63,11 +61,7 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
   };
 }
 
-/**
- * Refuses an address that a sender would refuse, before it is kept.
- *
- * Errors: RefusedTarget; its message says why.
- */
+/** Errors: RefusedTarget with the reason. */
 export async function checkReachable(url: URL, policy: OutboundPolicy): Promise<void> {
   const refusal = findRefusal(url, policy);
   if (refusal !== null) throw refusal;
@@ -80,7 +74,7 @@ export async function checkReachable(url: URL, policy: OutboundPolicy): Promise<
   });
 }
 
-// A literal address is not looked up, so that the connection's own check does not see it.
+// Literal addresses are not resolved, so the connection's lookup does not check them.
 function findRefusal(url: URL, policy: OutboundPolicy): RefusedTarget | null {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && (policy.allowHttp ?? policy.allowPrivateAddresses)))
     return new RefusedTarget("it is called over https only");

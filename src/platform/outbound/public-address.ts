@@ -1,20 +1,20 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** All of IPv6 that has been given out for the public internet; what is outside has another meaning, or none yet. */
+/** The part of IPv6 that is allocated to the public internet. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Public by its range, but answered inside a cloud: Azure's platform address. */
+/** Azure's platform address: in a public range, but internal. */
 const insideClouds = new Set(["168.63.129.16"]);
 
 /**
- * Whether an address belongs to the public internet: not private, loopback, link-local (where clouds keep their
- * metadata), shared (CGNAT), reserved, for documentation, multicast, or an IPv6 form that carries an IPv4 address.
+ * Whether an address is public: not private, loopback, link-local (cloud metadata), CGNAT, reserved, documentation,
+ * multicast, or IPv6 that carries IPv4.
  *
- * Source: IANA special-purpose address registries, RFC 6890, as ipaddr.js keeps them.
+ * Source: IANA special-purpose address registries, RFC 6890, through ipaddr.js.
  */
 export function isPublicAddress(address: string): boolean {
-  // isIP first: ipaddr.js also reads the old spellings of inet_aton, such as 0x7f.1.
+  // isIP first: ipaddr.js also reads old spellings such as 0x7f.1.
   if (isIP(address) === 0 || insideClouds.has(address)) return false;
   const parsed = ipaddr.parse(address);
   return (

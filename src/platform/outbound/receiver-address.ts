@@ -3,11 +3,7 @@ import { checkReachable, RefusedTarget, type OutboundPolicy } from "./guarded-re
 
 const mostCharacters = 2000;
 
-/**
- * Checks an address that the service is to post to, when it is registered; each connection checks it again.
- *
- * Errors: what `refuse` makes of the reason; it names nothing that the caller did not write.
- */
+/** Checks a receiver's address at registration; each connection checks it again. */
 export async function checkReceiver(
   text: string,
   policy: OutboundPolicy,

@@ -16,10 +16,8 @@ type Asset = { content: Buffer; contentType: string };
 const assets = new Map<string, Asset>();
 
 /**
- * Serves a file with all pages.
- *
- * Shape:  answers its address, which carries the content's hash, so that a browser may keep it for ever.
- * Errors: a kind of file that is not served throws.
+ * Serves a file for all pages and returns its path, which holds the content's hash, so that browsers may cache it for
+ * ever.
  */
 export function addAsset(file: string): string {
   const extension = extname(file);
@@ -27,7 +25,6 @@ export function addAsset(file: string): string {
   return addContent(basename(file, extension), extension as keyof typeof contentTypes, readFileSync(file));
 }
 
-/** As `addAsset`, of a content that no file holds. */
 export function addContent(name: string, extension: keyof typeof contentTypes, content: Buffer): string {
   const contentType = contentTypes[extension];
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
@@ -36,7 +33,6 @@ export function addContent(name: string, extension: keyof typeof contentTypes, c
   return path;
 }
 
-/** Serves a file of an installed package with all pages. Errors: a package that is not installed throws. */
 export function addPackageAsset(name: string, file: string): string {
   const description = findPackageJSON(name, import.meta.url);
   if (description === undefined) throw new Error(`the package ${name} is not installed`);
@@ -48,7 +44,6 @@ export const assetPaths = {
   logo: addAsset(join(import.meta.dirname, "logo.svg")),
 };
 
-/** Serves what the pages load: the stylesheet, the logo, and what modules add. */
 export function makePageAssets(): Router {
   const router = Router();
   router.get("/assets/:file", (request, response, next) => {

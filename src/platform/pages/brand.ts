@@ -1,10 +1,6 @@
 import { addAsset, addContent, assetPaths } from "./assets.ts";
 
-/**
- * How the operator appears on every page.
- *
- * Shape: `colour` is `#rrggbb`, dark enough for white text; null stands for no logo, colour or link of one's own.
- */
+/** `colour` is `#rrggbb`, dark enough for white text. */
 export type Brand = {
   name: string;
   logoFile: string | null;
@@ -17,9 +13,8 @@ export type ShownBrand = { name: string; logo: string; style: string | null; lin
 let shown: ShownBrand = { name: "Schultor", logo: assetPaths.logo, style: null, links: [] };
 
 /**
- * Gives every page of this process the name, logo, colour and links of its operator.
- *
- * Errors: a logo file that cannot be read, or is neither SVG nor PNG, throws.
+ * Sets the operator's name, logo, colour and links for all pages. Errors: throws for a logo that is unreadable or
+ * neither SVG nor PNG.
  */
 export function useBrand({ name, logoFile, colour, links }: Brand): void {
   shown = {

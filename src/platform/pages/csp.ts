@@ -1,9 +1,6 @@
 /**
- * The headers every page is sent with.
- *
- * Shape: `formTargets` are the places a form's answer may redirect to, made by `formTarget`; browsers hold
- *        `form-action` against every redirect after a form, so an app's validated redirect origin belongs here;
- *        `scripts` lets the page run scripts of this origin, and lets these call this origin.
+ * The headers of every page. `formTargets`, from `formTarget`: browsers apply `form-action` to redirects after a form,
+ * so an app's redirect origin belongs there. `scripts` allows scripts and requests of this origin.
  */
 export function pageHeaders(formTargets: readonly string[] = [], scripts = false): Record<string, string> {
   const policy = [
@@ -27,9 +24,8 @@ export function pageHeaders(formTargets: readonly string[] = [], scripts = false
 }
 
 /**
- * Names a validated redirect URI as a form-action source: its origin, or the scheme of a mobile app's own scheme.
- *
- * Errors: anything else throws; a source that could end the directive never reaches the header.
+ * A validated redirect URI as a form-action source: its origin, or the scheme of a mobile app. Throws for what could
+ * end the directive.
  */
 export function formTarget(redirectUri: string): string {
   const uri = new URL(redirectUri);

@@ -1,10 +1,9 @@
 import { shortCodeOf } from "../crypto/short-code.ts";
 import { render, renderPage, translator, type Page, type PageContext } from "./layout.ts";
 
-/** Why there is no answer: nothing at the address, a wrong request, no database, or a bug. */
 export type Failure = "not_found" | "invalid" | "unavailable" | "bug";
 
-/** The page that says so. Shape: with a request id, but where the address is wrong. */
+/** With a request id, unless the address is wrong. */
 export function renderFailurePage(
   { failure, status, requestId }: { failure: Failure; status: number; requestId: string | undefined },
   context: PageContext,

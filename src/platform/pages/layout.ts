@@ -8,15 +8,9 @@ import english from "./locales/en.json" with { type: "json" };
 import { makeTemplates } from "./templates.ts";
 import { makeTranslator } from "./texts.ts";
 
-/** A finished answer: send all three. */
 export type Page = { status: number; html: string; headers: Record<string, string> };
 
-/**
- * What a page needs beside its own model.
- *
- * Shape: `languageUrl` makes the address of this page in another language, null offers no switch;
- *        `formTargets` as for `pageHeaders`.
- */
+/** `languageUrl` makes the address of this page in another language; null hides the switch. */
 export type PageContext = {
   locale: Locale;
   languageUrl?: ((locale: Locale) => string) | null;
@@ -27,10 +21,8 @@ export const render = makeTemplates(join(import.meta.dirname, "templates"));
 export const translator = makeTranslator({ de: german, en: english });
 
 /**
- * Puts a page's body into the frame all pages share.
- *
- * Shape: `body` is HTML whose values are escaped already; `title` is text; `headers` are added to the strict ones;
- *        `scripts` are addresses of assets that the page runs once it has been read.
+ * Puts a body into the layout. `body` is escaped HTML, `title` plain text, `headers` are added to the strict ones, and
+ * `scripts` are loaded after the page.
  */
 export function renderPage(
   content: {
@@ -41,7 +33,7 @@ export function renderPage(
     headers?: Record<string, string>;
     scripts?: readonly string[];
     stylesheets?: readonly string[];
-    /** HTML between the head of the page and its content. */
+    /** HTML between header and content. */
     navigation?: string;
   },
   context: PageContext,

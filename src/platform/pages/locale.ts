@@ -5,10 +5,8 @@ export type Locale = (typeof locales)[number];
 const fallback: Locale = "de";
 
 /**
- * Chooses the language of a page: what the person picked, then what the app asks for, then the browser.
+ * Chooses a page's language: the person's pick, then `ui_locales`, then Accept-Language.
  *
- * Shape:  `uiLocales` is space-separated and best first; `acceptLanguage` carries q-values; unknown languages are
- *         passed over.
  * Source: OpenID Connect Core 1.0 section 3.1.2.1; RFC 9110 section 12.5.4.
  */
 export function chooseLocale(wishes: {

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
 
-/** Fills a template; `<%= %>` escapes, `<%~ %>` writes as it is. */
+/** `<%= %>` escapes, `<%~ %>` does not. */
 export type Render = (name: string, data: object) => string;
 
-/** Reads `<folder>/<name>.eta` once each and keeps it compiled. */
 export function makeTemplates(folder: string): Render {
   const eta = new Eta({ autoEscape: true, cache: true, views: folder });
   const known = new Set<string>();

@@ -5,10 +5,10 @@ export interface Texts {
   [key: string]: string | Texts;
 }
 
-/** Looks up a text; `count` chooses the plural form. The result is plain text: escape it where it is written. */
+/** Returns plain text, to be escaped in the template; `count` chooses the plural form. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
-/** Errors: a text that does not exist throws, so that a page never shows a key. */
+/** A missing text throws, so that no page shows a key. */
 export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) => Translate {
   const catalogue = createInstance({
     initAsync: false,
@@ -29,7 +29,7 @@ export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) =
   };
 }
 
-/** Writes a text as HTML with its values in strong type; text and values are escaped. */
+/** Writes a text as escaped HTML with its values in strong type. */
 export function emphasise(translate: Translate, key: string, values: Record<string, string>): string {
   const marked = Object.fromEntries(Object.keys(values).map((name, index) => [name, `\u{e000}${index}\u{e001}`]));
   const strong = Object.values(values).map((value) => `<strong>${escapeHtml(value)}</strong>`);

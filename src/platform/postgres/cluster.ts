@@ -23,13 +23,12 @@ import { canEnter } from "./server-user.ts";
 import type { ServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-/** Where PostgreSQL keeps its files, and as whom it runs. */
 export type Cluster = { folder: string; user: ServerUser };
 
-/** Where clusters lie whose DATA_DIR the server's user cannot enter. */
+/** The place of clusters whose DATA_DIR the server's user cannot enter. */
 export const sharedState = "/var/lib/schultor";
 
-/** The cluster of a data folder, if it was made before; it runs as whoever owns it. */
+/** Null if DATA_DIR has none. It runs as its owner. */
 export function findCluster(dataDir: string): Cluster | null {
   const link = join(dataDir, "postgres");
   if (!lstatSync(link, { throwIfNoEntry: false })) return null;
@@ -56,11 +55,8 @@ export function findCluster(dataDir: string): Cluster | null {
 }
 
 /**
- * Makes a cluster for a data folder, which `fill` writes into a folder that belongs to its user.
- *
- * Shape:  a folder `postgres` in it; where the server's user cannot enter that (it lies in root's closed home), a link
- *         of this name to a new folder below /var/lib/schultor.
- * Errors: whatever stops half-way leaves nothing that looks finished.
+ * Makes the cluster of a data folder: `postgres` inside it or, if the server's user cannot enter it, a link to a folder
+ * below /var/lib/schultor. `fill` writes the files. A failure leaves nothing that looks complete.
  */
 export async function makeCluster(
   dataDir: string,
@@ -78,7 +74,7 @@ export async function makeCluster(
   return { folder, user };
 }
 
-/** Who may connect: only this process's own user, over the local socket, proved by the kernel. */
+/** Only this process's user may connect, over the local socket. */
 export function writeAccessRules({ folder, user }: Cluster): void {
   const rules = {
     "pg_hba.conf": `local all ${databaseRole} peer map=owner\n`,
@@ -93,7 +89,6 @@ export function writeAccessRules({ folder, user }: Cluster): void {
 
 export const databaseRole = "schultor";
 
-/** A data folder of an older or newer PostgreSQL is never touched. */
 export function checkVersion({ folder }: Cluster, binariesVersion: string): void {
   const file = join(folder, "PG_VERSION");
   const found = existsSync(file) ? readFileSync(file, "utf8").trim() : null;
@@ -111,15 +106,13 @@ export function checkVersion({ folder }: Cluster, binariesVersion: string): void
 
 const unfinishedName = "postgres.unfinished-";
 
-/**
- * What a start left that was killed in the middle of making the cluster; its initdb may still be at it for a moment.
- */
+/** Removes what a killed start left behind; its initdb may still run for a moment. */
 function removeUnfinished(place: string): void {
   for (const name of readdirSync(place).filter((entry) => entry.startsWith(unfinishedName))) {
     try {
       rmSync(join(place, name), { recursive: true, force: true });
     } catch {
-      // The next start has another try.
+      // The next start tries again.
     }
   }
 }
@@ -132,7 +125,7 @@ function makeOpenPlace(dataDir: string): string {
   return place;
 }
 
-/** Order by code point, the same on every machine; letters of all alphabets have upper and lower case. */
+/** Code point order, equal on all machines, with case mapping for all alphabets. */
 function localeFlags(version: string): string[] {
   return Number(version) >= 17
     ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -148,7 +141,6 @@ async function fillOrRemove(folder: string, fill: (folder: string) => Promise<vo
   }
 }
 
-/** Gives all files of a stopped cluster to its user. */
 export function giveTo(user: ServerUser, folder: string): void {
   if (user === null) return;
   execFileSync("find", [folder, "-mindepth", "1", "-exec", "chown", "-h", `${user.uid}:${user.gid}`, "{}", "+"]);

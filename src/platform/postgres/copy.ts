@@ -7,7 +7,7 @@ import { findServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 import { markUnfinishedFiles } from "./unfinished-restore.ts";
 
-// What a copy does without: it belongs to the running server, or is made anew at the start.
+// Files of the running server, and files made anew at start.
 const leftOut = new Set(["postmaster.pid", "postmaster.opts", "pg_internal.init"]);
 const emptied = new Set([
   "pg_dynshmem",
@@ -22,10 +22,9 @@ const emptied = new Set([
 const segment = /^[0-9A-F]{24}$/;
 
 /**
- * Copies the files of an embedded server that runs, while it is used, to a new folder.
+ * Copies a running embedded server to a new folder. A slot keeps the WAL that the copy needs.
  *
- * Source: "Making a Base Backup Using the Low Level API" of PostgreSQL's manual; a slot keeps the log that the copy
- *         needs.
+ * Source: "Making a Base Backup Using the Low Level API", PostgreSQL manual.
  */
 export async function copyRunningServer(
   { url, folder }: { url: string; folder: string },
@@ -53,9 +52,8 @@ export async function copyRunningServer(
 }
 
 /**
- * Makes the database of a data folder out of such a copy, marked as unfinished; it starts as after a crash.
- *
- * Errors: DatabaseStartError where the data folder has a database.
+ * Makes a data folder's database from a copy, marked as unfinished. Errors: DatabaseStartError if the folder has a
+ * database.
  */
 export async function putCopy(dataDir: string, source: string, say: (line: string) => void): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
@@ -89,7 +87,7 @@ async function copyTree(from: string, to: string, { whole = false, top = true } 
   }
 }
 
-/** A table that is dropped meanwhile is not missed: the log says so too. */
+/** A table may be dropped during the copy; the WAL drops it too. */
 async function copyOne(source: string, target: string): Promise<void> {
   try {
     await copyFile(source, target);

@@ -10,7 +10,6 @@ import { markUnfinished, removeMarkOf, unfinishedTable } from "./unfinished-rest
 const run = promisify(execFile);
 const debianFolder = "/usr/lib/postgresql";
 
-/** Writes a database to a new file, in the custom format of pg_dump. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   if (existsSync(file)) throw new DatabaseStartError(`${file} exists. Give the backup another name.`);
   const unfinished = `${file}.unfinished`;
@@ -23,9 +22,8 @@ export async function dumpDatabase(url: string, file: string): Promise<void> {
 }
 
 /**
- * Reads such a file into an empty database, in one transaction; it is marked as unfinished.
- *
- * Errors: DatabaseStartError where the database has tables.
+ * Loads a dump into an empty database in one transaction, marked as unfinished. Errors: DatabaseStartError if there are
+ * tables.
  */
 export async function loadDump(url: string, file: string): Promise<void> {
   const rows = await ask<{ name: string }>(
@@ -71,7 +69,7 @@ async function runClient(name: string, url: string, args: string[]): Promise<voi
   }
 }
 
-/** The oldest of Debian's packages that is not older than the server; pg_dump refuses newer servers. */
+/** The oldest installed client that is not older than the server, which pg_dump requires. */
 function findClient(name: string, serverMajor: number): string {
   const versions = existsSync(debianFolder) ? readdirSync(debianFolder).map(Number) : [];
   const fit = versions
@@ -83,7 +81,7 @@ function findClient(name: string, serverMajor: number): string {
   );
 }
 
-/** The connection as libpq reads it from the environment, so that no list of processes shows the password. */
+/** Passed through the environment, because process lists show arguments. */
 function connectionOf(url: string): Record<string, string> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const given = {

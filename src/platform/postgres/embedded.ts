@@ -16,9 +16,8 @@ import { handMarkOn } from "./unfinished-restore.ts";
 
 export type EmbeddedPostgres = {
   url: string;
-  /** Where its files really are. */
   folder: string;
-  /** Resolves when the server has ended, also when nobody asked it to. */
+  /** Resolves when the server has ended, for any reason. */
   exited: Promise<void>;
   stop(): Promise<void>;
 };
@@ -26,17 +25,15 @@ export type EmbeddedPostgres = {
 export type EmbeddedOptions = {
   dataDir: string;
   say(line: string): void;
-  /** Server settings on top of ours. */
   settings?: Record<string, string>;
-  /** Programs of another PostgreSQL than the embedded one. */
+  /** Programs other than the embedded ones. */
   binariesFolder?: string | undefined;
 };
 
 /**
- * Starts a real PostgreSQL of our own on a data folder, and makes it at the first start.
+ * Starts an embedded PostgreSQL on a data folder and creates it at the first start. Only this user reaches it, over a
+ * local socket. A server that a killed process left is stopped first.
  *
- * Shape:  reached over a local socket only, by this user only; one process a folder; a server left behind by a killed
- *         process is stopped and replaced; what was confirmed before a crash is there after it.
  * Errors: DatabaseStartError that says what to do.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -49,7 +46,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const release = () => locks.splice(0).forEach((lock) => lock.release());
   try {
     const cluster = findCluster(dataDir);
-    // Two data folders, one a copy of the other, may point to one cluster elsewhere.
+    // A copied data folder may lead to the same cluster.
     if (cluster && dirname(cluster.folder) !== dataDir) locks.push(lockFolder(dirname(cluster.folder)));
     return await withProgress("Starting the embedded PostgreSQL", options.say, () =>
       start(dataDir, cluster, { ...options, release }),
@@ -129,7 +126,7 @@ function serverSettings(): Record<string, string> {
     jit: "off",
     timezone: "UTC",
     log_timezone: "UTC",
-    // The lines may hold what a failing statement carried, so they stay few and without statements.
+    // Log lines may hold values of failed statements, so they are few and without statements.
     log_min_messages: "warning",
     log_min_error_statement: "panic",
     log_error_verbosity: "terse",
@@ -137,7 +134,7 @@ function serverSettings(): Record<string, string> {
   };
 }
 
-/** A socket's path has at most 107 bytes, so a deep data folder has its socket elsewhere. */
+/** A socket's path has at most 107 bytes, so a deep data folder needs another place. */
 function openSocketFolder({ folder, user }: Cluster): { folder: string; remove(): void } {
   if (Buffer.byteLength(folder) <= 80) return { folder, remove: () => undefined };
   const short = mkdtempSync(join(tmpdir(), "schultor-"));

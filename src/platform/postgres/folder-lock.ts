@@ -7,11 +7,10 @@ import { DatabaseStartError } from "./start-error.ts";
 export type FolderLock = { release(): void };
 
 /**
- * Takes the data folder for this process.
+ * Locks a data folder for this process. The kernel holds the lock (through SQLite), so it ends with the process;
+ * `owner.json` only says who has it.
  *
- * Shape:  the kernel holds the lock (SQLite's, on the file `lock`), so it is gone however the process ends;
- *         `owner.json` beside it only says who to look for.
- * Errors: DatabaseStartError when another process has it, or when the folder belongs to someone else.
+ * Errors: DatabaseStartError if another process has it or the folder belongs to another user.
  */
 export function lockFolder(folder: string): FolderLock {
   const lock = openLock(folder);
@@ -27,7 +26,7 @@ export function lockFolder(folder: string): FolderLock {
   return { release: () => lock.close() };
 }
 
-// SQLite's own numbers.
+// SQLite's error codes.
 const busy = 5;
 const full = 13;
 

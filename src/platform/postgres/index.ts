@@ -1,12 +1,11 @@
 /**
- * The PostgreSQL server below the service: one we are given, or a real one of our own.
+ * postgres: the server below the service, an external or an embedded one.
  *
- * Nouns:      data folder (DATA_DIR), cluster (PostgreSQL's files), server user (as whom it runs), lock (one process a
+ * Nouns:      data folder (DATA_DIR), cluster (PostgreSQL's files), server user (its account), lock (one process per
  * folder).
- * Invariants: what was confirmed survives any kill; two processes never work on one folder; a server that is not ours
- * is
- *             never stopped; no connection without a proved identity, and none over the network.
- * Never knows: tables, schools, configuration variables.
+ * Invariants: committed data survives any kill; two processes never use one folder; a foreign server is never stopped;
+ * every connection is authenticated and none uses the network.
+ * Must never know: tables, schools, configuration variables.
  */
 import { isDatabaseUnavailable } from "../database/db.ts";
 import { startEmbeddedPostgres } from "./embedded.ts";
@@ -25,19 +24,19 @@ export { checkRestored, removeMark } from "./unfinished-restore.ts";
 
 export type DatabaseServer = {
   url: string;
-  /** Where an embedded server keeps its files; null when the server is not ours. */
+  /** Null if the server is not embedded. */
   folder: string | null;
-  /** Resolves when an embedded server has ended, also when nobody asked it to; never for another. */
+  /** Resolves when an embedded server has ended, for any reason. */
   exited: Promise<void>;
   stop(): Promise<void>;
 };
 
-/** The server of `databaseUrl` once it answers; without one, an embedded server in `dataDir`. */
+/** Waits for the server of `databaseUrl`; without one, starts an embedded server in `dataDir`. */
 export async function openDatabaseServer(options: {
   databaseUrl: string | undefined;
   databaseReplicaUrl?: string | undefined;
   dataDir: string;
-  /** How many the service may open; an embedded server takes as many, and some for commands. */
+  /** How many connections the service may open. */
   connections?: number;
   say(line: string): void;
 }): Promise<DatabaseServer> {
@@ -50,7 +49,7 @@ export async function openDatabaseServer(options: {
   return { url: databaseUrl, folder: null, exited: new Promise(() => undefined), stop: async () => undefined };
 }
 
-/** A replica that is away is not waited for: the primary is read meanwhile. */
+/** The service starts without its replica and reads the primary. */
 async function reachReplica(url: string, options: Parameters<typeof reachDatabase>[1]): Promise<void> {
   try {
     await reachDatabase(url, { ...options, patienceSeconds: 2, replica: true });

@@ -17,21 +17,16 @@ import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers } from "./postmaster.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-/**
- * Where the files of an embedded database are. `dataDir` is null where nobody knows for which DATA_DIR they were made.
- */
+/** `dataDir` is null if it is unknown. */
 export type DatabasePlace = { folder: string; dataDir: string | null; ownerUid: number; isInUse: boolean };
 
 const note = "data-dir";
 
-/**
- * Writes beside a cluster outside its DATA_DIR to which it belongs: the link in DATA_DIR is gone when that is deleted.
- */
+/** Records beside an outside cluster which DATA_DIR it belongs to, in case the link in DATA_DIR is deleted. */
 export function noteDataDir(folder: string, dataDir: string): void {
   if (dirname(folder) !== dataDir) writeFileSync(join(dirname(folder), note), dataDir, { mode: 0o600 });
 }
 
-/** The files of the database of a DATA_DIR; null where it has none. */
 export function findPlace(dataDir: string): DatabasePlace | null {
   const link = join(resolve(dataDir), "postgres");
   if (!existsSync(link)) return null;
@@ -40,8 +35,8 @@ export function findPlace(dataDir: string): DatabasePlace | null {
 }
 
 /**
- * All databases that lie outside their DATA_DIR on this machine; one that no DATA_DIR leads to any more is not in use.
- * Null if this user may not list them.
+ * The databases outside their DATA_DIR; null if this user may not list them. One that no DATA_DIR links to is not in
+ * use.
  */
 export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
   if (!existsSync(state)) return [];
@@ -61,11 +56,7 @@ export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
     });
 }
 
-/**
- * Deletes the database of a DATA_DIR with its log, wherever its files are.
- *
- * Errors: DatabaseStartError while a process uses it.
- */
+/** Errors: DatabaseStartError while a process uses it. */
 export async function removeDatabase(given: string): Promise<string> {
   const dataDir = realpathSync(resolve(given));
   const cluster = findCluster(dataDir);
@@ -85,7 +76,7 @@ export async function removeDatabase(given: string): Promise<string> {
 }
 
 /**
- * Deletes a database that no DATA_DIR leads to any more.
+ * Deletes a database that no DATA_DIR links to.
  *
  * Errors: DatabaseStartError for any other folder, and while a process uses it.
  */

@@ -7,23 +7,21 @@ import type { Binaries } from "./binaries.ts";
 import type { Cluster } from "./cluster.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-/** A server names itself so on its command line, by which a later start knows it as ours. */
+/** On the command line of our servers, by which a later start recognises them. */
 const clusterName = "schultor-embedded";
 const pollMs = 20;
 const logLimitBytes = 10_000_000;
 
 export type Postmaster = {
-  /** Resolves when the server has ended, for whatever reason. */
   exited: Promise<void>;
-  /** Ends the sessions, writes everything down, and waits. */
   stop(): Promise<void>;
 };
 
 type StartOptions = { cluster: Cluster; binaries: Binaries; logFile: string; settings: Record<string, string> };
 
-/** Starts the server and waits until it answers; recovery after a crash happens here. */
+/** Starts the server and waits until it accepts connections, after crash recovery if needed. */
 export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
-  // After a killed server its last sessions may need a moment to notice.
+  // The sessions of a killed server may need a moment to end.
   const giveUpAt = performance.now() + 30_000;
   rotateLog(options.logFile);
   for (;;) {
@@ -37,12 +35,12 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
   }
 }
 
-/** Stops a server that an earlier start left behind, and clears what a dead one left; refuses if it is not ours. */
+/** Stops our server that an earlier start left, and removes a dead one's files. Refuses if the server is not ours. */
 export async function clearLeftovers({ folder }: Cluster): Promise<void> {
   const pid = readPid(join(folder, "postmaster.pid"));
   const command = pid === null ? null : postmasterCommand(pid, folder);
   if (pid === null || command === null) {
-    // Dead, or the number now belongs to a stranger, which the server itself would take for a server.
+    // The pid may belong to another program now, which PostgreSQL would mistake for a server.
     for (const name of ["postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"])
       rmSync(join(folder, name), { force: true });
     return;
@@ -78,7 +76,7 @@ function spawnServer({ cluster, binaries, logFile, settings }: StartOptions): Ch
     "-c",
     `${name}=${value}`,
   ]);
-  // Detached: a Ctrl-C in the terminal is for us, who stop the server last.
+  // Detached, because Ctrl-C must not stop the server before us.
   const child = spawn(join(binaries.folder, "postgres"), ["-D", cluster.folder, ...flags], {
     ...cluster.user,
     cwd: "/",
@@ -130,7 +128,6 @@ function explain(said: string, { cluster, logFile }: StartOptions): DatabaseStar
   );
 }
 
-/** The command line of the server that runs on this folder under this pid; null when there is none. */
 function postmasterCommand(pid: number, folder: string): string | null {
   try {
     if (process.platform === "linux") {

@@ -7,10 +7,9 @@ import { DatabaseStartError } from "./start-error.ts";
 const oldestVersion = 15;
 
 /**
- * Waits until the server of DATABASE_URL answers, and checks that the service can live on it.
+ * Waits for the server of DATABASE_URL and checks that it is suitable; warns if it allows fewer `connections` than the
+ * service may open. Wrong credentials and a missing database fail at once.
  *
- * Shape:  says so when the server takes fewer `connections` than the service may open.
- * Units:  gives up after `patienceSeconds`; wrong credentials and a missing database are told at once.
  * Errors: DatabaseStartError, without the password.
  */
 export async function reachDatabase(
@@ -41,7 +40,6 @@ export async function reachDatabase(
 
 type ServerFacts = { version: number; encoding: string; standby: boolean; connections: number };
 
-/** What keeps the service from living on a server; null when nothing does. */
 export function findUnfit(
   { version, encoding, standby }: Omit<ServerFacts, "connections">,
   replica: boolean,

@@ -2,20 +2,18 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { DatabaseStartError } from "./start-error.ts";
 
-/** The account PostgreSQL runs as when we are root, which it refuses; null: our own. */
+/** The account of PostgreSQL if we are root, which it refuses; null: our own. */
 export type ServerUser = { uid: number; gid: number } | null;
 
 const usualAccounts = {
-  /** Nothing else runs as this account, so that only root and the database's server read its files. */
+  /** Used by nothing else, so that only root and this server can read the files. */
   own: "schultor-db",
-  /** Used where no account can be made. It may be that of another PostgreSQL, which could then read our files. */
+  /** The fallback. Another PostgreSQL may use this account and could read our files. */
   shared: "postgres",
   useradd: "useradd",
 };
 
-/**
- * As root: the system account `schultor-db`, which is made when it is missing; where that fails, an account `postgres`.
- */
+/** As root: `schultor-db`, created if missing, else `postgres`. */
 export function findServerUser(say: (line: string) => void, { own, shared, useradd } = usualAccounts): ServerUser {
   if (process.getuid?.() !== 0) return null;
   const existing = findAccount(own);
@@ -38,13 +36,12 @@ export function findServerUser(say: (line: string) => void, { own, shared, usera
   return other;
 }
 
-/** Whether the files belong to the account that other programs may use, and are to be taken over. */
 export const isShared = (user: ServerUser): boolean =>
   user !== null && user.uid === findAccount(usualAccounts.shared)?.uid;
 
 function makeAccount(name: string, useradd: string): { account: ServerUser; reason: string } {
   let reason = "";
-  // Another start may be making it, or hold the lock on the list of accounts.
+  // Another start may be creating it, or hold the lock of the account list.
   for (let tries = 0; tries < 5; tries++) {
     const { error, stderr } = spawnSync(
       useradd,
@@ -60,7 +57,7 @@ function makeAccount(name: string, useradd: string): { account: ServerUser; reas
   return { account: null, reason };
 }
 
-/** Whether that user may enter the folder or run the file, every folder above included. */
+/** Includes every folder above. */
 export function canEnter(user: ServerUser, path: string): boolean {
   if (user) return spawnSync("test", ["-x", path], { ...user, cwd: "/" }).status === 0;
   try {

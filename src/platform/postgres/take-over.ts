@@ -3,19 +3,14 @@ import { dirname } from "node:path";
 import { giveTo, type Cluster } from "./cluster.ts";
 import { canEnter, findServerUser, isShared } from "./server-user.ts";
 
-/**
- * As whom an existing cluster is to run: its owner, or our own account where the owner is one that other programs use.
- */
+/** An existing cluster runs as its owner, or as our account if the owner is shared. */
 export function findUserFor({ folder, user }: Cluster, say: (line: string) => void): Cluster["user"] {
   if (!isShared(user)) return user;
   const own = findServerUser(say);
   return canEnter(own, dirname(folder)) ? own : user;
 }
 
-/**
- * Gives the files of a stopped cluster to another account. The folder itself comes last, so that a start that was
- * killed here begins again.
- */
+/** Changes the owner of a stopped cluster, its folder last, so that an interrupted change is repeated. */
 export function takeOver(
   { folder, user: before }: Cluster,
   user: Cluster["user"],

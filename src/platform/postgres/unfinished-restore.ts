@@ -4,24 +4,21 @@ import { join } from "node:path";
 import pg from "pg";
 import { DatabaseStartError } from "./start-error.ts";
 
-// A database that was loaded and not yet finished looks like any other, and its codes could be used a second time. So
-// it has a table of this name from before it is loaded until it is finished; copied files have a file until they are
-// started, which is when the table can be made.
+// A database that was loaded but not finished looks normal, and its codes could be used a second time. It is marked by
+// this table or, before copied files are started, by a file.
 export const unfinishedTable = "_unfinished_restore";
 const file = "unfinished_restore";
 
 type Asks = Pick<pg.Client | pg.Pool, "query">;
 
-/** Marks a database as being restored. */
 export async function markUnfinished(url: string): Promise<void> {
   await ask(url, `CREATE TABLE IF NOT EXISTS "${unfinishedTable}" ()`);
 }
 
-/** Marks the files of a cluster. */
 export const markUnfinishedFiles = (folder: string): Promise<void> =>
   writeFile(join(folder, file), "", { flush: true });
 
-/** Hands the mark of the files on to the database of a started cluster. */
+/** Replaces the mark of the files by the table. */
 export async function handMarkOn(folder: string, url: string): Promise<void> {
   if (!existsSync(join(folder, file))) return;
   await markUnfinished(url);
@@ -30,13 +27,11 @@ export async function handMarkOn(folder: string, url: string): Promise<void> {
 
 const removal = `DROP TABLE IF EXISTS "${unfinishedTable}"`;
 
-/** Removes the mark, in the transaction that finishes. */
 export const removeMark = async (tx: Asks): Promise<void> => void (await tx.query(removal));
 
-/** Removes the mark of a database that was not loaded after all. */
 export const removeMarkOf = (url: string): Promise<void> => ask(url, removal);
 
-/** Throws DatabaseStartError while a restore of the database is not finished. */
+/** Errors: DatabaseStartError while a restore is unfinished. */
 export async function checkRestored(db: Asks): Promise<void> {
   const { rows } = await db.query<{ mark: string | null }>(`SELECT to_regclass('"${unfinishedTable}"')::text AS mark`);
   if (rows[0]!.mark !== null)

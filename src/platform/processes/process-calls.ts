@@ -1,4 +1,3 @@
-/** One end of the channel between a process and one that it started. */
 type Channel = {
   send?(
     message: unknown,
@@ -15,10 +14,10 @@ type Message =
   | { kind: "value"; id: number; value: unknown }
   | { kind: "error"; id: number; error: unknown };
 
-/** What this process does when the other one calls it, by name. */
+/** The functions that the other process may call. */
 export type ProcessAnswers = Record<string, (given: never) => unknown>;
 
-/** Errors: what the other process threw, as a plain error; an error too when it ends before it answers. */
+/** Errors: what the other process threw, as a plain error; or that it has ended. */
 export type ProcessCall = (name: string, given?: unknown) => Promise<unknown>;
 
 /** Lets two processes call each other; arguments and results are copied. */

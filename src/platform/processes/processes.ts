@@ -12,36 +12,33 @@ type Kept<Plan> = Process<Plan> & {
 };
 
 type Options<Plan> = {
-  /** The file that each of them runs. It shares the ports that it opens with the others. */
+  /** The program of each process; all share its ports. */
   program: string;
   plans: readonly Plan[];
   log: Log;
-  /** What they may ask of this process. */
   answers: ProcessAnswers;
-  /** Gets a process that replaces another one to work. */
+  /** Sets a replacement to work. */
   begin(process: Process<Plan>): Promise<void>;
   onEnded(process: Process<Plan>): void;
 };
 
 export type Processes<Plan> = {
-  /** Those that were started first; the caller gets them to work. */
+  /** Started, but not yet working. */
   first: readonly Process<Plan>[];
-  /** Takes the first ones as working; from now on one that ends is replaced. */
+  /** From now on a process that ends is replaced. */
   keepRunning(): void;
-  /** Those that work now. */
   working(): Process<Plan>[];
-  /** Lets those that work end, and kills what takes longer and what does not work yet. */
+  /** Stops the working processes; kills those that take too long or do not work yet. */
   stop(graceSeconds: number): Promise<void>;
 };
 
 const waitMs = { least: 200, most: 30_000 };
-/** After this time a process counts as sound, and the next failure is the first one again. */
+/** After this time a failure counts as the first one again. */
 const soundMs = 60_000;
 
 /**
- * Starts processes and replaces those that end, after longer and longer waits.
- *
- * Shape: they end by themselves when this process ends, however it does. A call of `stop` asks them to end.
+ * Starts processes and replaces those that end, with growing delays. They end with this process in any case; the call
+ * `stop` asks them to end.
  */
 export function openProcesses<Plan extends { name: string }>(options: Options<Plan>): Processes<Plan> {
   const { log } = options;

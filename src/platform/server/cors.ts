@@ -4,7 +4,7 @@ const exposed = "ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id";
 const allowed = "Authorization, If-None-Match, X-Request-Id";
 
 /**
- * Lets scripts of any origin read an API: it knows a caller by the token alone, never by a cookie.
+ * Lets scripts of any origin use an API that identifies callers by token only, never by cookie.
  *
  * Source: Fetch standard, section 3.2 (CORS protocol).
  */

@@ -47,14 +47,14 @@ function answer({ req, res, problemType }: Answering, failure: Failure, given?: 
 function classify(error: unknown, isUnavailable: (error: unknown) => boolean): { failure: Failure; status?: number } {
   if (error instanceof AppError && error.kind === "not_found") return { failure: "not_found" };
   if (isUnavailable(error)) return { failure: "unavailable" };
-  // The framework marks what a request did wrong (broken percent-encoding, a body too large) with a status.
+  // express marks faulty requests (percent-encoding, body size) with a status.
   const status: unknown = error instanceof AppError ? error.status : (error as { status?: unknown } | null)?.status;
   return typeof status === "number" && status >= 400 && status < 500
     ? { failure: "invalid", status }
     : { failure: "bug" };
 }
 
-/** Answers what no module answered: an unknown address, or an error that nothing turned into an answer. */
+/** Answers unknown addresses and unhandled errors. */
 export function makeLastAnswers({
   log,
   isUnavailable,

@@ -1,16 +1,14 @@
 import { listOperations, type OpenApiDocument } from "../http/index.ts";
 
-/** The parts of the documents' paths that are no parameters, and those of further paths. */
+/** The fixed segments of all paths. */
 export function listPathWords(documents: readonly OpenApiDocument[], further: readonly string[]): ReadonlySet<string> {
   const paths = [...documents.flatMap((document) => listOperations(document).map(({ path }) => path)), ...further];
   return new Set(paths.flatMap((path) => path.split("/")).filter((part) => part !== "" && !part.startsWith("{")));
 }
 
 /**
- * Names requests for log and metrics where no bound operation does it.
- *
- * Shape: an operation of the document by method and path (paths without parameters only); else the first part of the
- *        path, if it is one of `places`; else none.
+ * Names requests for log and metrics: an operation by method and path (without parameters), else the first segment if
+ * it is one of `places`.
  */
 export function makeOperationNames(
   document: OpenApiDocument,

@@ -4,10 +4,9 @@ const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
   rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length > 1;
 
 /**
- * Whether a proxy in front may have read the request in another way: it names two hosts or none that can be, is of a
- * version that has no headers, or has its body in a coding that not everybody knows.
+ * Whether a proxy may have parsed the request differently: several or invalid hosts, HTTP/1.0, or an unusual transfer
+ * coding. Node itself refuses the rest.
  *
- * Shape:  what Node itself refuses, such as two lengths, does not get here.
  * Source: RFC 9112 sections 3.2 and 6.1.
  */
 export function isAmbiguous(req: IncomingMessage): boolean {
@@ -16,7 +15,7 @@ export function isAmbiguous(req: IncomingMessage): boolean {
   return coding !== undefined && (coding.toLowerCase() !== "chunked" || req.httpVersion === "1.0");
 }
 
-/** The path and query of a request target; null for one that is neither a path, `*` nor an address of http. */
+/** Null for a target that is neither a path, `*` nor an http address. */
 export function pathOfTarget(target: string): string | null {
   if (target.startsWith("/") || target === "*") return target;
   const [, path] = /^https?:\/\/[^/?#]*([^#]*)/i.exec(target) ?? [];

@@ -11,14 +11,14 @@ import { isAmbiguous, pathOfTarget } from "./request-framing.ts";
 
 export type Server = {
   port: number;
-  /** Until this is called every request but /health/live is answered with 503. */
+  /** Until this is called every request except /health/live gets a 503. */
   serve(handler: RequestListener): void;
   isStopping(): boolean;
-  /** Accepts nothing new, lets running requests end; answers how many had to be cut off when the time was up. */
+  /** Stops accepting and waits for running requests; returns how many were cut off. */
   stop(graceSeconds: number): Promise<{ cutOff: number }>;
 };
 
-// keepAliveTimeout is longer than the 60 s of common load balancers, so that the balancer closes first.
+// keepAliveTimeout exceeds the 60 s of common load balancers, so that the balancer closes first.
 const standardLimits = {
   headersTimeout: 15_000,
   requestTimeout: 60_000,
@@ -39,10 +39,8 @@ const answerWhileStarting: RequestListener = (req, res) => {
 };
 
 /**
- * Opens the port at once, so that a taken port and a live process show before anything else is started.
- *
- * Shape:  host `localhost` listens on both loopback addresses.
- * Errors: EADDRINUSE, EACCES and the like from `listen`.
+ * Opens the port first, so that a taken port and a live process show at once. `localhost` means both loopback
+ * addresses.
  */
 export async function openServer({
   host,
@@ -60,12 +58,12 @@ export async function openServer({
   let stopping = false;
 
   const listener: RequestListener = (req, res) => {
-    // What came behind a request that was refused may be a part of it.
+    // What follows a refused request may be part of it.
     if (refused.has(req.socket)) return;
     running.add(res);
-    // Each part of the service that works for the answer listens for its end; Node warns of more than ten.
+    // Several parts of the service listen for the end of a response; Node warns above ten.
     res.setMaxListeners(32);
-    // Node would take the machine's time, from which browsers count when a cookie of ours expires.
+    // Node would use the machine's clock, from which browsers compute the expiry of our cookies.
     res.setHeader("Date", new Date(Date.now()).toUTCString());
     if (stopping) res.setHeader("Connection", "close");
     res.once("close", () => {
@@ -125,7 +123,7 @@ export async function openServer({
 function listen(server: HttpServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    // Left out, the address is every one there is, also where there is no IPv6.
+    // Without a host Node listens on all addresses, with or without IPv6.
     server.listen({ ...(host !== "::" && { host }), port }, () => {
       server.off("error", reject);
       resolve();

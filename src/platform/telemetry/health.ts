@@ -1,12 +1,11 @@
 import { Router } from "express";
 import type { Clock } from "../clock.ts";
 
-/** Resolves when all is well, throws otherwise; the text of the error stays inside. */
+/** `check` throws if something is wrong; its error stays internal. */
 export type HealthCheck = { name: string; missing: string; check(): Promise<unknown> };
 
 const patienceMs = 2000;
 
-/** Whether a check comes out well in that time. */
 export async function isWell({ check }: Pick<HealthCheck, "check">, waitMs = patienceMs): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -21,11 +20,10 @@ export async function isWell({ check }: Pick<HealthCheck, "check">, waitMs = pat
   ]).finally(() => clearTimeout(timer));
 }
 
-/** How each check comes out, in their order. */
 export const runChecks = (checks: readonly HealthCheck[]): Promise<{ check: HealthCheck; well: boolean }[]> =>
   Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
 
-/** `live`: this process runs. `ready`: it can answer requests; 503 names what is missing. */
+/** `live`: this process runs. `ready`: it can serve requests; a 503 names what is missing. */
 export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]; isStopping(): boolean }): Router {
   const router = Router();
   router.get("/health/live", (_req, res) => {
@@ -49,7 +47,7 @@ export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]
 
 const readinessMs = 5000;
 
-/** Whether requests can be answered, checked at most once in five seconds, so that strangers may ask. */
+/** Checks at most once in five seconds, because strangers may ask. */
 export function makeReadiness({
   checks,
   isStopping,

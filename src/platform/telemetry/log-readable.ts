@@ -24,7 +24,6 @@ function presentLine(text: string): string {
   return `${line.time.slice(11, 19)} ${level}${escapeUnprintable([line.msg, ...fields].filter(Boolean).join(" "))}${line.err === undefined ? "" : presentError(line.err)}\n`;
 }
 
-/** Turns pino's JSON lines into lines for reading. */
 export function makeReadableStream(to: DestinationStream): DestinationStream {
   return { write: (text) => to.write(presentLine(text)) };
 }

@@ -6,7 +6,7 @@ const addressKey = /^(url|uri|path|location|referer|original_?url)$/i;
 
 function presentError(error: Error, depth: number): Record<string, unknown> {
   const { code, kind, internal, cause } = error as Error & { code?: unknown; kind?: unknown; internal?: unknown };
-  // Other properties stay out: a database error carries the refused row in `detail`.
+  // No other properties: a database error quotes the row in `detail`.
   const fields = { type: error.name, message: error.message, code, kind, internal, stack: error.stack };
   return {
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
@@ -37,9 +37,7 @@ function hideEntry(key: string, value: unknown, depth: number): unknown {
   return hideIn(value, depth + 1);
 }
 
-/**
- * Replaces what must not be logged, at any depth, by the key under which it stands; cuts query strings off addresses.
- */
+/** Redacts secret keys at any depth and drops query strings. */
 export function hideSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   return hideIn(fields, 0) as Record<string, unknown>;
 }

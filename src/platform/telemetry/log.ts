@@ -8,13 +8,12 @@ export type Log = Logger;
 type LogOptions = {
   level: string;
   format: "json" | "readable";
-  /** Of one process among several: it stands in each line, with its pid. */
+  /** The name of this process among several. */
   process?: string | undefined;
-  /** Where lines go; standard output when left out. */
   to?: DestinationStream;
 };
 
-/** Makes the log: one line a fact, never a token, a password, a person's name or a query string. */
+/** Makes the log: one line per event; no tokens, passwords, names or query strings. */
 export function makeLog({ level, format, process: name, to }: LogOptions): Log {
   const options = {
     level,
@@ -27,7 +26,7 @@ export function makeLog({ level, format, process: name, to }: LogOptions): Log {
     serializers: { err: (err: unknown) => err },
   };
   const destination = to ?? pino.destination({ dest: 1, sync: true });
-  // JSON itself escapes only the controls of ASCII.
+  // JSON escapes only ASCII controls.
   const escaped: DestinationStream = { write: (text) => destination.write(escapeLines(text)) };
   return pino(options, format === "readable" ? makeReadableStream(destination) : escaped);
 }

@@ -1,23 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AggregatorRegistry, type Registry } from "prom-client";
 
-/** The metrics of one process as `getMetricsAsJSON` answers them. */
 export type ReadMetrics = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 export type MetricsOf<Source extends object> = {
-  /** Answers the sum in the Prometheus format. A process that does not answer counts with what it said last. */
+  /** A process that does not reply counts with its last values. */
   sum(sources: readonly Source[], read: (source: Source) => Promise<ReadMetrics>): Promise<string>;
-  /** Keeps the counters of a process that has ended, so that no sum gets smaller. */
+  /** Keeps the counters of a process that has ended, so that sums do not shrink. */
   keep(source: Source): void;
 };
 
 const patienceMs = 2000;
 
 /**
- * Adds up the metrics of several processes and of this one.
- *
- * Shape: counters, histograms and gauges are sums; of times of the event loop the longest counts; the start time is
- *        that of this process. What a process counted between the last sum and its end is lost.
+ * Adds up the metrics of several processes and this one; event loop times are maxima, the start time is that of this
+ * process. Counts between the last sum and a process's end are lost.
  */
 export function makeMetricsOfProcesses<Source extends object>(own: Registry): MetricsOf<Source> {
   const lastOf = new WeakMap<Source, ReadMetrics>();
@@ -35,7 +32,7 @@ export function makeMetricsOfProcesses<Source extends object>(own: Registry): Me
 
   return {
     async sum(sources, read) {
-      // Those that end from now on are among the sources.
+      // Processes that end from now on are still among the sources.
       const endedBefore = ended;
       const all = await Promise.all(sources.map((source) => readOf(source, read)));
       return add([await own.getMetricsAsJSON(), ...all, await endedBefore]).metrics();

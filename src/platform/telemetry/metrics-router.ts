@@ -4,7 +4,6 @@ import { Registry } from "prom-client";
 
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
-/** Serves /metrics in the Prometheus format; with a token set, only to whoever sends it as a bearer token. */
 export function makeMetricsRouter({
   read,
   token,

@@ -6,7 +6,7 @@ export type Metrics = ReturnType<typeof makeMetrics>;
 
 type Pool = { totalCount: number; idleCount: number; waitingCount: number };
 
-/** Makes the metrics of one process. Labels hold names from our own code only, never ids. */
+/** Labels hold names from our code only, never ids. */
 export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
@@ -51,7 +51,7 @@ export function watchProcess({ registry }: Pick<Metrics, "registry">): void {
   collectDefaultMetrics({ register: registry });
 }
 
-/** Measures several processes for the one that keeps them running; answers the counter of those that end. */
+/** Returns the counter of ended processes. */
 export function watchProcesses(
   registry: Registry,
   { roles, count }: { roles: readonly string[]; count(role: string): number },
@@ -75,7 +75,6 @@ export function watchProcesses(
   return ends;
 }
 
-/** Measures the pools whenever somebody asks for the metrics. */
 export function watchPools({ registry }: Metrics, pools: Record<string, Pool>): void {
   new Gauge({
     name: "database_connections",
@@ -92,7 +91,6 @@ export function watchPools({ registry }: Metrics, pools: Record<string, Pool>): 
   });
 }
 
-/** Measures the clock of this machine against the database's. */
 export function watchMachineClock({ registry }: Metrics, aheadSeconds: () => number): void {
   new Gauge({
     name: "machine_clock_ahead_seconds",
@@ -107,15 +105,10 @@ export function watchMachineClock({ registry }: Metrics, aheadSeconds: () => num
 
 type Job = { name: string; everySeconds: number };
 
-/** How long after its last success a job is late. Units: seconds. */
+/** Seconds after its last success at which a job is late. */
 export const lateAfterSeconds = ({ everySeconds }: Pick<Job, "everySeconds">): number => 3 * everySeconds + 60;
 
-/**
- * Measures the age of each job's last success whenever somebody asks for the metrics.
- *
- * Shape: to be called with the name of a job whenever a run of it ended well; before that its age is that of the
- *        process.
- */
+/** Measures the age of each job's last success; call the result after each success. */
 export function watchJobs({ registry }: Pick<Metrics, "registry">, jobs: readonly Job[]): (name: string) => void {
   const now = () => performance.now() / 1000;
   const startedAt = now();
@@ -144,7 +137,6 @@ export function watchJobs({ registry }: Pick<Metrics, "registry">, jobs: readonl
   return (name) => void doneAt.set(name, now());
 }
 
-/** Measures the queue of imports whenever somebody asks for the metrics. */
 export function watchImports({ registry }: Metrics, count: () => Record<"running" | "waiting", number>): void {
   new Gauge({
     name: "imports_in_queue",
@@ -159,7 +151,6 @@ export function watchImports({ registry }: Metrics, count: () => Record<"running
 
 type Replica = { ageSeconds(): number; readonly taken: Readonly<Record<"replica" | "primary", number>> };
 
-/** Measures the replica whenever somebody asks for the metrics. */
 export function watchReplica({ registry }: Metrics, replica: Replica): void {
   new Gauge({
     name: "database_replica_age_seconds",

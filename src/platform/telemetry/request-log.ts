@@ -7,15 +7,15 @@ import type { Metrics } from "./metrics.ts";
 
 const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
-/** What the modules leave for the log and the metrics; express calls it by the same name. */
+/** What the modules leave for log and metrics; express uses the same property. */
 type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string; traceId?: string };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const mostParts = 12;
 
 /**
- * Makes a path fit for the log. Whoever calls can write a name or a secret into it, so of a path only our own words and
- * UUIDs are kept; one that belongs to no operation and holds anything else is not logged at all.
+ * Masks path segments other than known words and UUIDs, because a caller can put names and secrets into a path. An
+ * unknown path with any other segment is hidden entirely.
  */
 function maskPath(path: string, words: ReadonlySet<string>, isKnown: boolean): string {
   const parts = path.split("/", mostParts + 1);
@@ -27,20 +27,14 @@ type Watching = {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Names a request that no bound operation has named. */
+  /** Names a request without a bound operation. */
   nameOperation(method: string, path: string): string | undefined;
-  /** The parts of our own paths, which may be logged. */
+  /** The fixed segments of our paths. */
   pathWords: ReadonlySet<string>;
-  /** Called when a request has ended. */
   onAnswered?(answered: Answered): void;
 };
 
-/**
- * How a request ended.
- *
- * Shape: `code` is that of a refusal, where it has one; `url` is path and query as they were sent.
- * Units: durationMs in milliseconds.
- */
+/** How a request ended; `code` is that of a refusal, `url` holds path and query. */
 export type Answered = {
   operation: string | undefined;
   clientId: string | undefined;
@@ -51,12 +45,7 @@ export type Answered = {
   durationMs: number;
 };
 
-/**
- * Gives every request an id and, at its end, a line in the log and a place in the metrics.
- *
- * Shape: an incoming X-Request-Id is kept when it is 8 to 64 harmless characters, else a new one is made; it stands
- *        in `res.locals.requestId` and in the answer's header. Works before express, on what node gives.
- */
+/** Gives a request an id, a log line and metrics. A well-formed X-Request-Id is kept. Runs before express. */
 export function makeRequestWatch({
   clock,
   log,

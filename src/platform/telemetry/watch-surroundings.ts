@@ -10,18 +10,18 @@ import type { Metrics } from "./metrics.ts";
 type Surroundings = {
   clock: Clock;
   database: HealthCheck;
-  /** How long ago the last backup was made; infinite if none is recorded. Units: seconds. */
+  /** In seconds; infinite without a backup. */
   findBackupAge(): Promise<number>;
-  /** Where the embedded database keeps its files; undefined for a server of one's own. */
+  /** Undefined for an external server. */
   databaseFolder: string | undefined;
   issuerUrl: string;
 };
 
-// Less than one process gives another for its metrics.
+// Less than the time that processes wait for each other's metrics.
 const patienceMs = 1000;
 const [backupSeconds, certificateSeconds, retrySeconds] = [10, 3600, 60];
 
-/** Measures what the service depends on when the metrics are read; of several processes the worst counts. */
+/** Measures what the service depends on; of several processes the worst value counts. */
 export function watchSurroundings(
   { registry }: Pick<Metrics, "registry">,
   { clock, database, findBackupAge, databaseFolder, issuerUrl }: Surroundings,
@@ -64,11 +64,7 @@ export function watchSurroundings(
   });
 }
 
-/**
- * Returns the value that was read last, and reads it again when it is older than `freshSeconds`.
- *
- * Shape: undefined until it could be read; waits a second at most for a new value.
- */
+/** Returns the last value and renews it when it is older than `freshSeconds`, waiting at most a second. */
 function makeLazy<T>(freshSeconds: number, read: () => Promise<T>): () => Promise<T | undefined> {
   let [last, dueMs] = [undefined as T | undefined, -Infinity];
   let reading: Promise<void> | null = null;
@@ -85,7 +81,6 @@ function makeLazy<T>(freshSeconds: number, read: () => Promise<T>): () => Promis
   };
 }
 
-/** Reads when the certificate expires that is served at an address. */
 export function readCertificateEnd({ hostname, port }: URL): Promise<Date> {
   const host = hostname.replace(/^\[|\]$/g, "");
   return new Promise((resolve, reject) => {

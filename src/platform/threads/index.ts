@@ -1,9 +1,9 @@
 /**
- * threads: work that would stop the event loop.
+ * threads: work that would block the event loop.
  *
  * Nouns:      thread, task (a module that runs in a thread), pool.
- * Invariants: a failure, a time limit or a caller who leaves ends the thread of that work and no other; threads without
- *             work do not keep the process running.
+ * Invariants: a failure, a time limit or a caller who leaves ends that thread and no other; idle threads do not keep
+ * the process running.
  * Must never know: what the work is.
  */
 export { limitThreaded, type AskedBy } from "./limited.ts";

@@ -3,21 +3,20 @@ import type { Caller } from "../concurrency/caller.ts";
 import { makeGate, tooMuchWork } from "../concurrency/gate.ts";
 import { makeThreadPool, type Task } from "./pool.ts";
 
-/** `by` names the person or app that the work is for. */
+/** `by` is the person or app. */
 export type AskedBy = { by: string; caller: Caller };
 
-/** Leaves a processor to requests; more than four such threads at a time would need more memory than they are worth. */
+/** Leaves a processor to requests; more than four threads need too much memory. */
 const places = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-// Sign-ons go first.
+// Lower priority than sign-ons.
 const run = makeThreadPool({ niceness: 10 });
 const gate = makeGate({ places, placesPerClient: 1, open: 40, openPerClient: 2, waitMs: 30_000 }, tooMuchWork);
 
 /**
- * Makes a function whose work is done in a thread, one at a time for each person and kind of work; a second one waits.
+ * Runs work in a thread, one call at a time per person and task.
  *
- * Errors: of the returned function: rate_limited too_many_requests for a third one; unavailable where all who wait are
- *         too many, or the work takes too long; CallerLeft.
+ * Errors: rate_limited for a third call; unavailable if too many wait or the work takes too long; CallerLeft.
  */
 export function limitThreaded<Given, Made>(task: Task): (given: Given, asked: AskedBy) => Promise<Made> {
   return async (given, { by, caller }) => {

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { AppError } from "../errors.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 
-/** Shape: the default export of `module` takes one value and returns one, and both can be cloned. */
+/** The default export of `module` takes and returns one cloneable value. */
 export type Task = { module: URL; seconds: number };
 
 export type Sent = { module: string; given: unknown };
@@ -11,18 +11,15 @@ export type ThreadData = { niceness: number };
 
 type Thread = {
   worker: Worker;
-  /** What waits for its reply. */
   work: PromiseWithResolvers<Reply>;
   end?: NodeJS.Timeout;
 };
 
 /**
- * Keeps threads for work that would stop the event loop, as many as calls run at a time; callers limit those. A thread
- * is started when it is needed and ends after `idleMs` without work. One that fails, takes too long or works for a
- * caller who has left is ended at once.
+ * Starts threads on demand and ends them after `idleMs` without work, after a failure or a timeout, or when the caller
+ * leaves. Callers limit how many run. `niceness` works on Linux only.
  *
- * Units:  `niceness` as of nice(1), used on Linux only.
- * Errors: of the returned function: CallerLeft; unavailable timed_out; those of the work.
+ * Errors: CallerLeft; unavailable timed_out; those of the work.
  */
 export function makeThreadPool({
   niceness = 0,
@@ -58,7 +55,7 @@ export function makeThreadPool({
 
   function rest(thread: Thread): void {
     thread.work = Promise.withResolvers();
-    // Nobody waits while the thread has no work.
+    // Nobody awaits an idle thread.
     thread.work.promise.catch(() => undefined);
     thread.end = setTimeout(() => void thread.worker.terminate(), idleMs).unref();
     thread.worker.unref();

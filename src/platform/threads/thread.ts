@@ -1,10 +1,10 @@
-// Runs in a thread: the default export of the modules that it is sent, one after another.
+// Runs in a thread: the default exports of the modules it is sent, one after another.
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Reply, Sent, ThreadData } from "./pool.ts";
 
 const { niceness } = workerData as ThreadData;
-// Only Linux gives each thread a priority of its own.
+// Only Linux has priorities per thread.
 if (niceness > 0 && process.platform === "linux") setPriority(niceness);
 
 async function work({ module, given }: Sent): Promise<Reply> {

@@ -7,7 +7,6 @@ export type { SentParameter, SentProblem } from "./sent.ts";
 export type SignOnAdvice = keyof typeof english;
 type Step = { step: string; outcome: "done" | "waiting" | "refused"; code: string | null };
 
-/** What each advice says, and where the documentation says more. */
 export const signOnAdviceTexts: Record<"de" | "en", Readonly<Record<SignOnAdvice, string>>> = {
   de: german,
   en: english,
@@ -31,9 +30,8 @@ const byCode: Readonly<Record<string, SignOnAdvice>> = {
 };
 
 /**
- * Says how an app mends what stopped a sign-on; null where nothing is to be mended as far as is known.
- *
- * Shape: `steps` in their order; `index` is that of the step where it stopped.
+ * Says how an app can fix what stopped a sign-on; null if there is nothing to fix. `index` is the step at which it
+ * stopped.
  */
 export function adviseSignOn(steps: readonly Step[]): { index: number; advice: SignOnAdvice } | null {
   const index = steps.length - 1;

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** What a step of making a signature was done with in place of what the contract says. */
+/** Each is one step of making a signature, done differently from the contract. */
 export const signatureFaults = [
   ...(["secret_as_text", "secret_decoded", "secret_without_prefix", "secret_decoded_with_prefix"] as const),
   ...(["secret_lacks_prefix", "secret_with_line_end"] as const),
@@ -12,7 +12,6 @@ export const signatureFaults = [
 ] as const;
 export type SignatureFault = (typeof signatureFaults)[number];
 
-/** What is wrong beside how the signatures are made. */
 export const eventFaults = [
   ...(["headers_missing", "id_or_timestamp_missing", "secret_form"] as const),
   ...(["timestamp_no_seconds", "timestamp_old", "timestamp_ahead"] as const),
@@ -22,10 +21,8 @@ export type EventFault = (typeof eventFaults)[number];
 export type Scheme = "ep" | "standard";
 
 /**
- * One value beside the one that it must be.
- *
- * Shape: `faults` are what makes the one of the other, in the order of the steps; null where nothing known does, so
- *        that the secret or the body is another one.
+ * A signature compared with the expected one. `faults` turn one into the other, in the order of the steps; null if no
+ * known fault does.
  */
 export type ComparedSignature = {
   scheme: Scheme;
@@ -36,7 +33,7 @@ export type ComparedSignature = {
   faults: SignatureFault[] | null;
 };
 
-/** Units: `ageSeconds` is how far the timestamp is behind the clock; null without one. */
+/** Units: `ageSeconds` is how far the timestamp is behind the clock; null without a timestamp. */
 export type SignatureReport = {
   isGood: boolean;
   compared: ComparedSignature[];
@@ -45,7 +42,7 @@ export type SignatureReport = {
   ageSeconds: number | null;
 };
 
-/** Shape: headers by names in lower case; `computed` is what the app's own code makes of the same, if known. */
+/** Header names are in lower case; `computed` is what the app's own code made of the same event. */
 export type ReceivedEvent = {
   headers: Readonly<Record<string, string>>;
   body: Buffer;
@@ -87,12 +84,12 @@ function framingsOf(scheme: Scheme): Step<Framing>[] {
   ];
 }
 
-/** The body as it was given, and what it may have been, or be made, on its way. */
+/** The body as given, and as it may have been changed on its way. */
 function bodiesOf(body: Buffer): Step<Buffer>[] {
   const text = body.toString();
   const lf = text.replaceAll("\r\n", "\n");
   const changed: Step<string>[] = [
-    // Before what is trimmed, for which the mark counts as a space.
+    // Before trimming, which treats the mark as a space.
     step(text.startsWith("\ufeff") ? text.slice(1) : `\ufeff${text}`, "body_byte_order_mark"),
     ...(text.trim() === text ? [] : [step(text.trim(), "body_trimmed")]),
     ...["\n", "\r\n"].map((end) => step(text + end, "body_line_end_added")),
@@ -120,7 +117,6 @@ function rewritten(text: string): Step<string>[] {
   }
 }
 
-/** What a digest is written as. */
 function formsOf(digest: Buffer, scheme: Scheme): Step<string>[] {
   const hex = digest.toString("hex");
   const [url, base64] = [digest.toString("base64url"), digest.toString("base64")];
@@ -158,7 +154,7 @@ const frame = ({ id, time }: Making, framing: Framing, body: Buffer): Buffer => 
 
 const hmac = (key: string | Buffer, data: Buffer): Buffer => createHmac("sha256", key).update(data).digest();
 
-/** The fewest steps that were done otherwise; null where no known ones make the value. */
+/** The fewest faults that produce the value; null if no known ones do. */
 function findFaults(given: string, making: Making): SignatureFault[] | null {
   let best: SignatureFault[] | null = null;
   for (const body of making.bodies)
@@ -180,7 +176,7 @@ function compare(source: ComparedSignature["source"], written: string, making: M
   const rightFraming = framing.find(({ faults }) => faults.length === 0)!;
   const [right] = formsOf(hmac(rightKey.value, frame(making, rightFraming.value, body.value)), scheme);
   const expected = right!.value;
-  // Hex is taken in any case; one of several signatures is enough.
+  // Hex is accepted in any case; one of several signatures is enough.
   const all = written
     .split(/\s+/)
     .map((one) => (scheme === "ep" && /^[0-9a-f]+$/i.test(one) ? one.toLowerCase() : one));
@@ -191,9 +187,8 @@ function compare(source: ComparedSignature["source"], written: string, making: M
 }
 
 /**
- * Finds out why a signature does not fit: in which step of its making it differs.
+ * Finds the step in which a signature differs from the expected one. Never returns the secret.
  *
- * Errors: none; the secret stands in nothing that is answered.
  * Source: openapi/webhooks.yaml; Standard Webhooks 1.0.
  */
 export function explainSignature({ headers, body, secret: given, computed, now }: ReceivedEvent): SignatureReport {
@@ -224,7 +219,7 @@ export function explainSignature({ headers, body, secret: given, computed, now }
   return { isGood, compared, faults, bodyBytes: body.length, ageSeconds };
 }
 
-/** What the app computed, of the kind that it comes nearest to. */
+/** Compares the app's own result with the scheme it is closest to. */
 function compareOwn(own: string, making: Omit<Making, "scheme">): ComparedSignature {
   const [ep, standard] = (["ep", "standard"] as const).map((scheme) =>
     compare("computed", own, { ...making, scheme }),

@@ -5,7 +5,6 @@ import type { EventFault, SignatureFault } from "./explain.ts";
 export { eventFaults, explainSignature, signatureFaults } from "./explain.ts";
 export type { ComparedSignature, ReceivedEvent, SignatureReport } from "./explain.ts";
 
-/** What each fault means and how it is mended. */
 export const signatureFaultTexts: Record<"de" | "en", Readonly<Record<SignatureFault | EventFault, string>>> = {
   de: german,
   en: english,

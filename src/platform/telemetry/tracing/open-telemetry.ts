@@ -23,7 +23,6 @@ import type { Span, Tracer, TraceSettings } from "./spans.ts";
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 const sendTimeoutMs = 5000;
 
-/** Makes the tracer that sends spans to a collector as OTLP over HTTP. */
 export function makeTracer(settings: TraceSettings, onFailure: (message: string) => void): Tracer {
   const exporter = new OTLPTraceExporter({
     url: `${settings.endpoint}/v1/traces`,
@@ -80,7 +79,7 @@ function presentSpan(span: ApiSpan): Span {
   };
 }
 
-/** The exporter, which says once that spans are lost, and again after it went well in between. */
+/** Reports the first failure after each success. */
 function tellingFailures(exporter: SpanExporter, onFailure: (message: string) => void): SpanExporter {
   let isFailing = false;
   return {

@@ -3,14 +3,14 @@ import { isTracing, startChild } from "./spans.ts";
 
 type Query = (...given: unknown[]) => unknown;
 
-/** Lets each statement of a pool be a span of the request that sent it, by its name and without values. */
+/** Makes each statement a span of its request, by name and without values. */
 export function traceQueries(pool: pg.Pool): void {
   if (!isTracing()) return;
   pool.on("connect", (client) => {
     const query = client.query.bind(client) as Query;
     client.query = traced(query) as typeof client.query;
   });
-  // The pool's own asks in the context of whoever gave the connection back.
+  // pool.query would use the context of the caller that released the connection.
   pool.query = (async (...given: unknown[]) => {
     const client = await pool.connect();
     let broken: Error | undefined;
@@ -25,7 +25,7 @@ export function traceQueries(pool: pg.Pool): void {
   }) as typeof pool.query;
 }
 
-/** Cursors and COPY have no end that could be seen here, and are no spans. */
+/** The end of cursors and COPY is not visible here. */
 const traced =
   (query: Query): Query =>
   (...given) => {
@@ -48,7 +48,6 @@ const traced =
     );
   };
 
-/** Verb and table of a statement without a name, such as those of Prisma. */
 function describe(text: string): string {
   const [verb = "statement"] = /[A-Za-z]+/.exec(text) ?? [];
   const [, table] = /"public"\."(\w+)"/.exec(text) ?? [];

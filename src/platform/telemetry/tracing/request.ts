@@ -5,8 +5,8 @@ type Locals = { operation?: string; traceId?: string };
 type NameOperation = (method: string, path: string) => string | undefined;
 
 /**
- * Handles a request in a span of its own. A `traceparent` that came with it is linked and is not the parent: callers
- * could otherwise put their requests into traces of others, and decide what is kept.
+ * Makes a request a span. Its `traceparent` becomes a link, not the parent: callers could join foreign traces and
+ * decide what is kept.
  */
 export function traceRequest(
   { req, res, nameOperation }: { req: IncomingMessage; res: ServerResponse; nameOperation: NameOperation },

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Values of spans: names of this code base, ids of events, counts and status codes; nothing that a caller wrote. */
+/** Names of this code base, ids of events, counts and status codes; nothing that a caller wrote. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
 export type Span = {
   readonly traceId: string;
-  /** The span as the header of W3C Trace Context names it; null if the trace is not among those that are kept. */
+  /** As W3C Trace Context writes it; null if the trace is not sampled. */
   readonly traceparent: string | null;
   rename(name: string): void;
   end(attributes?: Attributes, failed?: boolean): void;
@@ -13,17 +13,16 @@ export type Span = {
 
 export type SpanStart = {
   kind: "server" | "client";
-  /** A span of this process, or one that this service stored as `traceparent`. */
+  /** A span, or a stored `traceparent` of this service. */
   parent?: Span | string | undefined;
-  /** A `traceparent` of others: shown beside the span, and never believed. */
+  /** A caller's `traceparent`, not trusted. */
   link?: string | undefined;
   attributes?: Attributes;
 };
 
 export type Tracer = {
-  /** Null for a stored parent that cannot be read. */
+  /** Null for an unreadable parent. */
   start(name: string, start: SpanStart): Span | null;
-  /** Sends what is left. */
   close(): Promise<void>;
 };
 
@@ -31,14 +30,14 @@ export type TraceSettings = {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;
-  /** Of the requests, from 0 to 1. */
+  /** The sampled share of requests, 0 to 1. */
   share: number;
 };
 
 let tracer: Tracer | null = null;
 const active = new AsyncLocalStorage<Span>();
 
-/** Switches traces on for this process. Shape: answers the function that ends them. */
+/** Turns traces on for this process; returns how to end them. */
 export async function startTracing(
   settings: TraceSettings | null,
   onFailure: (message: string) => void,
@@ -55,18 +54,17 @@ export async function startTracing(
 
 export const isTracing = (): boolean => tracer !== null;
 
-/** Starts a span without parent in this process; null while traces are off. */
+/** Null while traces are off. */
 export const startSpan = (name: string, start: SpanStart): Span | null => tracer?.start(name, start) ?? null;
 
-/** Runs `work` so that what it starts are children of the span. */
 export const inSpan = <T>(span: Span, work: () => T): T => active.run(span, work);
 
-/** Starts a child of the span that runs; null where none runs or the trace is not kept. */
+/** Null outside a sampled span. */
 export function startChild(name: string, attributes: Attributes): Span | null {
   const parent = active.getStore();
   if (parent === undefined || parent.traceparent === null) return null;
   return startSpan(name, { kind: "client", parent, attributes });
 }
 
-/** The span that runs, to be stored with what it causes. */
+/** Stored with what the span causes. */
 export const currentTraceparent = (): string | null => active.getStore()?.traceparent ?? null;
