@@ -11,7 +11,7 @@ import { openServer, type Server } from "./platform/server/server.ts";
 import { openShares, type DatabaseShares } from "./platform/database/shares.ts";
 import { startTracing } from "./platform/telemetry/tracing/index.ts";
 import { startWorker, type Worker } from "./platform/jobs/worker.ts";
-import { setCredential } from "./sign-on/index.ts";
+import { setCredential } from "./accounts/index.ts";
 
 export type Surroundings = {
   log: Log;

@@ -1,7 +1,7 @@
 /** Previews and applies one roster in a process of its own, so that its memory is its own; answers what it took. */
 import { applyImport, previewImport } from "../../src/imports/index.ts";
 import { openDatabase } from "../../src/platform/database/db.ts";
-import { giveUserNamesAtSchool as giveUserNames } from "../../src/sign-on/index.ts";
+import { giveUserNamesAtSchool as giveUserNames } from "../../src/accounts/index.ts";
 
 const origin = { at: new Date(), actorId: "bench" };
 const db = openDatabase({ url: process.env["DATABASE_URL"]!, poolSize: 2 });

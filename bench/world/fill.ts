@@ -1,6 +1,6 @@
 import { readConfig } from "../../src/config/index.ts";
 import { withTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
-import { hashPassword } from "../../src/sign-on/index.ts";
+import { hashPassword } from "../../src/accounts/index.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { fillPeople, fillSchools } from "./people.ts";
 import { appCount, dayMs, makeShape, password, type Fill, type Shape, type WorldSize } from "./shape.ts";

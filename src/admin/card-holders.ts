@@ -1,7 +1,7 @@
 import { gradeOfNames, type GroupId, type PersonId, type PersonName, type SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findCardPlaces, type CardPlace } from "../sign-on/index.ts";
+import { findCardPlaces, type CardPlace } from "../accounts/index.ts";
 import { groupsInReach, listRoleHolders, type Reach } from "../staff/index.ts";
 import { readGroup } from "./group-record.ts";
 import { personUnknown } from "./whose-person.ts";

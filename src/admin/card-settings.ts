@@ -2,7 +2,7 @@ import type { SchoolId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
-import { lockCardSettings, readCardSettings, writeCardSettings } from "../sign-on/index.ts";
+import { lockCardSettings, readCardSettings, writeCardSettings } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";

@@ -2,7 +2,7 @@ import type { PersonId, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { listCards, revokeCardsIn, type CardId, type ListedCard } from "../sign-on/index.ts";
+import { listCards, revokeCardsIn, type CardId, type ListedCard } from "../accounts/index.ts";
 import { groupsInReach, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { findCardHolders, listCardHolders } from "./card-holders.ts";

@@ -3,7 +3,8 @@ import type { GroupStatus, GroupType, PersonRole, PersonStatus, NameOrder, Perso
 import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
 import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
-import type { CardSecondStep, DescribedKey, SignInSettings } from "../sign-on/index.ts";
+import type { CardSecondStep, SecondFactor, SignInSettings } from "../accounts/index.ts";
+import type { DescribedKey } from "../sign-on/index.ts";
 import type { CardLanguage } from "./card-pdf/words.ts";
 import type { CardSkipReason } from "./card-holders.ts";
 import type { FigureStep, JobRun, Metric, SignOnStep } from "../traffic/index.ts";
@@ -11,7 +12,7 @@ import type { StaffRoleName } from "../staff/index.ts";
 import type { DeliveryState, Endpoint, EventType } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
 import type { PersonAttribute } from "../access/index.ts";
-import type { PersonSession, SecondFactor } from "../sign-on/index.ts";
+import type { PersonSession } from "../sign-on/index.ts";
 import type { AppViewResource } from "./app-views.ts";
 import type { JobState } from "./operation.ts";
 import type { StepCode, StepOutcome } from "./sign-in-steps.ts";

@@ -14,7 +14,7 @@ import {
   setLoginIn,
   type CardSettings,
   type MadeCard,
-} from "../sign-on/index.ts";
+} from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { findCardHolders, type CardHolder } from "./card-holders.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";

@@ -9,7 +9,7 @@ import type { ChangeAnswer, ChangeRequest, InnerFetch } from "../platform/http/i
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import type { MakeCard } from "../sign-on/index.ts";
+import type { MakeCard } from "../accounts/index.ts";
 import type { Holder, StaffRole } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { operations } from "../../generated/openapi/admin.ts";

@@ -14,7 +14,7 @@ import {
   setLoginIn,
   signOutPersonIn,
   unblockPersonIn,
-} from "../sign-on/index.ts";
+} from "../accounts/index.ts";
 import { refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";

@@ -12,7 +12,7 @@ import {
 } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
-import { listUserNames } from "../sign-on/index.ts";
+import { listUserNames } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";

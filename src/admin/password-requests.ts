@@ -1,7 +1,7 @@
 import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
-import { lockPersonSignIn, requestPasswordIn, withdrawPasswordRequestsIn } from "../sign-on/index.ts";
+import { lockPersonSignIn, requestPasswordIn, withdrawPasswordRequestsIn } from "../accounts/index.ts";
 import type { AdminHandler } from "./handler.ts";
 import { withPerson } from "./logins.ts";
 import { refuseOtherSchool } from "./reached.ts";

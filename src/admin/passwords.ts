@@ -1,6 +1,6 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { makePasswords, type MadeLogin, type PasswordsFor } from "../sign-on/index.ts";
+import { makePasswords, type MadeLogin, type PasswordsFor } from "../accounts/index.ts";
 import { listHigherHolders } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";

@@ -14,7 +14,7 @@ import {
 } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { storeOf } from "../platform/database/db.ts";
-import { forgetPerson, giveUserNames } from "../sign-on/index.ts";
+import { forgetPerson, giveUserNames } from "../accounts/index.ts";
 import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { createRecord } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";

@@ -2,7 +2,7 @@ import { findPerson, type Change, type Person, type PersonId, type SchoolId } fr
 import { listSignInTimes, type SignInTimes } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/database/db.ts";
-import { listUserNames, type UserName } from "../sign-on/index.ts";
+import { listUserNames, type UserName } from "../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";

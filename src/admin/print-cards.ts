@@ -1,6 +1,7 @@
 import { findSchool, findSchoolLogo, type SchoolId } from "../directory/index.ts";
 import { limitThreaded } from "../platform/threads/index.ts";
-import { printUnknown, signInPath, takePrint } from "../sign-on/index.ts";
+import { printUnknown, takePrint } from "../accounts/index.ts";
+import { signInPath } from "../sign-on/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
 import type { Print } from "./card-pdf/print.ts";

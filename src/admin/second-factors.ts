@@ -1,6 +1,6 @@
 import type { PersonId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { revokeSecondFactorsIn, listSecondFactors as factorsOf, type SecondFactor } from "../sign-on/index.ts";
+import { revokeSecondFactorsIn, listSecondFactors as factorsOf, type SecondFactor } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
 import { withPerson } from "./logins.ts";

@@ -3,7 +3,7 @@ import { listPeople, type Person, type SchoolId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import { createStaffPerson as create, listUserNames, makeStaffPassword } from "../sign-on/index.ts";
+import { createStaffPerson as create, listUserNames, makeStaffPassword } from "../accounts/index.ts";
 import { listRolesOf } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";

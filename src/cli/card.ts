@@ -1,13 +1,13 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
-import type { ListedCard } from "../sign-on/index.ts";
+import type { ListedCard } from "../accounts/index.ts";
 import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";
 import { counted, defaultLimit, done, listOptions, listResult, nameOf, timeOf, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
 import * as far from "./remote/card.ts";
 
-const signOn = () => import("../sign-on/index.ts");
+const accounts = () => import("../accounts/index.ts");
 
 const columns: Columns<ListedCard> = {
   id: ({ id }) => id,
@@ -81,7 +81,7 @@ export const card: Noun = {
         after: listOptions.after,
       },
       run: async (tools, { options: { school: schoolId, person: personId, after, limit = defaultLimit } }) => {
-        const { listCards } = await signOn();
+        const { listCards } = await accounts();
         const asked = { schoolId, personId, after, limit: limit + 1 };
         return show(await inDatabase(tools, (db) => listCards(db, asked)), limit);
       },
@@ -98,7 +98,7 @@ export const card: Noun = {
       irreversible: "The cards sign nobody in any more.",
       run: async (tools, { options: { school: schoolId, ...whose } }) => {
         const personIds = readWhose(whose);
-        const { revokeCardsIn } = await signOn();
+        const { revokeCardsIn } = await accounts();
         const asked = { schoolId, ...(personIds && { personIds }) };
         return inDatabase(tools, async (_db, whole) => {
           const count = await withPrismaTransaction(whole, (tx) => revokeCardsIn(tx, asked, tools.origin()));

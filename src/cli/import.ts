@@ -147,7 +147,7 @@ async function applied(
   id: ImportId,
   onProgress: OnProgress,
 ): Promise<Result> {
-  const { giveUserNamesAtSchool: giveUserNames } = await import("../sign-on/index.ts");
+  const { giveUserNamesAtSchool: giveUserNames } = await import("../accounts/index.ts");
   const { importHoldShare: holdShare, restoreWindowDays } = config;
   const rules = { holdShare, restoreWindowDays, onProgress, giveUserNames };
   return showImport(db, await applyImport(db, id, rules, origin()), { now: clock() });

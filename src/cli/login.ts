@@ -1,5 +1,5 @@
 import type { PersonRole } from "../directory/index.ts";
-import { findLogin, makePasswords, type LoginState, type MadeLogin } from "../sign-on/index.ts";
+import { findLogin, makePasswords, type LoginState, type MadeLogin } from "../accounts/index.ts";
 import { found, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { recordLines, tableOf, timeOf, type Columns } from "./lines.ts";

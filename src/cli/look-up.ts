@@ -12,7 +12,7 @@ const findSchool: Find = async (db, officialId) => {
 };
 
 const findPerson: Find = async (db, username) => {
-  const { findPersonIdOf } = await import("../sign-on/index.ts");
+  const { findPersonIdOf } = await import("../accounts/index.ts");
   const id = await findPersonIdOf(db, username);
   if (id === null) throw notFound("person_not_found", `Nobody has the user name '${username}'.`);
   return id;

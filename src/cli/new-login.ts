@@ -3,8 +3,8 @@ import type { Result, Tools } from "./command.ts";
 
 /** Gives a person a user name and a new password, and answers the password. Errors: those of `setLogin`. */
 export async function setLoginHere(tools: Tools, personId: PersonId, username: string): Promise<string> {
-  // Read when it is needed: the provider of sign-on takes a quarter of a second to load.
-  const { findSignInSettingsOf, makePassword, setLogin } = await import("../sign-on/index.ts");
+  // Read when it is needed: its libraries take long to load.
+  const { findSignInSettingsOf, makePassword, setLogin } = await import("../accounts/index.ts");
   return tools.withDatabase(async ({ db }) => {
     const settings = await findSignInSettingsOf(db, personId);
     const password = makePassword(settings?.passwordKind ?? "LETTERS");

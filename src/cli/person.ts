@@ -45,8 +45,8 @@ import { explainSignIn } from "./remote/watch.ts";
 
 const roles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];
 const takes = { person: argument.person() };
-// Read when it is needed: the provider of sign-on takes a quarter of a second to load.
-const signOn = () => import("../sign-on/index.ts");
+// Read when it is needed: its libraries take long to load.
+const accounts = () => import("../accounts/index.ts");
 
 const properties = {
   firstFull: option.text("All first names."),
@@ -160,7 +160,7 @@ export const person: Noun = {
         const { school, role, sourceId, group = [] } = options;
         const schools = school as [SchoolId, ...SchoolId[]];
         const name = readName(options) ?? null;
-        const { giveUserNames } = await signOn();
+        const { giveUserNames } = await accounts();
         const id = await inChange(tools, async (change) => {
           const personId = await createPerson(change, {
             id: options.id,
@@ -234,7 +234,7 @@ export const person: Noun = {
       takes,
       irreversible: "This deletes the person for good, with their login, groups and tokens.",
       run: async (tools, { given: { person: personId } }) => {
-        const { forgetPerson } = await signOn();
+        const { forgetPerson } = await accounts();
         await inChange(tools, (change) => deletePerson(change, { personId, forget: forgetPerson }));
         return deleted(personId);
       },
@@ -274,7 +274,7 @@ export const person: Noun = {
       takes,
       options: { school: required(option.school("The school that asks.")) },
       run: async (tools, { given: { person: personId }, options: { school: schoolId } }) => {
-        const { requestPassword } = await signOn();
+        const { requestPassword } = await accounts();
         await inDatabase(tools, (_db, whole) => requestPassword(whole, { personId, schoolId }, tools.origin()));
         return passwordRequested(personId);
       },
@@ -286,31 +286,31 @@ export const person: Noun = {
     "dismiss-password-requests": signInVerb(
       "Dismiss what schools have asked for a person, without a new password.",
       "Requests dismissed.",
-      async (...of) => (await signOn()).withdrawPasswordRequests(...of),
+      async (...of) => (await accounts()).withdrawPasswordRequests(...of),
       far.withdrawPasswordRequests,
     ),
     "sign-out": signInVerb(
       "End all sessions and tokens of a person and forget their devices. The password stays.",
       "Person signed out everywhere.",
-      async (...of) => (await signOn()).signOutPerson(...of),
+      async (...of) => (await accounts()).signOutPerson(...of),
       far.signOutPerson,
     ),
     "remove-second-factors": signInVerb(
       "Remove what a person proves beside the password, for one who has lost it. They are signed out everywhere.",
       "Second factors removed.",
-      async (...of) => (await signOn()).revokeSecondFactors(...of),
+      async (...of) => (await accounts()).revokeSecondFactors(...of),
       far.revokeSecondFactors,
     ),
     block: signInVerb(
       "Sign a person out and prevent them from signing in. Apps still see them in users and people.",
       "Person blocked.",
-      async (...of) => (await signOn()).blockPerson(...of),
+      async (...of) => (await accounts()).blockPerson(...of),
       far.blockPerson,
     ),
     unblock: signInVerb(
       "Let a blocked person sign in again.",
       "Person unblocked.",
-      async (...of) => (await signOn()).unblockPerson(...of),
+      async (...of) => (await accounts()).unblockPerson(...of),
       far.unblockPerson,
     ),
     show: makeCommand({

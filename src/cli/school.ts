@@ -1,6 +1,6 @@
 import { createSchool, findSchool, listSchools, updateSchool } from "../directory/index.ts";
 import type { NewSchool, School, SchoolId, SchoolUpdate } from "../directory/index.ts";
-import type { PasswordKind, SignInSettings, UserNameRule } from "../sign-on/index.ts";
+import type { PasswordKind, SignInSettings, UserNameRule } from "../accounts/index.ts";
 import { found, inChange, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { done, made, updated, defaultLimit, listOptions, listResult, recordLines, type Columns } from "./lines.ts";
@@ -139,7 +139,7 @@ export const school: Noun = {
       takes,
       options: signInChanges,
       run: async ({ withDatabase, origin }, { given: { school: schoolId }, options }) => {
-        const { findSignInSettings, lockSignInSettings, putSignInSettings } = await import("../sign-on/index.ts");
+        const { findSignInSettings, lockSignInSettings, putSignInSettings } = await import("../accounts/index.ts");
         const { withPrismaTransaction } = await import("../platform/database/db.ts");
         const settings = await withDatabase(({ db }) =>
           withPrismaTransaction(db, async (tx) => {

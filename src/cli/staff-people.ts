@@ -9,7 +9,7 @@ import { argument, option, required } from "./option.ts";
 import { softDeletePerson as softDeleteFar } from "./remote/person.ts";
 import * as far from "./remote/staff.ts";
 
-const signOn = () => import("../sign-on/index.ts");
+const accounts = () => import("../accounts/index.ts");
 
 /** What stands for a role beside its holder. */
 export const roleOptions = {
@@ -50,7 +50,7 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
       ...roleOptions,
     },
     run: async (tools, { given: { role }, options: { username, first, last, ...options } }) => {
-      const { createStaffPerson, findLogin, makeStaffPassword } = await signOn();
+      const { createStaffPerson, findLogin, makeStaffPassword } = await accounts();
       const { supportRoleDays } = tools.config;
       const { password, passwordHash } = await makeStaffPassword();
       const person = { name: readName(first, last), username, passwordHash, role: readRole(role, options) };
@@ -70,7 +70,7 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
     summary: "List the staff who are at no school, with their roles.",
     options: listOptions,
     run: async (tools, { options: { search, after, limit = defaultLimit } }) => {
-      const { listUserNames } = await signOn();
+      const { listUserNames } = await accounts();
       const people = await inDatabase(tools, async (db) => {
         const listed = await listPeople(db, { atNoSchool: true, search, after, limit: limit + 1 });
         const personIds = listed.map(({ id }) => id);
@@ -95,7 +95,7 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
     summary: "Give somebody of the staff a new password, which is shown only once. They are signed out everywhere.",
     takes,
     run: async (tools, { given: { person: personId } }) => {
-      const { findLogin } = await signOn();
+      const { findLogin } = await accounts();
       const login = await inDatabase(tools, (db) => findLogin(db, personId, tools.clock()));
       const { username } = found(login, "login_not_found", "The person has no login.");
       return showLogin(personId, username, await setLoginHere(tools, personId, username));

@@ -21,7 +21,7 @@ import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { takeToken } from "../platform/database/token-bucket.ts";
-import { hashInTurn, makePassword, setLoginIn } from "../sign-on/index.ts";
+import { hashInTurn, makePassword, setLoginIn } from "../accounts/index.ts";
 import { getSandbox, type Sandbox, type SandboxId } from "./find.ts";
 import { accounts, audiences, groups, leavers, schools, type AccountKind, type Place } from "./world.ts";
 

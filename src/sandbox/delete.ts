@@ -5,7 +5,8 @@ import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { forgetApp, forgetPerson } from "../sign-on/index.ts";
+import { forgetApp } from "../sign-on/index.ts";
+import { forgetPerson } from "../accounts/index.ts";
 import { forgetFiguresOfSchool } from "../traffic/index.ts";
 import { lockSandbox, type Sandbox, type SandboxId } from "./find.ts";
 

@@ -9,39 +9,44 @@ import type { DatabaseShares } from "../platform/database/shares.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { makeCardMaker, type MakeCard } from "./cards/make-card.ts";
-import { makeCardSweep } from "./cards/print.ts";
-import { makeCardSignIn } from "./cards/sign-in.ts";
-import { readContract } from "./contract.ts";
-import type { InteractionDeps, StaffSecondFactor } from "./interaction/deps.ts";
-import { makeInteractionRouter } from "./interaction/router.ts";
-import { ensureSigningKeys } from "./keys/rotation.ts";
-import { loadSharedSecrets } from "./keys/shared-secrets.ts";
-import { findKeysVersion, listSigningKeys, type SigningKey } from "./keys/signing-keys.ts";
-import { makeKeyWatch, makeRetiredKeysJob } from "./keys/watch.ts";
-import { makeLoginHint } from "./login-hint.ts";
-import { makeCheckPassword, sweepSignInTraces } from "./login/index.ts";
-import { makeLogoutJob } from "./logout/job.ts";
-import { limitSessions } from "./logout/limit-sessions.ts";
-import { makeSender } from "./logout/send.ts";
-import { makeMount, type Mount } from "./mount.ts";
-import { type Count, observeProvider } from "./observe.ts";
-import { makeOwnPasswordRouter } from "./new-password/own.ts";
-import { makePlatformSignIn } from "./platform-sign-in.ts";
-import type { Lifetimes } from "./provider/deps.ts";
-import type { WithoutPkce } from "./provider/without-pkce.ts";
-import { makeProvider } from "./provider/make-provider.ts";
-import { makeShowPages } from "./provider/pages.ts";
-import { needsSecondFactor } from "./second-factor/admin-scopes.ts";
-import { askNewPassword } from "./new-password/platform.ts";
-import { makeConfirmRouter } from "./second-factor/confirm.ts";
-import { makeSetUpRouter } from "./second-factor/set-up.ts";
-import { findSignedIn, type SignedIn } from "./signed-in.ts";
-import { makeDbByRoute, makeStoreByRoute } from "./storage/by-route.ts";
-import { makeCheckAccessToken } from "./storage/check-access-token.ts";
-import { makeVoidSignInsJob } from "./void-sign-ins.ts";
-import { makeLimitTokens } from "./storage/limit-tokens.ts";
-import { makeClientTokensJob, makeSweepJob } from "./storage/sweep.ts";
+import {
+  makeCardMaker,
+  makeCardSweep,
+  makeCheckPassword,
+  makeVoidSignInsJob,
+  sweepSignInTraces,
+  type MakeCard,
+} from "../accounts/index.ts";
+import { makeCardSignIn } from "./forms/cards/sign-in.ts";
+import { readContract } from "./protocol/contract.ts";
+import type { InteractionDeps, StaffSecondFactor } from "./protocol/deps.ts";
+import { makeInteractionRouter } from "./forms/interaction-router.ts";
+import { ensureSigningKeys } from "./protocol/keys/rotation.ts";
+import { loadSharedSecrets } from "./protocol/keys/shared-secrets.ts";
+import { findKeysVersion, listSigningKeys, type SigningKey } from "./protocol/keys/signing-keys.ts";
+import { makeKeyWatch, makeRetiredKeysJob } from "./protocol/keys/watch.ts";
+import { makeLoginHint } from "./protocol/login-hint.ts";
+import { makeLogoutJob } from "./protocol/logout/job.ts";
+import { limitSessions } from "./protocol/logout/limit-sessions.ts";
+import { makeSender } from "./protocol/logout/send.ts";
+import { renderErrorPage } from "./forms/pages/index.ts";
+import { makeMount, type Mount } from "./protocol/mount.ts";
+import { type Count, observeProvider } from "./protocol/observe.ts";
+import { makeOwnPasswordRouter } from "./forms/new-password/own.ts";
+import { makePlatformSignIn } from "./forms/platform-sign-in.ts";
+import type { Lifetimes } from "./protocol/provider/deps.ts";
+import type { WithoutPkce } from "./protocol/provider/without-pkce.ts";
+import { makeProvider } from "./protocol/provider/make-provider.ts";
+import { makeShowPages } from "./forms/provider-pages.ts";
+import { needsSecondFactor } from "./protocol/admin-scopes.ts";
+import { askNewPassword } from "./forms/new-password/platform.ts";
+import { makeConfirmRouter } from "./forms/second-factor/confirm.ts";
+import { makeSetUpRouter } from "./forms/second-factor/set-up.ts";
+import { findSignedIn, type SignedIn } from "./protocol/signed-in.ts";
+import { makeDbByRoute, makeStoreByRoute } from "./protocol/storage/by-route.ts";
+import { makeCheckAccessToken } from "./protocol/storage/check-access-token.ts";
+import { makeLimitTokens } from "./protocol/storage/limit-tokens.ts";
+import { makeClientTokensJob, makeSweepJob } from "./protocol/storage/sweep.ts";
 
 export type SignOnOptions = {
   shares: Pick<DatabaseShares, "checks" | "signOn" | "tokens" | "firstSignIns" | "jobs">;
@@ -152,6 +157,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     provider: deps.provider,
     checkLogout: contract.checkRequest.endSession,
     checkAnswer: options.checkAnswers ? makeAnswerCheck(options.document, log) : null,
+    renderRefusal: renderErrorPage,
   });
   return {
     router: Router().use(mount.router, makeInteractionRouter(deps), ...makePlatformPages(deps), makeCardSignIn(deps)),

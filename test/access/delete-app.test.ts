@@ -5,7 +5,7 @@ import { sequenceEvents } from "../../src/events/index.ts";
 import type { Queryable } from "../../src/platform/database/db.ts";
 import { createSandbox, forgetAppWithSandboxes } from "../../src/sandbox/index.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
-import { hashId } from "../../src/sign-on/storage/artifact.ts";
+import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";
 import { explainPrepared, listScanned } from "../support/explain.ts";
 import { insertEvents } from "../support/app-events.ts";
 import { makeMakers } from "../support/make.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadDemoWorld } from "../../demo/load.ts";
 import demo from "../../demo/demo.json" with { type: "json" };
-import { setCredential } from "../../src/sign-on/index.ts";
+import { setCredential } from "../../src/accounts/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
 import { makeMatrixWorld } from "./matrix-world.ts";

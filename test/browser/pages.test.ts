@@ -5,7 +5,7 @@ import express from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GroupId } from "../../src/directory/index.ts";
 import { makePageAssets, type Locale } from "../../src/platform/pages/index.ts";
-import * as signOnPages from "../../src/sign-on/pages/index.ts";
+import * as signOnPages from "../../src/sign-on/forms/pages/index.ts";
 import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
 import { everyPage } from "./support/every-page.ts";
 

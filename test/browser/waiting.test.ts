@@ -1,5 +1,5 @@
 import { beforeAll, expect, test, vi } from "vitest";
-import { PasswordQueue } from "../../src/sign-on/login/password-queue.ts";
+import { PasswordQueue } from "../../src/accounts/login/password-queue.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { people, startDemoService, type DemoService } from "./support/demo-service.ts";
 import { answerToApp, expectHeading, logIn, press } from "./support/steps.ts";

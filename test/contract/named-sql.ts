@@ -1,6 +1,6 @@
 /** Files of `src` with named SQL, each with the reason; `src/a/{b,c}.ts` is two files. */
 export const namedSql: readonly (readonly [files: readonly string[], reason: string])[] = [
-  [["src/platform/database/{sql,json-sql,lookup-sql}.ts"], "what named SQL is made of"],
+  [["src/platform/database/{sql,json-sql,parameters-sql,lookup-sql}.ts"], "what named SQL is made of"],
   [
     [
       "src/platform/database/{session,database-clock,silent-connections,replica,read-settings,statistics}.ts",
@@ -30,7 +30,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/events/audit.ts"], "audit lines of many uses of tokens, within the statement of the token store"],
   [["src/events/feed.ts"], "prepared read of the change feed"],
   [
-    ["src/events/restart-feed.ts", "src/sign-on/storage/forget-sign-ins.ts"],
+    ["src/events/restart-feed.ts", "src/sign-on/protocol/storage/forget-sign-ins.ts"],
     "after a restore: positions by the time of the server, and `TRUNCATE` of tokens",
   ],
   [["src/events/audit-partitions.ts"], "makes, lists and drops partitions"],
@@ -63,9 +63,9 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "the differences of all subjects, and what is announced of them, in one statement each",
   ],
   [["src/access/apps-of-person.ts"], "all apps of a person in one statement, composed of the rule of visibility"],
-  [["src/sign-on/sessions.ts"], "sessions and tokens of a person, of which only those of now count"],
+  [["src/sign-on/protocol/sessions.ts"], "sessions and tokens of a person, of which only those of now count"],
   [
-    ["src/access/sign-on-explanation.ts", "src/sign-on/explain.ts"],
+    ["src/access/sign-on-explanation.ts", "src/sign-on/protocol/explain.ts"],
     "the facts of a sign-in in one statement, composed of the rule that decides it",
   ],
   [
@@ -124,44 +124,50 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "leases of schools and turns: advisory and row locks, and the clock of the server",
   ],
   [
-    ["src/sign-on/storage/{artifact,lookup,write,use-token,parameters-sql}.ts"],
+    ["src/sign-on/protocol/storage/{artifact,lookup,write,use-token}.ts"],
     "the token store: many requests in one statement, each by itself",
   ],
-  [["src/sign-on/storage/check-access-token.ts"], "all tokens presented at the same time in one prepared statement"],
-  [["src/sign-on/storage/raise-session.ts"], "a session that may have ended meanwhile, in one conditional statement"],
   [
-    ["src/sign-on/storage/{limit-tokens,sweep,forget-app,forget-person}.ts"],
+    ["src/sign-on/protocol/storage/check-access-token.ts"],
+    "all tokens presented at the same time in one prepared statement",
+  ],
+  [
+    ["src/sign-on/protocol/storage/raise-session.ts"],
+    "a session that may have ended meanwhile, in one conditional statement",
+  ],
+  [
+    ["src/sign-on/protocol/storage/{limit-tokens,sweep,forget-app}.ts", "src/accounts/forget-person.ts"],
     "removes expired and surplus tokens, and all of an app or a person, by index",
   ],
   [
-    ["src/sign-on/{consent,signed-in}.ts"],
+    ["src/sign-on/protocol/{consent,signed-in}.ts"],
     "read at every sign-on and page, many pairs in one statement; a choice of school waits for no lock",
   ],
   [
-    ["src/sign-on/login/{check-password,known-devices,rate-limits}.ts", "src/sign-on/login-hint.ts"],
+    ["src/accounts/login/{check-password,known-devices,rate-limits}.ts", "src/sign-on/protocol/login-hint.ts"],
     "the login of every sign-on: credential, rate limits and known devices in prepared statements",
   ],
   [
-    ["src/sign-on/login/{credential,sweep}.ts"],
+    ["src/accounts/login/{credential,sweep}.ts"],
     "one upsert, which two writers at the same time cannot break; removal in batches",
   ],
   [
-    ["src/sign-on/user-names/{give-names,give-at-school}.ts"],
+    ["src/accounts/user-names/{give-names,give-at-school}.ts"],
     "user names of a whole school in a few statements; locks of people",
   ],
-  [["src/sign-on/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
-  [["src/sign-on/sign-in-settings.ts"], "the row lock of a change"],
-  [["src/sign-on/cards/settings.ts"], "the row lock of a change; all who hold a card of the school in one statement"],
+  [["src/accounts/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
+  [["src/accounts/sign-in-settings.ts"], "the row lock of a change"],
+  [["src/accounts/cards/settings.ts"], "the row lock of a change; all who hold a card of the school in one statement"],
   [
-    ["src/sign-on/{end-sign-ins,void-sign-ins}.ts", "src/sign-on/logout/notice.ts"],
+    ["src/accounts/{current-sign-in,end-sign-ins,void-sign-ins,logout-notices}.ts"],
     "ends all sessions and tokens of a person at once; notices are leased",
   ],
   [
-    ["src/sign-on/keys/{signing-keys,rotation,shared-secrets}.ts"],
+    ["src/sign-on/protocol/keys/{signing-keys,rotation,shared-secrets}.ts"],
     "an advisory lock around rotation; of several processes that start, one makes a secret; all keys in one read",
   ],
   [
-    ["src/sign-on/keys/re-encrypt.ts", "src/webhooks/secret.ts"],
+    ["src/sign-on/protocol/keys/re-encrypt.ts", "src/webhooks/secret.ts"],
     "secrets that are encrypted anew in one pass, under row locks",
   ],
   [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { generateContracts } from "../../openapi/tools/generate-contracts.ts";
-import { readContract } from "../../src/sign-on/contract.ts";
+import { readContract } from "../../src/sign-on/protocol/contract.ts";
 import type { OpenApiDocument } from "../../src/platform/http/index.ts";
 
 // Changes the YAML of every document in every way, generates from it, and asks the compiler: each change is an error of
@@ -53,11 +53,19 @@ const places: Record<string, Places & { in: "query" | "header"; path: string; me
     method: "get",
   },
   "sign-on": {
-    "required property": { file: "schemas/TokenResponse.yaml", name: "tenant", at: "sign-on/provider/answers.ts" },
-    "required parameter": { file: "sign-on/authorize.yaml", name: "planted_parameter", at: "sign-on/contract.ts" },
-    "enum value": { file: "schemas/GrantType.yaml", name: "planted_grant", at: "sign-on/contract.ts" },
-    operation: { file: "sign-on.yaml", name: "getTenant", at: "sign-on/contract.ts" },
-    "removed property": { file: "schemas/Introspection.yaml", name: "sid", at: "sign-on/provider/answers.ts" },
+    "required property": {
+      file: "schemas/TokenResponse.yaml",
+      name: "tenant",
+      at: "sign-on/protocol/provider/answers.ts",
+    },
+    "required parameter": {
+      file: "sign-on/authorize.yaml",
+      name: "planted_parameter",
+      at: "sign-on/protocol/contract.ts",
+    },
+    "enum value": { file: "schemas/GrantType.yaml", name: "planted_grant", at: "sign-on/protocol/contract.ts" },
+    operation: { file: "sign-on.yaml", name: "getTenant", at: "sign-on/protocol/contract.ts" },
+    "removed property": { file: "schemas/Introspection.yaml", name: "sid", at: "sign-on/protocol/provider/answers.ts" },
     in: "query",
     path: "/oauth2/tenant",
     method: "get",
@@ -99,7 +107,7 @@ const moreRemoved = [
     document: "sign-on",
     schema: "TokenForm",
     name: "token_type_hint",
-    at: "sign-on/contract.ts",
+    at: "sign-on/protocol/contract.ts",
     says: (name: string) => `'${name}' does not exist in type`,
   },
 ];

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { loadDocument, makeAnswerCheck } from "../../src/platform/http/index.ts";
 import { checkLibrary } from "../../src/platform/http/validator-library.ts";
 import { makeLog, silentLog } from "../../src/platform/telemetry/log.ts";
-import { readContract } from "../../src/sign-on/contract.ts";
+import { readContract } from "../../src/sign-on/protocol/contract.ts";
 
 const document = await loadDocument("sign-on", "schultor");
 const { checkRequest, claimsByScope } = readContract(document);

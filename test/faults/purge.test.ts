@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { changeDirectory, type ClientId } from "../../src/access/index.ts";
 import { softDeletePerson, type GroupId, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
-import { hashId } from "../../src/sign-on/storage/artifact.ts";
+import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";

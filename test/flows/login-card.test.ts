@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { PersonId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { makeLog } from "../../src/platform/telemetry/log.ts";
-import { blockPerson, putSignInSettings } from "../../src/sign-on/index.ts";
+import { blockPerson, putSignInSettings } from "../../src/accounts/index.ts";
 import { giveRole } from "../../src/staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { makeStaff } from "../support/admin.ts";

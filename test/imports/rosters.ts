@@ -1,4 +1,4 @@
-import { giveUserNamesAtSchool } from "../../src/sign-on/index.ts";
+import { giveUserNamesAtSchool } from "../../src/accounts/index.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";

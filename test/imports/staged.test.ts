@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { changeDirectory, makePurgeJob } from "../../src/access/index.ts";
 import { softDeletePerson, type PersonId } from "../../src/directory/index.ts";
 import { applyImport, getImport, makeImportSweep, previewImport, type ImportId } from "../../src/imports/index.ts";
-import { forgetPerson } from "../../src/sign-on/index.ts";
+import { forgetPerson } from "../../src/accounts/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { findTraces } from "../support/traces.ts";

@@ -9,7 +9,7 @@ import {
   setCredential,
   setLogin,
   type UserNameRule,
-} from "../../src/sign-on/index.ts";
+} from "../../src/accounts/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeImporter, now, origin, zip } from "./rosters.ts";

@@ -4,7 +4,7 @@ import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, signIn } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
-import { signOutPerson } from "../../src/sign-on/index.ts";
+import { signOutPerson } from "../../src/accounts/index.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../src/directory/index.ts";
-import { limitSessions } from "../../src/sign-on/logout/limit-sessions.ts";
-import { deleteOldestTokens } from "../../src/sign-on/storage/limit-tokens.ts";
-import { makeClientTokensJob } from "../../src/sign-on/storage/sweep.ts";
+import { limitSessions } from "../../src/sign-on/protocol/logout/limit-sessions.ts";
+import { deleteOldestTokens } from "../../src/sign-on/protocol/storage/limit-tokens.ts";
+import { makeClientTokensJob } from "../../src/sign-on/protocol/storage/sweep.ts";
 import { startWorld } from "../api/sign-on/world.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { askFor, getAppToken, getUserTokens, postToken, signOn, type TestApp } from "../support/token.ts";

@@ -4,7 +4,7 @@ import type { ClientId } from "../../src/access/index.ts";
 import { createPerson, leaveSchool, setHomeSchool, updatePerson } from "../../src/directory/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { openDatabase, withTransaction } from "../../src/platform/database/db.ts";
-import { rememberSchool } from "../../src/sign-on/consent.ts";
+import { rememberSchool } from "../../src/sign-on/protocol/consent.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers, refuseSecondConnections } from "../support/one-connection.ts";
 import { startService } from "../support/service.ts";

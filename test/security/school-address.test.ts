@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { PrismaDb } from "../../src/platform/database/db.ts";
-import { makeCheckPassword, type PasswordCheck, sweepSignInTraces } from "../../src/sign-on/login/index.ts";
+import { makeCheckPassword, type PasswordCheck, sweepSignInTraces } from "../../src/accounts/login/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { chanceOf } from "../support/chance.ts";
 import { makeMakers } from "../support/make.ts";

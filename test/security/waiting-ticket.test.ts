@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
-import { PasswordQueue } from "../../src/sign-on/login/password-queue.ts";
+import { PasswordQueue } from "../../src/accounts/login/password-queue.ts";
 import { makeBrowser, type Browser, type Shown } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeTestClock, startService } from "../support/service.ts";

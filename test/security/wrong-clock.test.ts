@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { takeToken } from "../../src/platform/database/token-bucket.ts";
-import { originLimit, takeTry } from "../../src/sign-on/login/rate-limits.ts";
+import { originLimit, takeTry } from "../../src/accounts/login/rate-limits.ts";
 import { idm } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { findPort } from "../support/find-port.ts";

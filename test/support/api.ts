@@ -1,7 +1,7 @@
 import { loadDemoWorld } from "../../demo/load.ts";
 import world from "../../demo/demo.json" with { type: "json" };
 import type { ClientId, ScopeName } from "../../src/access/index.ts";
-import { setCredential } from "../../src/sign-on/index.ts";
+import { setCredential } from "../../src/accounts/index.ts";
 import { startService, type TestService } from "./service.ts";
 import { getAppToken, type TestApp } from "./token.ts";
 

@@ -1,7 +1,7 @@
 import type { ClientId } from "../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
-import { setLogin } from "../../src/sign-on/index.ts";
+import { setLogin } from "../../src/accounts/index.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeBrowser, type Browser } from "./browser.ts";
 import { makeMakers } from "./make.ts";

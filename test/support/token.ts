@@ -3,7 +3,7 @@ import { scopeToWire } from "../../src/access/index.ts";
 import type { ClientId, ScopeName } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import type { Db } from "../../src/platform/database/db.ts";
-import { setCredential } from "../../src/sign-on/index.ts";
+import { setCredential } from "../../src/accounts/index.ts";
 import { type Browser, makeBrowser, type Shown } from "./browser.ts";
 
 export type TestApp = { clientId: ClientId; clientSecret: string | null; redirectUri: string };

@@ -1,5 +1,5 @@
 import type { GroupId, PersonId, SchoolId } from "../../directory/index.ts";
-import type { CardId, ListedCard } from "../../sign-on/index.ts";
+import type { CardId, ListedCard } from "../../accounts/index.ts";
 import { writeNewFile } from "./new-file.ts";
 import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
 

@@ -1,5 +1,5 @@
 import type { GroupId, PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
-import type { LoginState, MadeLogin } from "../../sign-on/index.ts";
+import type { LoginState, MadeLogin } from "../../accounts/index.ts";
 import { bodyOf, dateOf, once, type Remote } from "./remote.ts";
 
 export async function findLogin({ api }: Remote, personId: PersonId): Promise<LoginState> {

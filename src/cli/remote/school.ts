@@ -1,5 +1,5 @@
 import type { NewSchool, School, SchoolId, SchoolUpdate } from "../../directory/index.ts";
-import type { SignInSettings } from "../../sign-on/index.ts";
+import type { SignInSettings } from "../../accounts/index.ts";
 import { bodyOf, firstEntries, fromLatest, given, once, tagged, type Remote, type Schemas } from "./remote.ts";
 
 /** Shape: fields in the order in which they are printed. */

@@ -3,7 +3,7 @@ import { loadDemoWorld } from "../../../demo/load.ts";
 import demo from "../../../demo/demo.json" with { type: "json" };
 import type { ClientId } from "../../../src/access/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
-import { setCredential } from "../../../src/sign-on/index.ts";
+import { setCredential } from "../../../src/accounts/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { revokeCardsIn } from "../../../src/sign-on/index.ts";
+import { revokeCardsIn } from "../../../src/accounts/index.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import { makeAdminClient, makeStaff, refusalOf, withoutRequest } from "../../support/admin.ts";
 import { interceptStatements } from "../../support/intercept.ts";

@@ -13,7 +13,7 @@ import { startService } from "../../support/service.ts";
 import { getAppToken } from "../../support/token.ts";
 
 const hashing = vi.hoisted(() => ({ count: 0 }));
-vi.mock(import("../../../src/sign-on/login/hash-in-turn.ts"), async (load) => {
+vi.mock(import("../../../src/accounts/login/hash-in-turn.ts"), async (load) => {
   const { hashInTurn, ...rest } = await load();
   return { ...rest, hashInTurn: (password: string) => (hashing.count++, hashInTurn(password)) };
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { changeDirectory } from "../../../src/access/index.ts";
 import { createPerson, purgePerson, softDeletePerson, type PersonId } from "../../../src/directory/index.ts";
-import { forgetPerson } from "../../../src/sign-on/index.ts";
+import { forgetPerson } from "../../../src/accounts/index.ts";
 import { makeStaff, refusalOf, type Sent } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeCheckAccessToken } from "../../../src/sign-on/storage/check-access-token.ts";
+import { makeCheckAccessToken } from "../../../src/sign-on/protocol/storage/check-access-token.ts";
 import { basic, getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 

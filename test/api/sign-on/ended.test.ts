@@ -3,10 +3,10 @@ import { beforeEach, expect, test } from "vitest";
 import type { BackchannelLogoutUri } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/database/db.ts";
-import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../../src/sign-on/index.ts";
-import { endSignIns } from "../../../src/sign-on/end-sign-ins.ts";
-import { rememberDevices } from "../../../src/sign-on/login/known-devices.ts";
-import { findSessionByUid } from "../../../src/sign-on/storage/artifact.ts";
+import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../../src/accounts/index.ts";
+import { endSignIns } from "../../../src/accounts/end-sign-ins.ts";
+import { rememberDevices } from "../../../src/accounts/login/known-devices.ts";
+import { findSessionByUid } from "../../../src/sign-on/protocol/storage/artifact.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { asOthers } from "../../support/one-connection.ts";
 import {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { putSignInSettings } from "../../../src/sign-on/index.ts";
+import { putSignInSettings } from "../../../src/accounts/index.ts";
 import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
 import { askFor, exchange, giveLogin, type Login, type TestApp } from "../../support/token.ts";
 import { startWorld } from "./world.ts";

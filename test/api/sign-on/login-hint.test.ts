@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import { beforeAll, expect, test } from "vitest";
-import { loadSharedSecrets } from "../../../src/sign-on/keys/shared-secrets.ts";
-import { makeLoginHint } from "../../../src/sign-on/login-hint.ts";
+import { loadSharedSecrets } from "../../../src/sign-on/protocol/keys/shared-secrets.ts";
+import { makeLoginHint } from "../../../src/sign-on/protocol/login-hint.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { makeBrowser, type Shown } from "../../support/browser.ts";

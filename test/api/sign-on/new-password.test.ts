@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
-import { putSignInSettings, setLogin } from "../../../src/sign-on/index.ts";
+import { putSignInSettings, setLogin } from "../../../src/accounts/index.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
 import { confirmPath, setUpTotp, totpCode } from "../../support/second-factor.ts";

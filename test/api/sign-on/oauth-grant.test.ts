@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { makeAdapterFactory } from "../../../src/sign-on/storage/adapter.ts";
-import { type Artifact, hashId } from "../../../src/sign-on/storage/artifact.ts";
-import { makeStore } from "../../../src/sign-on/storage/store.ts";
+import { makeAdapterFactory } from "../../../src/sign-on/protocol/storage/adapter.ts";
+import { type Artifact, hashId } from "../../../src/sign-on/protocol/storage/artifact.ts";
+import { makeStore } from "../../../src/sign-on/protocol/storage/store.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 import { giveLogin } from "../../support/token.ts";

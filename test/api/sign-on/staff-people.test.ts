@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { changeDirectory, type ScopeName } from "../../../src/access/index.ts";
 import { purgePerson, softDeletePerson, type PersonId } from "../../../src/directory/index.ts";
-import { forgetPerson } from "../../../src/sign-on/index.ts";
+import { forgetPerson } from "../../../src/accounts/index.ts";
 import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { testDatabase } from "../../support/database.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
 import { askFor, giveLogin, passPages, type Login, type TestApp } from "../../support/token.ts";
-import { PasswordQueue } from "../../../src/sign-on/login/password-queue.ts";
+import { PasswordQueue } from "../../../src/accounts/login/password-queue.ts";
 import { startWorld } from "./world.ts";
 
 const { waitMs } = PasswordQueue.prototype;

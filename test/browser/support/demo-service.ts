@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import demo from "../../../demo/demo.json" with { type: "json" };
 import { loadDemoWorld } from "../../../demo/load.ts";
-import { setCredential } from "../../../src/sign-on/index.ts";
+import { setCredential } from "../../../src/accounts/index.ts";
 import { testDatabase } from "../../support/database.ts";
 import { atFileEnd } from "../../support/file-end.ts";
 import { makeTestClock, startService, type TestService } from "../../support/service.ts";

@@ -1,7 +1,7 @@
 import { scopeNames } from "../../../src/access/index.ts";
 import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
 import type { Page, PageContext } from "../../../src/platform/pages/index.ts";
-import * as pages from "../../../src/sign-on/pages/index.ts";
+import * as pages from "../../../src/sign-on/forms/pages/index.ts";
 
 const app = { name: "Lernapp", logoPath: null };
 const longApp = {

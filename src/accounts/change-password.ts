@@ -1,0 +1,56 @@
+import { againAfterDeadlock } from "../access/index.ts";
+import type { PersonId } from "../directory/index.ts";
+import type { Origin } from "../events/index.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { endSignIns, lockPersonSignIn } from "./end-sign-ins.ts";
+import { foldUsername, hashPassword } from "./login/index.ts";
+import { isPasswordOf, longestPassword } from "./login/password.ts";
+import { recordAtHome } from "./record-at-home.ts";
+
+/** Why a password that somebody chose is not taken. */
+export type PasswordFault = "missing" | "short" | "long" | "differs" | "username" | "same";
+
+const shortestPassword = 8;
+
+type Chosen = { personId: PersonId; generation: number; password: string; repeated: string };
+
+/**
+ * Gives a person the password that they chose; with an audit line. All their sign-ins end.
+ *
+ * Shape: `generation` is that of the sign-in which this stands on, and in the answer the one from then on; "outdated"
+ *        when staff were faster.
+ */
+export async function changePassword(
+  db: PrismaDb,
+  chosen: Chosen,
+  origin: Origin,
+): Promise<{ kind: "done"; generation: number } | { kind: "fault"; fault: PasswordFault } | { kind: "outdated" }> {
+  const { personId, generation, password } = chosen;
+  const before = await db.prisma.credential.findUnique({ where: { personId } });
+  if (before === null || before.passwordHash === null || before.generation !== generation) return { kind: "outdated" };
+  const fault = findFault(chosen, before.username);
+  if (fault !== null) return { kind: "fault", fault };
+  if (await isPasswordOf(before.passwordHash, password)) return { kind: "fault", fault: "same" };
+  const passwordHash = await hashPassword(password);
+  return againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      await lockPersonSignIn(tx, personId);
+      const changed = await tx.prisma.credential.updateMany({
+        where: { personId, generation },
+        data: { passwordHash, mustChange: false, updatedAt: origin.at },
+      });
+      if (changed.count === 0) return { kind: "outdated" };
+      await endSignIns(tx, { personId, at: origin.at });
+      await recordAtHome(tx, { ...origin, action: "password_changed", personId });
+      return { kind: "done", generation: generation + 1 };
+    }),
+  );
+}
+
+function findFault({ password, repeated }: Chosen, username: string): PasswordFault | null {
+  if (password === "") return "missing";
+  if (password.length > longestPassword) return "long";
+  if (Array.from(password).length < shortestPassword) return "short";
+  if (foldUsername(password) === username) return "username";
+  return password === repeated ? null : "differs";
+}

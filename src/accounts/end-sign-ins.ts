@@ -1,0 +1,119 @@
+import type { PersonId } from "../directory/index.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Parameter, Sql, Statement } from "../platform/database/sql.ts";
+import { recordNotices } from "./logout-notices.ts";
+import { isCurrent } from "./current-sign-in.ts";
+
+type Notified = { clientId: string; personId: PersonId; sid: string };
+
+const credential = table("credential");
+const person = table("person");
+const device = table("signInPlace");
+const artifact = table("oidcArtifact");
+const kept = table("oidcArtifact", "kept");
+
+const lockPerson = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`SELECT FROM ${person} WHERE ${person.id} = ${personId} FOR NO KEY UPDATE`,
+  "sign-on.lockPerson",
+);
+
+/** Lets no other change of the person's login or block in until the end of the transaction. */
+export const lockPersonSignIn = async (tx: Queryable, personId: PersonId): Promise<void> =>
+  void (await run(tx, lockPerson, { personId }));
+
+const raiseGeneration = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`
+    ${update("credential", "credential", { generation: sql`${credential.generation} + 1` })}
+    WHERE ${credential.personId} = ${personId}`,
+  "sign-on.raiseGeneration",
+);
+
+const deleteDevices = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`DELETE FROM ${device} WHERE ${device.personId} = ${personId}`,
+  "sign-on.deleteKnownDevices",
+);
+
+// Interactions, codes and tokens hang on the session, also those that outlive it.
+const sessionOf = (of: typeof artifact): Sql =>
+  sql`coalesce(${of.sessionUid}, ${of.payload}->>'sessionUid', ${of.payload}->'session'->>'uid')`;
+
+const keepSession = statement<{ personId: PersonId; keptUid: string }>(
+  ({ personId, keptUid }) => sql`
+    ${update("oidcArtifact", "kept", { generation: sql`${kept.generation} + 1` })}
+    WHERE ${kept.personId} = ${personId} AND ${sessionOf(kept)} = ${keptUid}`,
+  "sign-on.keepSession",
+);
+
+// Notified are the apps that the sessions were used for, and those that hold tokens, also of sessions that have ended.
+const deleteThose = (those: Sql, at: Parameter): Sql => sql`
+  WITH gone AS (
+    DELETE FROM ${artifact} WHERE ${those}
+    RETURNING ${artifact.kind} AS kind, ${artifact.clientId} AS client_id, ${artifact.personId} AS person_id,
+      ${artifact.sessionUid} AS session_uid, ${artifact.payload} AS payload, ${artifact.expiresAt} AS expires_at),
+  notified AS (
+    SELECT jsonb_object_keys(payload->'authorizations') AS client_id, person_id, session_uid AS sid
+    FROM gone WHERE kind = 'Session' AND expires_at > ${at}
+    UNION
+    SELECT client_id, person_id, payload->>'sessionUid'
+    FROM gone WHERE client_id IS NOT NULL AND payload->>'sessionUid' IS NOT NULL AND expires_at > ${at})
+  SELECT (SELECT count(*)::int FROM gone) AS gone, (
+    SELECT coalesce(json_agg(json_build_object('clientId', client_id, 'personId', person_id, 'sid', sid)), '[]')
+    FROM notified) AS notified`;
+
+type Deletion = { personIds: readonly PersonId[]; at: Date; keptUid: string | null };
+
+const isOfPeople = (personIds: Parameter): Sql => sql`${artifact.personId} = ANY (${personIds}::uuid[])`;
+
+const deleteArtifacts = statement<Deletion>(({ personIds, at, keptUid }) => {
+  const isKept = sql`${keptUid}::text IS NOT NULL AND ${sessionOf(artifact)} IS NOT DISTINCT FROM ${keptUid}`;
+  return deleteThose(sql`${isOfPeople(personIds)} AND NOT (${isKept})`, at);
+}, "sign-on.deleteArtifactsOf");
+
+const deleteVoid = statement<Omit<Deletion, "keptUid">>(
+  ({ personIds, at }) => deleteThose(sql`${isOfPeople(personIds)} AND NOT ${isCurrent(artifact)}`, at),
+  "sign-on.deleteVoidArtifacts",
+);
+
+/**
+ * Ends all sessions, interactions, codes and tokens of a person, those for offline access too. Known devices are
+ * forgotten, and the apps concerned are notified of the logout.
+ *
+ * Shape: belongs into the transaction that says why. What requests under way still write has the earlier generation and
+ *        is void. The session `keptUid` stays, with all that was issued from it.
+ */
+export async function endSignIns(
+  tx: Queryable,
+  { personId, at, keptUid = null }: { personId: PersonId; at: Date; keptUid?: string | null },
+): Promise<void> {
+  await run(tx, raiseGeneration, { personId });
+  if (keptUid !== null) await run(tx, keepSession, { personId, keptUid });
+  await run(tx, deleteDevices, { personId });
+  await deleteAndNotify(tx, deleteArtifacts, { personIds: [personId], at, keptUid });
+}
+
+/**
+ * Deletes what is void of these people: their sign-ins were ended, or a card that opened one. The apps concerned are
+ * notified of the logout.
+ */
+export async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {
+  await deleteAndNotify(tx, deleteVoid, given);
+}
+
+async function deleteAndNotify<Given extends { at: Date }>(
+  tx: Queryable,
+  deletion: Statement<Given>,
+  given: Given,
+): Promise<void> {
+  const all = new Map<string, Notified>();
+  // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
+  for (let deleted = 1; deleted > 0;) {
+    const [row] = await findRows<{ gone: number; notified: Notified[] }, Given>(tx, deletion, given);
+    for (const one of row!.notified) all.set(JSON.stringify([one.clientId, one.sid]), one);
+    deleted = row!.gone;
+  }
+  await recordNotices(
+    tx,
+    [...all.values()].map((one) => ({ ...one, at: given.at })),
+  );
+}

@@ -1,0 +1,29 @@
+import type { PersonId } from "../directory/index.ts";
+import type { Queryable } from "../platform/database/db.ts";
+import { run, sql, statement, table } from "../platform/database/sql.ts";
+
+const artifact = table("oidcArtifact");
+const notice = table("logoutNotice");
+const limit = table("signInBrake");
+const voidSignIn = table("voidSignIn");
+
+// These have no foreign key to the person: tokens are kept until they are swept.
+const deleteTraces = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`
+    WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}),
+      limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${personId})
+    DELETE FROM ${notice} WHERE ${notice.personId} = ${personId}`,
+  "sign-on.forgetPerson",
+);
+
+// First, in the order of the job that deletes what is void.
+const deleteVoid = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`DELETE FROM ${voidSignIn} WHERE ${voidSignIn.personId} = ${personId}`,
+  "sign-on.forgetVoidSignIn",
+);
+
+/** Deletes every session, code, token and notice of a person, of all apps; part of deleting the person for good. */
+export async function forgetPerson(tx: Queryable, personId: PersonId): Promise<void> {
+  await run(tx, deleteVoid, { personId });
+  await run(tx, deleteTraces, { personId });
+}

@@ -1,0 +1,101 @@
+/*
+ * accounts: who a person is when they sign in.
+ *
+ * Nouns:      credential (user name and password hash), login card, second factor, recovery code, block, known device,
+ *             rate limit, sign-in settings of a school, pseudonym, logout notice (an app must learn that a session ended),
+ *             generation (a number of the credential; a sign-in of an earlier one is void).
+ * Invariants: passwords, cards and recovery codes are stored as hashes, secrets of authenticator apps encrypted; a new
+ *             password, a block, a deletion and a sign-out by staff void earlier sign-ins, the end of a login card those
+ *             that it opened; tries are counted before they are compared.
+ * Never knows: OAuth, the library that speaks it, requests, pages.
+ */
+export { isCardGrade } from "./cards/allowed.ts";
+export { createCardIn, listCards, revokeCardsIn } from "./cards/cards.ts";
+export type { CardId, ListedCard } from "./cards/cards.ts";
+export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
+export type { MadeCard, MakeCard } from "./cards/make-card.ts";
+export { findCardPlaces } from "./cards/places.ts";
+export type { CardPlace } from "./cards/places.ts";
+export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
+export { lockCardSettings, readCardSettings, writeCardSettings } from "./cards/settings.ts";
+export type { CardSecondStep, CardSettings } from "./cards/settings.ts";
+export { checkAnswer, checkCard, limitCardUse, recordCardUse } from "./cards/use-card.ts";
+export type { UsableCard } from "./cards/use-card.ts";
+export { changePassword } from "./change-password.ts";
+export type { PasswordFault } from "./change-password.ts";
+export { lockPersonSignIn } from "./end-sign-ins.ts";
+export { findLogin, findPersonIdOf, listUserNames } from "./find-login.ts";
+export type { LoginState, UserName } from "./find-login.ts";
+export {
+  countedAddress,
+  countedSite,
+  foldUsername,
+  forgetTriesOf,
+  hashInTurn,
+  hashPassword,
+  longestPassword,
+  longestTurnSeconds,
+  makeCheckPassword,
+  makePassword,
+  sweepSignInTraces,
+  waitsOf,
+} from "./login/index.ts";
+export type { Waits } from "./login/index.ts";
+export { makeKeyMaker } from "./login/known-devices.ts";
+export {
+  deleteLogoutNotice,
+  leaseLogoutNotices,
+  postponeLogoutNotice,
+  recordNotices,
+  storeNotices,
+  toNoticeRows,
+} from "./logout-notices.ts";
+export type { LogoutNotice, NewNotice } from "./logout-notices.ts";
+export { makePasswords } from "./make-passwords.ts";
+export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
+export { findOwnPassword } from "./own-password.ts";
+export type { OwnPassword } from "./own-password.ts";
+export {
+  requestPassword,
+  requestPasswordIn,
+  withdrawPasswordRequests,
+  withdrawPasswordRequestsIn,
+} from "./password-requests.ts";
+export {
+  blockPerson,
+  blockPersonIn,
+  revokeSecondFactors,
+  setCredential,
+  setLogin,
+  setLoginIn,
+  signOutPerson,
+  signOutPersonIn,
+  unblockPerson,
+  unblockPersonIn,
+} from "./person-sign-in.ts";
+export { makePseudonym } from "./pseudonym/index.ts";
+export { recordAtHome } from "./record-at-home.ts";
+export { checkCode, limitedTry } from "./second-factor/check.ts";
+export type { SecondFactorCheck } from "./second-factor/check.ts";
+export { hasPassword, hasSecondFactor, passwordAlone, withSecondFactor } from "./second-factor/methods.ts";
+export type { SecondMethod } from "./second-factor/methods.ts";
+export { askForNewPasskey, askForPasskey, checkPasskey, readNewPasskey } from "./second-factor/passkeys.ts";
+export type { Asked } from "./second-factor/passkeys.ts";
+export {
+  addSecondFactor,
+  hasSecondFactors,
+  listSecondFactors,
+  removeSecondFactor,
+  revokeSecondFactorsIn,
+} from "./second-factor/records.ts";
+export type { SecondFactor } from "./second-factor/records.ts";
+export { renewRecoveryCodes } from "./second-factor/recovery-codes.ts";
+export { findTotpStep, makeTotpAddress, makeTotpSecret, spellTotpSecret, totpPurpose } from "./second-factor/totp.ts";
+export { findSignInSettings, findSignInSettingsOf, lockSignInSettings, putSignInSettings } from "./sign-in-settings.ts";
+export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-settings.ts";
+export { createStaffPerson, makeStaffPassword } from "./staff-person.ts";
+export type { NewStaffPerson } from "./staff-person.ts";
+export { giveUserNames, giveUserNamesAtSchool } from "./user-names/index.ts";
+export { makeVoidSignInsJob } from "./void-sign-ins.ts";
+export { forgetPerson } from "./forget-person.ts";
+export { isCurrent } from "./current-sign-in.ts";

@@ -1,0 +1,106 @@
+import type { Queryable } from "../platform/database/db.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import {
+  fields,
+  findRows,
+  insert,
+  type Parameter,
+  run,
+  sql,
+  type Sql,
+  statement,
+  table,
+  update,
+} from "../platform/database/sql.ts";
+import { jsonRows } from "../platform/database/parameters-sql.ts";
+
+export type LogoutNotice = {
+  id: string;
+  clientId: string;
+  personId: string;
+  sid: string;
+  attempts: number;
+  uri: string;
+  algorithm: "RS256" | "ES256" | "EdDSA";
+};
+
+/** An app has to be notified that a session has ended. */
+export type NewNotice = { clientId: string; personId: string; sid: string; at: Date };
+
+const app = table("app");
+
+/** The value of the parameter of `storeNotices`. */
+export const toNoticeRows = (notices: readonly NewNotice[]): string =>
+  JSON.stringify(notices.map((notice) => ({ ...notice, id: makeUuid(notice.at) })));
+
+/** Stores notices for the apps that registered a logout address. */
+export function storeNotices(notices: Parameter, condition: Sql): Sql {
+  const types = { id: "uuid", clientId: "text", personId: "uuid", sid: "text", at: "timestamptz" } as const;
+  const { from, columns: row } = jsonRows(notices, "new_notice", types);
+  return insert(
+    "logoutNotice",
+    {
+      id: row.id,
+      clientId: app.clientId,
+      personId: row.personId,
+      sid: row.sid,
+      nextAttemptAt: row.at,
+      createdAt: row.at,
+    },
+    sql`FROM ${from} JOIN ${app} ON ${app.clientId} = ${row.clientId}
+        WHERE ${app.backchannelLogoutUri} IS NOT NULL AND ${condition}`,
+  );
+}
+
+const recordStatement = statement<{ notices: string }>(
+  ({ notices }) => storeNotices(notices, sql`true`),
+  "sign-on.recordNotices",
+);
+
+export async function recordNotices(tx: Queryable, notices: readonly NewNotice[]): Promise<void> {
+  if (notices.length > 0) await run(tx, recordStatement, { notices: toNoticeRows(notices) });
+}
+
+const notice = table("logoutNotice", "notice");
+const due = table("logoutNotice", "due");
+
+const leaseStatement = statement<{ now: Date; until: Date; limit: number }>(
+  ({ now, until, limit }) => sql`
+    ${update("logoutNotice", "notice", { attempts: sql`${notice.attempts} + 1`, nextAttemptAt: until })}
+    FROM ${app} WHERE ${app.clientId} = ${notice.clientId} AND ${notice.id} IN (
+      SELECT ${due.id} FROM ${due} WHERE ${due.nextAttemptAt} <= ${now}
+      ORDER BY ${due.nextAttemptAt} LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING ${fields<LogoutNotice>({
+      id: notice.id,
+      clientId: notice.clientId,
+      personId: notice.personId,
+      sid: notice.sid,
+      attempts: notice.attempts,
+      uri: app.backchannelLogoutUri,
+      algorithm: sql`${app.idTokenAlgorithm}::text`,
+    })}`,
+);
+
+/** Takes due notices for as long as the lease. After that another process takes those that are left. */
+export function leaseLogoutNotices(
+  db: Queryable,
+  { now, leaseSeconds, limit }: { now: Date; leaseSeconds: number; limit: number },
+): Promise<LogoutNotice[]> {
+  const until = new Date(now.getTime() + leaseSeconds * 1000);
+  return findRows<LogoutNotice, { now: Date; until: Date; limit: number }>(db, leaseStatement, { now, until, limit });
+}
+
+const deleteStatement = statement<{ id: string }>(({ id }) => sql`DELETE FROM ${notice} WHERE ${notice.id} = ${id}`);
+
+export async function deleteLogoutNotice(db: Queryable, id: string): Promise<void> {
+  await run(db, deleteStatement, { id });
+}
+
+const postponeStatement = statement<{ id: string; until: Date }>(
+  ({ id, until }) => sql`
+    ${update("logoutNotice", "notice", { nextAttemptAt: until })} WHERE ${notice.id} = ${id}`,
+);
+
+export async function postponeLogoutNotice(db: Queryable, id: string, until: Date): Promise<void> {
+  await run(db, postponeStatement, { id, until });
+}

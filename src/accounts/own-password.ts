@@ -1,0 +1,26 @@
+import { findGrades, type PersonId, type PersonRole } from "../directory/index.ts";
+import type { RecordStore } from "../platform/database/db.ts";
+import { findSignInSettingsOf } from "./sign-in-settings.ts";
+
+/** Whether a person changes their own password. Shape: `helpText` is what the school says to those who do not. */
+export type OwnPassword = { isAllowed: boolean; username: string; helpText: string | null };
+
+/** Staff always may, pupils from the grade that their home school chose; null for a person without a password. */
+export async function findOwnPassword(
+  db: Pick<RecordStore, "prisma">,
+  personId: PersonId,
+): Promise<OwnPassword | null> {
+  const credential = await db.prisma.credential.findUnique({
+    where: { personId, passwordHash: { not: null } },
+    select: { username: true, person: { select: { role: true } } },
+  });
+  const settings = await findSignInSettingsOf(db, personId);
+  if (credential === null || settings === null) return null;
+  const { username, person } = credential;
+  const { ownPasswordFromGrade: from, helpText } = settings;
+  const grade = person.role === "STUDENT" && from !== null ? (await findGrades(db, [personId])).get(personId) : null;
+  return { isAllowed: mayChange(person.role, from, grade ?? null), username, helpText };
+}
+
+const mayChange = (role: PersonRole, from: number | null, grade: number | null): boolean =>
+  role !== "STUDENT" || (from !== null && grade !== null && grade >= from);

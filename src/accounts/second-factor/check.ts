@@ -1,0 +1,85 @@
+import type { PersonId } from "../../directory/index.ts";
+import type { Origin } from "../../events/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
+import { unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { secondsUntil } from "../../platform/database/token-bucket.ts";
+import { makeKeyMaker } from "../login/known-devices.ts";
+import { forgetTries, takeTry, type RateLimitKind } from "../login/rate-limits.ts";
+import { recordAtHome } from "../record-at-home.ts";
+import type { SecondMethod } from "./methods.ts";
+import { useRecoveryCode } from "./recovery-codes.ts";
+import { findTotpStep, totpPurpose } from "./totp.ts";
+
+export type SecondFactorCheck =
+  { kind: "ok"; method: SecondMethod } | { kind: "refused" } | { kind: "slowed"; retryAfterSeconds: number };
+
+/** Only who knows the password gets here, so a person is never slowed down by strangers. */
+const limitKind: RateLimitKind = { free: 5, firstWaitSeconds: 30, longestWaitSeconds: 900, forgetSeconds: 43_200 };
+
+export type CheckDeps = {
+  db: PrismaDb;
+  clock: Clock;
+  secrets: { signInTraces: Buffer; recoveryCodes: Buffer };
+  encryptionKeys: EncryptionKeys;
+};
+
+/** Counts the try as failed before it is made, and forgets the failed ones when it succeeds. */
+export async function limitedTry(
+  { db, clock, secrets }: CheckDeps,
+  personId: PersonId,
+  attempt: () => Promise<SecondMethod | null>,
+): Promise<SecondFactorCheck> {
+  // Not the person's in the sense of the explanation of wrong passwords, which would release it.
+  const place = { personId: null, everywhere: false };
+  const limit = { key: makeKeyMaker(secrets.signInTraces)("second factor", personId), kind: limitKind, ...place };
+  const wait = await takeTry(db.pool, limit, clock());
+  if (wait !== null) return { kind: "slowed", retryAfterSeconds: secondsUntil(wait, clock()) };
+  const method = await attempt();
+  if (method === null) return { kind: "refused" };
+  await forgetTries(db.pool, limit);
+  return { kind: "ok", method };
+}
+
+/** Checks a code of an app or a recovery code; each is good for one use. */
+export function checkCode(
+  deps: CheckDeps,
+  { personId, code, requestId }: { personId: PersonId; code: string; requestId: string | undefined },
+): Promise<SecondFactorCheck> {
+  const origin: Origin = { at: deps.clock(), requestId };
+  return limitedTry(deps, personId, async () => {
+    const digits = code.replace(/\s/g, "");
+    if (/^\d{6}$/.test(digits)) return (await takeTotpCode(deps, personId, digits)) ? "otp" : null;
+    return (await takeRecoveryCode(deps, { personId, code, origin })) ? "otp" : null;
+  });
+}
+
+async function takeTotpCode({ db, clock, encryptionKeys }: CheckDeps, personId: PersonId, code: string) {
+  const now = clock();
+  const factors = await db.prisma.secondFactor.findMany({ where: { personId, kind: "TOTP" } });
+  for (const { id, secret } of factors) {
+    const plain = secret && unseal(encryptionKeys, totpPurpose(id), Buffer.from(secret));
+    if (!plain) throw new Error("none of the encryption keys opens a second factor");
+    const lastStep = findTotpStep(plain, code, now);
+    if (lastStep === null) continue;
+    // Two requests with the same code at the same time: the condition lets one of them through.
+    const { count } = await db.prisma.secondFactor.updateMany({
+      where: { id, OR: [{ lastStep: null }, { lastStep: { lt: lastStep } }] },
+      data: { lastStep, lastUsedAt: now },
+    });
+    if (count === 1) return true;
+  }
+  return false;
+}
+
+function takeRecoveryCode(
+  { db, secrets }: CheckDeps,
+  { personId, code, origin }: { personId: PersonId; code: string; origin: Origin },
+): Promise<boolean> {
+  return withPrismaTransaction(db, async (tx) => {
+    const left = await useRecoveryCode(tx, { personId, code, key: secrets.recoveryCodes });
+    if (left === null) return false;
+    await recordAtHome(tx, { ...origin, action: "recovery_code_used", personId, detail: { left } });
+    return true;
+  });
+}

@@ -1,0 +1,183 @@
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+  type WebAuthnCredential,
+} from "@simplewebauthn/server";
+import { decodeClientDataJSON } from "@simplewebauthn/server/helpers";
+import type { PersonId } from "../../directory/index.ts";
+import { takeToken } from "../../platform/database/token-bucket.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
+import { makeKeyMaker } from "../login/known-devices.ts";
+import { makeSealed, type Sealed } from "../../platform/crypto/sealed.ts";
+
+type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };
+
+/** Who is asked, in which browser. */
+export type Asked = { personId: PersonId; browser: string };
+type Challenge = Asked & { challenge: string };
+type Ceremony = "add" | "prove";
+
+/** What a page hands to the browser, and what it sends back with the answer of the authenticator. */
+export type PasskeyQuestion = { options: string; state: string };
+
+const challengeSeconds = 300;
+
+/** EdDSA, ES256 and RS256. Source: the COSE algorithms registry. */
+const supportedAlgorithmIDs = [-8, -7, -257];
+
+const sealedChallenge = ({ secrets }: Deps, ceremony: Ceremony): Sealed<Challenge> =>
+  makeSealed(secrets.secondFactor, `passkey ${ceremony}`, challengeSeconds);
+
+const siteOf = ({ issuerUrl }: Deps) => ({ rpID: new URL(issuerUrl).hostname, origin: new URL(issuerUrl).origin });
+
+type Kept = { id: string; transports: string[] };
+
+const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<Kept[]> => {
+  const found = await db.prisma.secondFactor.findMany({
+    where: { personId, kind: "PASSKEY" },
+    select: { credentialId: true, transports: true },
+  });
+  return found.map(({ credentialId, transports }) => ({ id: credentialId!, transports }));
+};
+
+/** Null for a person without a passkey. */
+export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQuestion | null> {
+  const allowCredentials = await listPasskeys(deps, asked.personId);
+  if (allowCredentials.length === 0) return null;
+  const { rpID } = siteOf(deps);
+  const options = await generateAuthenticationOptions({
+    rpID,
+    allowCredentials,
+    userVerification: "preferred",
+    timeout: challengeSeconds * 1000,
+  });
+  const state = sealedChallenge(deps, "prove").write({ ...asked, challenge: options.challenge }, deps.clock());
+  return { options: JSON.stringify(options), state };
+}
+
+export async function askForNewPasskey(deps: Deps, asked: Asked, username: string): Promise<PasskeyQuestion> {
+  const { rpID } = siteOf(deps);
+  const options = await generateRegistrationOptions({
+    rpName: rpID,
+    rpID,
+    userName: username,
+    attestationType: "none" as const,
+    // The authenticator keeps it: no id that says who the person is elsewhere.
+    userID: new Uint8Array(makeKeyMaker(deps.secrets.secondFactor)("passkey user", asked.personId)),
+    supportedAlgorithmIDs,
+    excludeCredentials: await listPasskeys(deps, asked.personId),
+    authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
+    timeout: challengeSeconds * 1000,
+  });
+  const state = sealedChallenge(deps, "add").write({ ...asked, challenge: options.challenge }, deps.clock());
+  return { options: JSON.stringify(options), state };
+}
+
+type Answer = { state: string; response: string };
+
+/** Shape: null where it is too old, was asked of somebody else or in another browser, or has been answered. */
+async function takeChallenge(deps: Deps, ceremony: Ceremony, asked: Asked, state: string): Promise<string | null> {
+  const kept = sealedChallenge(deps, ceremony).read(state, deps.clock());
+  if (kept?.personId !== asked.personId || kept.browser !== asked.browser || kept.browser === "") return null;
+  // One use: the bucket holds one and is full again after the challenge has expired.
+  const key = makeKeyMaker(deps.secrets.secondFactor)("passkey challenge", kept.challenge);
+  const used = await takeToken(deps.db.pool, { key, capacity: 1, refillSeconds: 2 * challengeSeconds }, deps.clock());
+  return used === null ? kept.challenge : null;
+}
+
+/** Whether the answer is of a passkey of the person. */
+export async function checkPasskey(deps: Deps, asked: Asked, { state, response }: Answer): Promise<boolean> {
+  const expectedChallenge = await takeChallenge(deps, "prove", asked, state);
+  const answer = parse<AuthenticationResponseJSON>(response);
+  if (expectedChallenge === null || answer === null) return false;
+  const { prisma } = deps.db;
+  const factor = await prisma.secondFactor.findFirst({ where: { personId: asked.personId, credentialId: answer.id } });
+  if (!factor?.credentialId || factor.publicKey === null || factor.counter === null) return false;
+  const { rpID, origin } = siteOf(deps);
+  const credential = {
+    id: factor.credentialId,
+    publicKey: factor.publicKey,
+    counter: Number(factor.counter),
+    transports: factor.transports,
+  } as WebAuthnCredential;
+  const verified = await unlessRefused(
+    answer,
+    verifyAuthenticationResponse({
+      response: answer,
+      expectedChallenge,
+      expectedOrigin: origin,
+      expectedRPID: rpID,
+      credential,
+      requireUserVerification: false,
+    }),
+  );
+  if (verified === null) return false;
+  const { count } = await prisma.secondFactor.updateMany({
+    where: { id: factor.id, counter: factor.counter },
+    data: { counter: verified.authenticationInfo.newCounter, lastUsedAt: deps.clock() },
+  });
+  return count === 1;
+}
+
+export type NewPasskey = { credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] };
+
+/** What the authenticator made. Shape: null where the answer is not to what was asked. */
+export async function readNewPasskey(
+  deps: Deps,
+  asked: Asked,
+  { state, response }: Answer,
+): Promise<NewPasskey | null> {
+  const expectedChallenge = await takeChallenge(deps, "add", asked, state);
+  const answer = parse<RegistrationResponseJSON>(response);
+  if (expectedChallenge === null || answer === null) return null;
+  const { rpID, origin } = siteOf(deps);
+  const verified = await unlessRefused(
+    answer,
+    verifyRegistrationResponse({
+      response: answer,
+      expectedChallenge,
+      expectedOrigin: origin,
+      expectedRPID: rpID,
+      supportedAlgorithmIDs,
+      requireUserVerification: false,
+    }),
+  );
+  if (!verified?.verified) return null;
+  const { id, publicKey, counter, transports } = verified.registrationInfo.credential;
+  const taken = await deps.db.prisma.secondFactor.count({ where: { credentialId: id } });
+  return taken > 0 ? null : { credentialId: id, publicKey, counter, transports: knownOf(transports) };
+}
+
+const knownTransports = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
+
+/** What the browser says of the ways to the authenticator; it is not signed. */
+const knownOf = (transports: unknown): string[] =>
+  Array.isArray(transports) ? knownTransports.filter((known) => transports.includes(known)) : [];
+
+const isId = (id: unknown): boolean => typeof id === "string" && /^[\w-]{1,1366}$/.test(id);
+
+function parse<Value extends { id: string }>(text: string): Value | null {
+  try {
+    const value = JSON.parse(text) as Value | null;
+    return isId(value?.id) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The result of a check; null for an answer that is wrong in any way, or was given in a frame of another site. */
+async function unlessRefused<Value extends { verified: boolean }>(
+  { response }: { response: { clientDataJSON: string } },
+  verifying: Promise<Value>,
+): Promise<Value | null> {
+  // The library throws for whatever is wrong, and leaves frames to who uses it. These pages are in none.
+  const result = await verifying.catch(() => null);
+  return result?.verified === true && decodeClientDataJSON(response.clientDataJSON).crossOrigin !== true
+    ? result
+    : null;
+}

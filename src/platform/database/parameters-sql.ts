@@ -1,0 +1,25 @@
+import { raw } from "sql-template-tag";
+import { type Parameter, sql, type Sql } from "./sql.ts";
+
+type SqlType = "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "uuid";
+
+/**
+ * An array parameter whose length the planner does not see. Where it does, it takes arrays that are shorter than its
+ * guess for cheap and plans every call anew, which takes longer than the query.
+ */
+export const arrayOf = (parameter: Parameter, type: SqlType): Sql => sql`(SELECT ${parameter}::${raw(type)}[])`;
+
+/** A JSON array of objects as a relation. Shape: `from` is for FROM; `columns` are the fields of the objects. */
+export function jsonRows<Field extends string>(
+  parameter: Parameter,
+  alias: string,
+  types: Readonly<Record<Field, SqlType>>,
+): { from: Sql; columns: { readonly [Name in Field]: Sql } } {
+  const names = Object.entries<SqlType>(types);
+  const described = names.map(([field, type]) => `"${field}" ${type}`).join(", ");
+  const columns = names.map(([field]) => [field, raw(`${alias}."${field}"`)] as const);
+  return {
+    from: sql`jsonb_to_recordset(${parameter}::jsonb) AS ${raw(`${alias} (${described})`)}`,
+    columns: Object.fromEntries(columns) as { [Name in Field]: Sql },
+  };
+}

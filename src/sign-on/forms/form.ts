@@ -1,0 +1,16 @@
+import type { Request, Response } from "express";
+import type { Page } from "../../platform/pages/index.ts";
+
+export function fieldOf(req: Request, name: string): string {
+  const body = req.body as Record<string, unknown> | undefined;
+  const value = body?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** The fields of the login form that were left empty. */
+export const findMissing = (typed: { username: string; password: string }): ("username" | "password")[] =>
+  (["username", "password"] as const).filter((name) => typed[name] === "");
+
+export function sendPage(res: Response, page: Page): void {
+  res.status(page.status).set(page.headers).send(page.html);
+}

@@ -1,0 +1,53 @@
+import type { ScopeName, SubjectClaims } from "../../../access/index.ts";
+import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
+import type { Translate } from "../../../platform/pages/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+
+type School = NonNullable<SubjectClaims["school"]>;
+
+/** What the app gets of this person by a scope, in words; null for a scope that carries nothing of them. */
+export function describeValues(scope: ScopeName, claims: ClaimsForApp, t: Translate): string | null {
+  if (scope === "profile") return describeName(claims, t);
+  if (scope === "role") return t(`consent.role.${claims.role}`);
+  if (scope === "pseudonym") return claims.pseudonym;
+  if (scope === "groups")
+    return claims.groups.length > 0 ? claims.groups.map(({ name }) => name).join(", ") : t("consent.groups.none");
+  const describe = ofSchool[scope];
+  if (describe === undefined) return null;
+  return claims.school ? describe(claims.school, t) : t("consent.school.none");
+}
+
+const ofSchool: { [Scope in ScopeName]?: (school: School, t: Translate) => string | null } = {
+  school: describeSchool,
+  school_name: ({ name }) => name,
+  school_official_id: ({ officialId }) => officialId,
+  school_location: describeLocation,
+  school_address: ({ address }) =>
+    address &&
+    [address.address, address.addressAddition, `${address.zipCode} ${address.city}`].filter(Boolean).join(", "),
+  schooling_level: ({ schoolingLevel }, t) =>
+    schoolingLevel === null ? t("consent.school.noLevel") : spell("level", schoolingLevel, t),
+};
+
+function describeName({ name }: SubjectClaims, t: Translate): string {
+  if (name === null) return t("consent.name.none");
+  const { firstFull, firstCall, last } = name;
+  const whole = `${firstFull} ${last}`;
+  return firstCall === firstFull ? whole : t("consent.name.called", { name: whole, callName: firstCall });
+}
+
+function describeSchool(school: School, t: Translate): string {
+  const { name, officialId, schoolingLevel } = school;
+  const level = schoolingLevel !== null && spell("level", schoolingLevel, t);
+  const number = officialId !== null && t("consent.school.number", { officialId });
+  return [name, number, level, describeLocation(school, t)].filter(Boolean).join(", ");
+}
+
+function describeLocation({ location }: School, t: Translate): string | null {
+  if (location === null) return null;
+  const { country, state } = location;
+  return country === "DE" ? spell("state", state, t) : `${country}-${state}`;
+}
+
+const spell = (kind: "level" | "state", code: string, t: Translate): string =>
+  Object.hasOwn(german.consent.school[kind], code) ? t(`consent.school.${kind}.${code}`) : code;

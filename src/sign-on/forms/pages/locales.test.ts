@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scopeNames } from "../../../access/index.ts";
+import frameGerman from "../../../platform/pages/locales/de.json" with { type: "json" };
+import frameEnglish from "../../../platform/pages/locales/en.json" with { type: "json" };
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+
+function keysOf(texts: object, prefix = ""): string[] {
+  return Object.entries(texts).flatMap(([key, value]) =>
+    typeof value === "object" && value !== null ? keysOf(value as object, `${prefix}${key}.`) : [`${prefix}${key}`],
+  );
+}
+
+function textsOf(texts: object): string[] {
+  return Object.values(texts).flatMap((value) => (typeof value === "string" ? [value] : textsOf(value as object)));
+}
+
+test("German and English have the same texts", () => {
+  expect(keysOf(english)).toEqual(keysOf(german));
+  expect(keysOf(frameEnglish)).toEqual(keysOf(frameGerman));
+});
+
+test("no text is empty and every text names the same values in both languages", () => {
+  const values = (texts: object) =>
+    textsOf(texts).map((text) => (text === "" ? "empty" : (text.match(/\{\{\w+\}\}/g) ?? []).sort().join()));
+  expect(values(english)).toEqual(values(german));
+  expect(values(german)).not.toContain("empty");
+});
+
+test("every scope has a sentence", () => {
+  expect(Object.keys(german.consent.scope).sort()).toEqual([...scopeNames].sort());
+});
+
+test("every text is used by a page", () => {
+  const folder = join(import.meta.dirname, "templates");
+  const source = [
+    ...readdirSync(folder).map((file) => join(folder, file)),
+    ...["render.ts", "consent-values.ts", "consent-withheld.ts"].map((file) => join(import.meta.dirname, file)),
+  ]
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n");
+  const made =
+    /^(consent\.withheld\.[A-Z]|consent\.(scope|role|school\.(level|state))\.|card\.(problem|picture|weekday)\.|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|username|password|check|again)|new-password\.problem\.|second-factor\.problem\.slowed\.|second-factors\.codesLeft_|[a-z-]+\.title$)/;
+  const unused = keysOf(german).filter((key) => !made.test(key) && !source.includes(`"${key}"`));
+  expect(unused).toEqual([]);
+});

@@ -1,0 +1,33 @@
+import { scopeFromWire } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
+import type { StaffSecondFactor } from "./deps.ts";
+import { hasPassword, hasSecondFactor, hasSecondFactors } from "../../accounts/index.ts";
+
+type Deps = { db: RecordStore; staffSecondFactor: StaffSecondFactor };
+
+const isAdminScope = (platform: string, scope: string): boolean =>
+  scopeFromWire(platform, scope)?.startsWith("admin:") === true;
+
+const asksForAdmin = (platform: string, scopes: Iterable<string>): boolean =>
+  [...scopes].some((scope) => isAdminScope(platform, scope));
+
+/** Whether scopes of the admin API are asked for by somebody who has not typed their password, as with a login card. */
+export const lacksPassword = (
+  { platform }: { platform: string },
+  { scopes, amr }: { scopes: Iterable<string>; amr: readonly string[] | undefined },
+): boolean => !hasPassword(amr) && asksForAdmin(platform, scopes);
+
+/** Whether the person may work with the admin API only after a second factor. */
+export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
+  staffSecondFactor === "required" || hasSecondFactors(db, personId);
+
+/** Whether scopes of the admin API are asked for by somebody who has not proved the second factor that they need. */
+export async function lacksSecondFactor(
+  deps: Deps & { platform: string },
+  of: { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined },
+): Promise<boolean> {
+  const { personId, scopes, amr } = of;
+  if (hasSecondFactor(amr) || !asksForAdmin(deps.platform, scopes)) return false;
+  return needsSecondFactor(deps, personId);
+}

@@ -1,0 +1,76 @@
+import type { ClientId, ScopeName } from "../../access/index.ts";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { Queryable, Transaction } from "../../platform/database/db.ts";
+import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
+import { arrayOf } from "../../platform/database/parameters-sql.ts";
+
+/** What a person decided for an app earlier. */
+export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
+
+export type Pair = { clientId: ClientId; personId: PersonId };
+
+const consent = table("consent");
+const choice = table("schoolChoice", "choice");
+
+/** The `Decisions` of a person for an app as one value, for statements that ask for more than them. */
+export const decisionsOf = (clientId: Sql, personId: Sql): Sql => sql`json_build_object(
+  'scopes', coalesce((SELECT ${consent.scopes} FROM ${consent}
+    WHERE ${consent.personId} = ${personId} AND ${consent.clientId} = ${clientId}), '{}'),
+  'schoolId', (SELECT ${choice.schoolId} FROM ${choice}
+    WHERE ${choice.personId} = ${personId} AND ${choice.clientId} = ${clientId}))`;
+
+const selectDecisions = statement<{ clientIds: ClientId[]; personIds: PersonId[] }>(
+  ({ clientIds, personIds }) => sql`
+    SELECT ${decisionsOf(sql`asked.client_id`, sql`asked.person_id`)} AS decisions
+    FROM unnest(${arrayOf(clientIds, "text")}, ${arrayOf(personIds, "uuid")})
+      WITH ORDINALITY AS asked (client_id, person_id, place)
+    ORDER BY asked.place`,
+  "sign-on.listDecisions",
+);
+
+/** Answers in the order of the pairs. */
+export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Promise<Decisions[]> {
+  const rows = await findRows<{ decisions: Decisions }>(db, selectDecisions, {
+    clientIds: pairs.map(({ clientId }) => clientId),
+    personIds: pairs.map(({ personId }) => personId),
+  });
+  return rows.map(({ decisions }) => decisions);
+}
+
+/** Adds to what was allowed before. A denial is not remembered. */
+export async function rememberConsent(
+  { prisma }: Pick<Transaction, "prisma">,
+  { clientId, personId, scopes, at }: Pair & { scopes: ScopeName[]; at: Date },
+): Promise<void> {
+  const where = { personId_clientId: { personId, clientId } };
+  const before = await prisma.consent.findUnique({ where, select: { scopes: true } });
+  const added = scopes.filter((scope) => !before?.scopes.includes(scope));
+  await prisma.consent.upsert({
+    where,
+    create: { personId, clientId, scopes, grantedAt: at },
+    // Appended to what is there: two browsers may ask the person at the same time.
+    update: { grantedAt: at, scopes: { push: added } },
+  });
+}
+
+type Choice = Pair & { schoolId: SchoolId };
+
+const at = table("affiliation", "at");
+
+// Does not wait for a change that ends the person's time at the school: the choice is then asked for again.
+const insertChoice = statement<Choice>(
+  (given) => sql`
+    ${insert(
+      "schoolChoice",
+      { personId: at.personId, clientId: given.clientId, schoolId: at.schoolId },
+      sql`FROM ${at} WHERE ${at.personId} = ${given.personId} AND ${at.schoolId} = ${given.schoolId}
+          FOR KEY SHARE SKIP LOCKED`,
+    )}
+    ON CONFLICT (${columnNames("schoolChoice", "personId", "clientId")})
+    DO UPDATE SET ${columnNames("schoolChoice", "schoolId")} = excluded.${columnNames("schoolChoice", "schoolId")}`,
+);
+
+/** Remembers the school that a person chose for an app, while the person is at the school. */
+export async function rememberSchool(tx: Queryable, chosen: Choice): Promise<void> {
+  await run(tx, insertChoice, chosen);
+}

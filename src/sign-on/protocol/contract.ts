@@ -1,0 +1,178 @@
+import { isDeepStrictEqual } from "node:util";
+import type { components, operations } from "../../../generated/openapi/sign-on.ts";
+import { type ScopeName, scopeNames, scopeOfContract } from "../../access/index.ts";
+import type { PersonRole } from "../../directory/index.ts";
+import { type EnumsAgree, type Except, type Takes, valuesOf } from "../../platform/contract-types.ts";
+import {
+  type FormCheck,
+  listFields,
+  listOperations,
+  makeFormCheck,
+  type OpenApiDocument,
+  type Schema,
+} from "../../platform/http/index.ts";
+
+type Schemas = components["schemas"];
+export type TokenResponse = Schemas["TokenResponse"];
+export type Introspection = Schemas["Introspection"];
+export type IdTokenClaims = Schemas["IdTokenClaims"];
+export type LogoutTokenClaims = Schemas["LogoutTokenClaims"];
+export type Userinfo = Schemas["Userinfo"];
+export type OAuthError = Schemas["OAuthError"];
+export type DiscoveryDocument = Schemas["DiscoveryDocument"];
+export type JsonWebKey = Schemas["JsonWebKey"];
+export type JsonWebKeySet = Schemas["JsonWebKeySet"];
+export type GrantType = Schemas["GrantType"];
+
+type AuthorizationRequest = operations["authorize"]["parameters"]["query"];
+export const responseTypes = valuesOf<AuthorizationRequest["response_type"]>({ code: true });
+export const codeChallengeMethods = valuesOf<NonNullable<AuthorizationRequest["code_challenge_method"]>>({
+  S256: true,
+});
+
+export const enums: EnumsAgree<
+  Schemas,
+  {
+    GrantType: "authorization_code" | "refresh_token" | "client_credentials";
+    TokenTypeHint: "access_token" | "refresh_token";
+    UserRole: PersonRole;
+  }
+> = { GrantType: true, TokenTypeHint: true, UserRole: true };
+
+/** Claims that the library writes by itself. */
+type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "amr" | "sid" | "auth_time" | "iat" | "exp";
+/** Claims that say something of the person; userinfo has them too. */
+export type PersonClaims = Except<Userinfo, "sub">;
+/** The other claims of an ID token that are made here. */
+export type TokenClaims = Except<IdTokenClaims, ClaimsOfLibrary | keyof PersonClaims>;
+
+const authorization: Takes<operations>["authorize"] = {
+  response_type: true,
+  client_id: true,
+  redirect_uri: true,
+  code_challenge: true,
+  code_challenge_method: true,
+  scope: true,
+  state: true,
+  nonce: true,
+  login_hint: true,
+  prompt: true,
+  id_token_hint: true,
+  max_age: true,
+  ui_locales: true,
+};
+const logout: Takes<operations>["endSession"] = {
+  id_token_hint: true,
+  client_id: true,
+  post_logout_redirect_uri: true,
+  state: true,
+  ui_locales: true,
+};
+const token: Takes<operations>["introspectToken"] = { token: true, token_type_hint: true, client_id: true };
+
+/** What is read of a request, by the library or here. */
+const takes: Takes<operations> = {
+  authorize: authorization,
+  authorizeWithForm: authorization,
+  issueToken: {
+    grant_type: true,
+    code: true,
+    redirect_uri: true,
+    code_verifier: true,
+    client_id: true,
+    refresh_token: true,
+    scope: true,
+  },
+  introspectToken: token,
+  revokeToken: token,
+  getUserinfo: {},
+  getUserinfoWithForm: {},
+  endSession: logout,
+  endSessionWithForm: logout,
+  getDiscovery: {},
+  listKeys: {},
+};
+
+// The library checks it by these rules once it has found the code, as a wrong code has to be `invalid_grant` whatever
+// comes with it.
+const verifier = { type: "string", minLength: 43, maxLength: 128, pattern: "^[A-Za-z0-9._~-]+$" };
+
+export type OperationId = keyof operations;
+
+// Another value than the listed ones has an error of its own in OAuth (unsupported_grant_type,
+// unsupported_response_type), and a hint that is not understood is passed over: RFC 7009 section 2.1.
+const leftToLibrary = new Set(["grant_type", "response_type", "token_type_hint", "code_verifier"]);
+
+/** The parts of the document that the module works by. */
+export type SignOnContract = {
+  /** The claims that each scope brings, by its name here. */
+  claimsByScope: Record<string, string[]>;
+  checkRequest: Record<OperationId, FormCheck>;
+};
+
+/** Reads the document. Errors: throws where it and the code differ, so that the service does not start. */
+export function readContract(document: OpenApiDocument): SignOnContract {
+  const found = new Map(listOperations(document).map(({ operation }) => [operation.operationId, operation]));
+  refuseGaps("operations", Object.keys(takes), [...found.keys()]);
+  const makeCheck = makeFormCheck(document);
+  const checks = Object.entries(takes).map(([id, taken]) => {
+    const operation = found.get(id)!;
+    const fields = listFields(document, operation).map(([name]) => name);
+    refuseGaps(`parameters of ${id}`, Object.keys(taken), fields);
+    for (const [name, schema] of listFields(document, operation))
+      if (name === "code_verifier") refuseOtherVerifier(schema);
+    return [id, makeCheck(operation, { except: leftToLibrary })];
+  });
+  refuseGaps("scopes", scopeNames, listScopes(document, "userContext"));
+  return {
+    claimsByScope: readClaims(document),
+    checkRequest: Object.fromEntries(checks) as Record<OperationId, FormCheck>,
+  };
+}
+
+function refuseOtherVerifier({ type, minLength, maxLength, pattern }: Schema): void {
+  if (isDeepStrictEqual({ type, minLength, maxLength, pattern }, verifier)) return;
+  throw new Error("openapi/sign-on.yaml and the library differ in what a code_verifier is.");
+}
+
+/** The scopes that a security scheme names, as this service keeps them. */
+function listScopes({ components }: OpenApiDocument, scheme: string): ScopeName[] {
+  const flows = Object.values(components.securitySchemes?.[scheme]?.flows ?? {});
+  return flows.flatMap(({ scopes = {} }) => Object.keys(scopes)).map(scopeOfContract);
+}
+
+/** The claims of the protocol itself, which stand in every ID token that has a value for them. */
+const protocolClaims = ["iss", "aud", "nonce", "amr", "iat", "exp"];
+
+function readClaims({ components }: OpenApiDocument): Record<string, string[]> {
+  const schemaOf = (name: string): Schema => components.schemas?.[name] ?? {};
+  const [claims, userinfo] = [schemaOf("IdTokenClaims"), schemaOf("Userinfo")];
+  const byScope = Object.fromEntries(
+    Object.entries((claims["x-claims-by-scope"] ?? {}) as Record<string, string[]>).map(([scope, names]) => [
+      scopeOfContract(scope),
+      names,
+    ]),
+  );
+  const { openid = [], ...others } = byScope;
+  const ofPerson = Object.values(others).flat();
+  refuseGaps(
+    "claims of an ID token",
+    [...protocolClaims, ...openid, ...ofPerson],
+    Object.keys(claims.properties ?? {}),
+  );
+  refuseGaps("claims of userinfo", ["sub", ...ofPerson], Object.keys(userinfo.properties ?? {}));
+  const always = new Set([...protocolClaims, ...openid]);
+  const required = [...(claims.required ?? []).filter((name) => !always.has(name)), ...(userinfo.required ?? [])];
+  refuseGaps("claims that every sign-on brings", ["sub"], required);
+  return byScope;
+}
+
+function refuseGaps(what: string, inCode: readonly string[], inContract: readonly string[]): void {
+  const missing = inContract.filter((name) => !inCode.includes(name));
+  const unknown = inCode.filter((name) => !inContract.includes(name));
+  if (missing.length + unknown.length === 0) return;
+  throw new Error(
+    `openapi/sign-on.yaml and the code differ in the ${what}. Only in the contract: ${missing.join(", ") || "none"}. ` +
+      `Only in the code: ${unknown.join(", ") || "none"}.`,
+  );
+}

@@ -1,0 +1,26 @@
+import type { Provider } from "oidc-provider";
+import type { PersonId } from "../../directory/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import type { SharedSecrets } from "./keys/shared-secrets.ts";
+import type { makeCheckPassword } from "../../accounts/index.ts";
+
+/** Whether staff must sign in with a second factor, or only those do who have one. */
+export type StaffSecondFactor = "required" | "offered";
+
+export type InteractionDeps = {
+  db: PrismaDb;
+  clock: Clock;
+  platform: string;
+  issuerUrl: string;
+  secrets: SharedSecrets;
+  /** The first encrypts, each can decrypt. */
+  encryptionKeys: EncryptionKeys;
+  sessionSeconds: number;
+  staffSecondFactor: StaffSecondFactor;
+  checkPassword: ReturnType<typeof makeCheckPassword>;
+  findPersonName(personId: PersonId): Promise<string | null>;
+  /** The current provider. Another one takes its place when signing keys change. */
+  provider(): Provider;
+};

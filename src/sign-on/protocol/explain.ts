@@ -1,0 +1,78 @@
+import {
+  decideSignOnRight,
+  personFactsOf,
+  signOnFactsOf,
+  type ClientId,
+  type PersonFacts,
+  type ScopeName,
+  type SignOnFacts,
+  type SignOnRight,
+} from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import type { Origin } from "../../events/index.ts";
+import type { Queryable, Transaction } from "../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { decisionsOf, type Decisions } from "./consent.ts";
+import { forgetTriesOf, recordAtHome, waitsOf, type Waits } from "../../accounts/index.ts";
+
+/** What decides whether a person may sign in to an app at a moment. */
+export type SignInFacts = {
+  person: PersonFacts;
+  login: {
+    username: string;
+    changedAt: string;
+    hasPassword: boolean;
+    /** Whether the person has to choose a password of their own. */
+    mustChange: boolean;
+    /** Whether a login card signs them in. */
+    hasCard: boolean;
+  } | null;
+  waits: Waits;
+  /** As sign-on itself decides. */
+  right: SignOnRight;
+  decisions: Decisions;
+  /** The scopes of the app. */
+  scopes: ScopeName[];
+};
+
+type Asked = { clientId: ClientId; personId: PersonId; now: Date };
+type Row = Omit<SignInFacts, "right" | "person"> & { person: PersonFacts | null; facts: SignOnFacts };
+
+const credential = table("credential");
+const card = table("loginCard");
+const app = table("app");
+const p = table("person", "p");
+
+const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
+  const [client, person] = [sql`${clientId}::text`, sql`${personId}::uuid`];
+  return sql`
+    SELECT ${fields<Row>({
+      person: personFactsOf(client, person),
+      login: sql`(
+        SELECT json_build_object('username', ${credential.username}, 'changedAt', ${credential.updatedAt},
+          'hasPassword', ${credential.passwordHash} IS NOT NULL, 'mustChange', ${credential.mustChange},
+          'hasCard', EXISTS (SELECT FROM ${card} WHERE ${card.personId} = ${person} AND ${card.revokedAt} IS NULL
+            AND ${card.schoolId} = (SELECT ${p.homeSchoolId} FROM ${p} WHERE ${p.id} = ${person})))
+        FROM ${credential} WHERE ${credential.personId} = ${person})`,
+      waits: waitsOf(person, now),
+      facts: signOnFactsOf(client, person, now),
+      decisions: decisionsOf(client, person),
+      scopes: app.scopes,
+    })}
+    FROM ${app} WHERE ${app.clientId} = ${client}`;
+}, "sign-on.explainSignIn");
+
+/** Reads in one statement what decides a sign-in; null where the person or the app does not exist. */
+export async function findSignInFacts(db: Queryable, asked: Asked): Promise<SignInFacts | null> {
+  const [row] = await findRows<Row, Asked>(db, selectFacts, asked);
+  if (row === undefined || row.person === null) return null;
+  const { person, facts, ...rest } = row;
+  return { ...rest, person, right: decideSignOnRight(facts) };
+}
+
+/** Forgets the failed tries at the login of a person, so that nobody has to wait. Answers how many limits it had. */
+export async function releaseSignInLimitsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<number> {
+  const released = await forgetTriesOf(tx, personId);
+  await recordAtHome(tx, { ...origin, action: "sign_in_limits_released", personId, detail: { limits: released } });
+  return released;
+}

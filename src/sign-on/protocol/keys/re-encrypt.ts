@@ -1,0 +1,82 @@
+import { recordAudit } from "../../../events/index.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../../platform/database/db.ts";
+import { DatabaseStartError } from "../../../platform/postgres/index.ts";
+import { seal, unseal, type EncryptionKeys } from "../../../platform/crypto/seal.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../../../platform/database/sql.ts";
+import { totpPurpose } from "../../../accounts/index.ts";
+import { rootPurpose, wrongKeys } from "./shared-secrets.ts";
+import { purposeOf } from "./signing-keys.ts";
+
+type Sealed = { id: string; sealed: Buffer };
+
+const signingKey = table("signingKey");
+const secret = table("sharedSecret");
+const factor = table("secondFactor");
+
+/** What is kept encrypted: how it is read, written and sealed. */
+const kinds = [
+  {
+    list: statement(
+      () => sql`
+        SELECT ${fields<Sealed>({ id: signingKey.kid, sealed: signingKey.encryptedPrivate })}
+        FROM ${signingKey} FOR UPDATE`,
+    ),
+    write: statement<Sealed>(
+      ({ id, sealed }) => sql`
+        ${update("signingKey", "signing_key", { encryptedPrivate: sealed })} WHERE ${signingKey.kid} = ${id}`,
+    ),
+    purposeOf,
+  },
+  {
+    list: statement(
+      () => sql`SELECT ${fields<Sealed>({ id: secret.name, sealed: secret.encrypted })} FROM ${secret} FOR UPDATE`,
+    ),
+    write: statement<Sealed>(
+      ({ id, sealed }) => sql`
+        ${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
+    ),
+    purposeOf: rootPurpose,
+  },
+  {
+    list: statement(
+      () => sql`
+        SELECT ${fields<Sealed>({ id: factor.id, sealed: sql`${factor.secret}` })}
+        FROM ${factor} WHERE ${factor.secret} IS NOT NULL FOR UPDATE`,
+    ),
+    write: statement<Sealed>(
+      ({ id, sealed }) => sql`
+        ${update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${id}`,
+    ),
+    purposeOf: totpPurpose,
+  },
+];
+
+/**
+ * Encrypts again, with the first key, everything that is kept encrypted, so that the other keys can be removed.
+ *
+ * Shape:  answers how many values there are; all of them or none are changed.
+ * Errors: DatabaseStartError when none of the keys opens one of them.
+ */
+export async function reEncryptSecrets({
+  db,
+  keys,
+  now,
+}: {
+  db: PrismaDb;
+  keys: EncryptionKeys;
+  now: Date;
+}): Promise<number> {
+  return withPrismaTransaction(db, async (tx) => {
+    let values = 0;
+    for (const { list, write, purposeOf: purpose } of kinds) {
+      for (const { id, sealed } of await findRows<Sealed>(tx, list, {})) {
+        const plain = unseal(keys, purpose(id), sealed);
+        if (plain === null) throw new DatabaseStartError(wrongKeys);
+        await run(tx, write, { id, sealed: seal(keys, purpose(id), plain) });
+        values += 1;
+      }
+    }
+    await recordAudit(tx, { at: now, action: "secrets_re_encrypted", detail: { values } });
+    return values;
+  });
+}

@@ -1,0 +1,89 @@
+import { hkdfSync, randomBytes } from "node:crypto";
+import type { Db, Queryable } from "../../../platform/database/db.ts";
+import { DatabaseStartError } from "../../../platform/postgres/index.ts";
+import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
+import { findRows, insert, run, sql, statement, table } from "../../../platform/database/sql.ts";
+
+/** Secrets that all processes share; each is derived from one root and is of use for its purpose only. */
+export type SharedSecrets = {
+  cookies: Buffer;
+  csrf: Buffer;
+  loginHint: Buffer;
+  signInTraces: Buffer;
+  cardAnswers: Buffer;
+  cardCookies: Buffer;
+  replay: Buffer;
+  newPassword: Buffer;
+  waitingSignIn: Buffer;
+  secondFactor: Buffer;
+  lastSignIn: Buffer;
+  recoveryCodes: Buffer;
+  pseudonyms: Buffer;
+};
+
+const rootName = "root";
+export const rootPurpose = (name: string): string => `shared secret ${name}`;
+
+export const wrongKeys =
+  "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.";
+
+type Secret = { name: string; encrypted: Buffer; createdAt: Date };
+
+const secret = table("sharedSecret");
+const insertRoot = statement<Secret>(({ name, encrypted, createdAt }) => {
+  const row = insert("sharedSecret", { name, encrypted, createdAt });
+  return sql`${row} ON CONFLICT DO NOTHING`;
+});
+const selectRoot = statement<{ name: string }>(
+  ({ name }) => sql`SELECT ${secret.encrypted} AS encrypted FROM ${secret} WHERE ${secret.name} = ${name}`,
+);
+
+/**
+ * Loads the shared secrets. The first process to start makes the root, the others use it.
+ *
+ * Errors: DatabaseStartError when none of the keys opens the root.
+ */
+export async function loadSharedSecrets({
+  db,
+  keys,
+  now,
+}: {
+  db: Db;
+  keys: EncryptionKeys;
+  now: Date;
+}): Promise<SharedSecrets> {
+  const encrypted = seal(keys, rootPurpose(rootName), randomBytes(32));
+  await run(db.pool, insertRoot, { name: rootName, encrypted, createdAt: now });
+  const root = await openRoot(db.pool, keys);
+  if (root === null) throw new DatabaseStartError(wrongKeys);
+  const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", root, "", purpose, 32));
+  return {
+    cookies: derive("cookies"),
+    csrf: derive("csrf"),
+    loginHint: derive("login hint"),
+    signInTraces: derive("sign-in traces"),
+    cardAnswers: derive("card answers"),
+    cardCookies: derive("card cookies"),
+    replay: derive("replay"),
+    newPassword: derive("new password"),
+    waitingSignIn: derive("waiting sign-in"),
+    secondFactor: derive("second factor"),
+    lastSignIn: derive("last sign-in"),
+    recoveryCodes: derive("recovery codes"),
+    pseudonyms: derive("pseudonyms"),
+  };
+}
+
+/** Errors: DatabaseStartError when the database holds secrets that none of the keys opens. */
+export async function checkSecrets(db: Queryable, keys: EncryptionKeys): Promise<void> {
+  if (!(await opensSecrets(db, keys))) throw new DatabaseStartError(wrongKeys);
+}
+
+/** Whether one of the keys opens the secrets of the database; not where it holds none. */
+export const opensSecrets = async (db: Queryable, keys: EncryptionKeys): Promise<boolean> =>
+  (await openRoot(db, keys)) !== null;
+
+async function openRoot(db: Queryable, keys: EncryptionKeys): Promise<Buffer | null> {
+  const [found] = await findRows<{ encrypted: Buffer }>(db, selectRoot, { name: rootName });
+  return found ? unseal(keys, rootPurpose(rootName), found.encrypted) : null;
+}

@@ -1,0 +1,63 @@
+import { createHmac } from "node:crypto";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { seal, unseal } from "../../platform/crypto/seal.ts";
+import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { foldUsername } from "../../accounts/index.ts";
+
+const purpose = "login hint";
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Makes the hint that a tile carries: only this service can read whom it names, and only for that app. */
+export function makeLoginHint(key: Buffer, personId: string, clientId: string): string {
+  return seal([key], `${purpose} ${clientId}`, Buffer.from(personId)).toString("base64url");
+}
+
+type AskedHint = { hint: string; clientId: string };
+
+const person = table("person");
+const credential = table("credential");
+
+const findPerson = statement<{ personId: string | null; username: string | null }>(
+  ({ personId, username }) => sql`
+    SELECT ${person.id} AS id, ${person.homeSchoolId} AS "schoolId" FROM ${person} WHERE ${person.id} = ${personId}
+    UNION ALL SELECT ${credential.personId}, NULL FROM ${credential} WHERE ${credential.username} = ${username} LIMIT 1`,
+  "sign-on.findHintedPerson",
+);
+
+/**
+ * Finds the person that a hint names: a hint of a tile, a person's id or a user name.
+ *
+ * Shape: `personId` is null when it names nobody; `schoolId` is known where the hint names a person by their id; `sure`
+ *        when only this service can have made the hint.
+ */
+export async function findHintedPerson(
+  db: Queryable,
+  key: Buffer,
+  { hint, clientId }: AskedHint,
+): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
+  const opened = open(key, { hint, clientId });
+  const [found] = await findRows<{ id: PersonId; schoolId: SchoolId | null }>(db, findPerson, {
+    personId: opened ?? (uuid.test(hint) ? hint : null),
+    username: opened === null ? foldUsername(hint) : null,
+  });
+  return {
+    personId: found?.id ?? null,
+    schoolId: found?.schoolId ?? null,
+    sure: opened !== null && found !== undefined,
+  };
+}
+
+/** What is kept of a hinted person: enough to recognise them, and nothing without the key. */
+export function hashHintedPerson(key: Buffer, personId: string): string {
+  return createHmac("sha256", key).update("hinted person\0").update(personId).digest("base64url");
+}
+
+/** What may be filled into the login form: only what the app wrote as a user name itself. */
+export function readableHint(key: Buffer, { hint, clientId }: AskedHint): string {
+  return open(key, { hint, clientId }) !== null || uuid.test(hint) || hint.length > 64 ? "" : hint;
+}
+
+function open(key: Buffer, { hint, clientId }: AskedHint): string | null {
+  return unseal([key], `${purpose} ${clientId}`, Buffer.from(hint, "base64url"))?.toString() ?? null;
+}

@@ -1,0 +1,22 @@
+import { recordAudit } from "../../../events/index.ts";
+import { type PrismaDb, withPrismaTransaction } from "../../../platform/database/db.ts";
+import { deleteSession, findSessionByUid } from "../storage/artifact.ts";
+import { recordNotices } from "../../../accounts/index.ts";
+
+type Ending = { uid: string; at: Date; requestId: string | undefined };
+
+/** Ends a session that no app asked to end. The apps that it was used for are notified. */
+export async function endSession(db: PrismaDb, { uid, at, requestId }: Ending): Promise<void> {
+  await withPrismaTransaction(db, async (tx) => {
+    const session = await findSessionByUid(tx, uid);
+    if (!session) return;
+    const { accountId: personId, authorizations } = session;
+    const clientIds = personId === undefined ? [] : Object.keys(authorizations ?? {});
+    await recordNotices(
+      tx,
+      clientIds.map((clientId) => ({ clientId, personId: personId!, sid: uid, at })),
+    );
+    await deleteSession(tx, uid);
+    await recordAudit(tx, { at, action: "logged_out", personId, requestId });
+  });
+}

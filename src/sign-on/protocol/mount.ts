@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import express, { type NextFunction, type Request, type Response, Router } from "express";
+import type { Provider } from "oidc-provider";
+import type { AnswerCheck, FormCheck } from "../../platform/http/index.ts";
+import { addressInLanguage, picksLocale, readLocale } from "../../platform/pages/index.ts";
+import { makeRefuseOtherMethods } from "./other-methods.ts";
+import { makeRefuseUnreadForm, makeSendRefusal, type RenderRefusal } from "./refusal.ts";
+
+const libraryPaths = [
+  "/oauth2/auth",
+  "/oauth2/auth/:uid",
+  "/oauth2/token",
+  "/oauth2/userinfo",
+  "/oauth2/revoke",
+  "/oauth2/introspect",
+  "/oauth2/sessions/logout",
+  "/oauth2/sessions/logout/confirm",
+  "/oauth2/sessions/logout/success",
+  "/.well-known/openid-configuration",
+  "/.well-known/jwks.json",
+];
+
+// Called most of all, and they need nothing of what stands before the others.
+const busyPaths = new Set(["GET /oauth2/auth", "POST /oauth2/token"]);
+
+type Answer = (req: IncomingMessage, res: ServerResponse) => unknown;
+
+export type Mount = {
+  router: Router;
+  /** Answers a request of the busiest kinds without express; false for all others, which the router answers. */
+  answerBusy(req: IncomingMessage, res: ServerResponse): boolean;
+};
+
+type MountOptions = {
+  issuerUrl: string;
+  /** Answers the current provider. */
+  provider(): Provider;
+  checkLogout: FormCheck;
+  /** Null where answers go out unchecked. */
+  checkAnswer: AnswerCheck | null;
+  renderRefusal: RenderRefusal;
+};
+
+/** Puts the provider behind its paths. */
+export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer, renderRefusal }: MountOptions): Mount {
+  const router = Router();
+  const callbacks = new WeakMap<Provider, Answer>();
+  const answer: Answer = (req, res) => {
+    const current = provider();
+    let callback = callbacks.get(current);
+    if (!callback) callbacks.set(current, (callback = current.callback()));
+    return callback(req, res);
+  };
+  const sendRefusal = makeSendRefusal(renderRefusal);
+  const speakAsIssuer = makeSpeakAsIssuer(issuerUrl);
+
+  router.use(
+    [...libraryPaths, "/interaction", "/sign-in", "/card"],
+    (req: Request, _res: Response, next: NextFunction) => {
+      speakAsIssuer(req);
+      next();
+    },
+  );
+  router.use(libraryPaths, (req: Request, res: Response, next: NextFunction) => {
+    checkAnswer?.(req, res);
+    next();
+  });
+  router.post(
+    ["/oauth2/auth", "/oauth2/sessions/logout"],
+    express.urlencoded({ extended: false, limit: "16kb" }),
+    askAsGet,
+    makeRefuseUnreadForm(sendRefusal),
+  );
+  router.get("/oauth2/sessions/logout", makeRefuseUnkept(checkLogout, renderRefusal));
+  router.all(libraryPaths, makeRefuseOtherMethods(sendRefusal), answer);
+  return {
+    router,
+    answerBusy(req, res) {
+      const { url = "", method = "" } = req;
+      const queryAt = url.indexOf("?");
+      if (!busyPaths.has(`${method} ${queryAt < 0 ? url : url.slice(0, queryAt)}`) || picksLocale(req)) return false;
+      speakAsIssuer(req);
+      checkAnswer?.(req, res);
+      void answer(req, res);
+      return true;
+    },
+  };
+}
+
+/** Makes every request look as if it had come to ISSUER_URL, whatever its Host and X-Forwarded headers say. */
+function makeSpeakAsIssuer(issuerUrl: string): (req: IncomingMessage) => void {
+  const { host, protocol } = new URL(issuerUrl);
+  return ({ headers }) => {
+    headers.host = host;
+    headers["x-forwarded-proto"] = protocol.slice(0, -1);
+    delete headers["x-forwarded-host"];
+    delete headers[":authority"];
+  };
+}
+
+// The same request, asked in the way that carries the session's cookie across sites.
+function askAsGet(req: Request, res: Response): void {
+  const fields = new URLSearchParams(Object.entries((req.body ?? {}) as Record<string, string>));
+  for (const [name, value] of new URL(req.originalUrl, "http://localhost").searchParams) fields.append(name, value);
+  res.redirect(303, `${req.path}?${fields.toString()}`);
+}
+
+// What a logout carries is kept with the session: of a bounded length, and PostgreSQL takes no NUL character.
+const makeRefuseUnkept =
+  (check: FormCheck, render: RenderRefusal) =>
+  (req: Request, res: Response, next: NextFunction): void => {
+    const query = Object.fromEntries(new URLSearchParams(req.url.split("?")[1]));
+    if (!req.url.includes("%00") && check(query) === null) return next();
+    const requestId = (res.locals["requestId"] as string | undefined) ?? null;
+    const { status, headers, html } = render(
+      { status: 400, reason: "invalid_request", requestId },
+      { locale: readLocale(req), languageUrl: addressInLanguage(req.path) },
+    );
+    res.status(status).set(headers).send(html);
+  };

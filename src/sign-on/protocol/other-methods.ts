@@ -1,0 +1,41 @@
+import type { NextFunction, Request, Response } from "express";
+import type { SendRefusal } from "./refusal.ts";
+
+const reading = "GET, HEAD";
+
+const allowedAt: Record<string, string> = {
+  "/oauth2/auth": "GET, HEAD, POST",
+  "/oauth2/token": "POST",
+  "/oauth2/userinfo": "GET, HEAD, POST",
+  "/oauth2/revoke": "POST",
+  "/oauth2/introspect": "POST",
+  "/oauth2/sessions/logout": "GET, HEAD, POST",
+  "/oauth2/sessions/logout/confirm": "POST",
+};
+
+/** Where scripts of other origins may call, after they asked with OPTIONS. */
+const openToScripts = /^\/(oauth2\/(token|userinfo|revoke|introspect)|\.well-known\/.*)$/;
+
+/** Where browsers are sent, so that a person may see the answer. */
+const seenByPeople = /^\/oauth2\/(auth|sessions)\//;
+
+/**
+ * Refuses, in words, what the provider would take for an unknown address.
+ *
+ * Source: RFC 9110 section 15.5.6; at the token endpoint every failure is 400.
+ */
+export const makeRefuseOtherMethods =
+  (sendRefusal: SendRefusal) =>
+  (req: Request, res: Response, next: NextFunction): void => {
+    const path = req.path.toLowerCase().replace(/\/$/, "");
+    const allowed = allowedAt[path] ?? reading;
+    const isPreflight =
+      req.method === "OPTIONS" &&
+      req.headers["access-control-request-method"] !== undefined &&
+      openToScripts.test(path);
+    if (isPreflight || allowed.split(", ").includes(req.method)) return next();
+    const status = path === "/oauth2/token" ? 400 : 405;
+    res.set("Allow", allowed);
+    const reason = seenByPeople.test(path) ? "not_found" : null;
+    sendRefusal(req, res, { status, reason, description: `this address only takes ${allowed}` });
+  };

@@ -1,0 +1,65 @@
+import type { ClientId } from "../../access/index.ts";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
+
+/** One thing that is stored of a person: what it is, since when and until when, for which app and school. */
+export type StoredEntry = {
+  what: string | null;
+  at: Date | null;
+  until: Date | null;
+  clientId: ClientId | null;
+  schoolId: SchoolId | null;
+};
+
+const entry = (of: Partial<StoredEntry>): StoredEntry => ({
+  what: null,
+  at: null,
+  until: null,
+  clientId: null,
+  schoolId: null,
+  ...of,
+});
+
+/** What sign-on stores of a person beside login, sessions and consents. No secret and no hash is among it. */
+export type SignOnData = {
+  /** How many user names were ever given to them; of all but the one of now only a keyed hash is kept. */
+  userNames: number;
+  recoveryCodes: number;
+  schoolChoices: StoredEntry[];
+  knownDevices: StoredEntry[];
+  failedTries: StoredEntry[];
+  secondFactors: StoredEntry[];
+  loginCards: StoredEntry[];
+  passwordRequests: StoredEntry[];
+  logoutNotices: StoredEntry[];
+};
+
+/** Reads what sign-on stores of a person, for the answer to a request for their data. */
+export async function readSignOnData({ prisma }: RecordStore, personId: PersonId): Promise<SignOnData> {
+  const where = { personId };
+  const byTime = { orderBy: { createdAt: "asc" as const } };
+  const choices = await prisma.schoolChoice.findMany({ where, select: { clientId: true, schoolId: true } });
+  const devices = await prisma.knownDevice.findMany({ where, select: { lastUsedAt: true } });
+  const tries = await prisma.signInLimit.findMany({ where, select: { failures: true, forgetAt: true } });
+  const factors = await prisma.secondFactor.findMany({ where, ...byTime });
+  const cards = await prisma.loginCard.findMany({ where, ...byTime });
+  const requests = await prisma.passwordRequest.findMany({ where, orderBy: { requestedAt: "asc" } });
+  const notices = await prisma.logoutNotice.findMany({ where, ...byTime });
+  return {
+    userNames: await prisma.userName.count({ where }),
+    recoveryCodes: await prisma.recoveryCode.count({ where }),
+    schoolChoices: choices.map(({ clientId, schoolId }) =>
+      entry({ clientId: clientId as ClientId, schoolId: schoolId as SchoolId }),
+    ),
+    knownDevices: devices.map(({ lastUsedAt }) => entry({ at: lastUsedAt })),
+    failedTries: tries.map(({ failures, forgetAt }) => entry({ what: String(failures), until: forgetAt })),
+    secondFactors: factors.map(({ kind, label, createdAt }) => entry({ what: `${kind} ${label}`, at: createdAt })),
+    loginCards: cards.map(({ createdAt, revokedAt, schoolId }) =>
+      entry({ at: createdAt, until: revokedAt, schoolId: schoolId as SchoolId }),
+    ),
+    passwordRequests: requests.map(({ requestedAt, schoolId }) =>
+      entry({ at: requestedAt, schoolId: schoolId as SchoolId }),
+    ),
+    logoutNotices: notices.map(({ createdAt, clientId }) => entry({ at: createdAt, clientId: clientId as ClientId })),
+  };
+}

@@ -1,0 +1,107 @@
+import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
+import { claimsAt, type ClientId, findSubject, recordFirstSignIn, type SignOnRight } from "../../../access/index.ts";
+import type { PersonId, SchoolId } from "../../../directory/index.ts";
+import type { Every } from "../../../platform/contract-types.ts";
+import { makeUuid } from "../../../platform/crypto/ids.ts";
+import type { Decisions, Pair } from "../consent.ts";
+import type { TokenClaims } from "../contract.ts";
+import { makePseudonym } from "../../../accounts/index.ts";
+import { lacksPassword, lacksSecondFactor } from "../admin-scopes.ts";
+import { once, questions } from "../storage/request-memory.ts";
+import { whileConsuming } from "../storage/request.ts";
+import { recordSignIn } from "../storage/unit-of-work.ts";
+import type { ProviderDeps } from "./deps.ts";
+import { presentClaims } from "./claims.ts";
+
+/** Whether the person may use the app now; asked once a request. */
+export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SignOnRight> {
+  return once(deps.requestOf(ctx).memory, questions.right(pair), () => deps.store.findRight(pair));
+}
+
+/** What the person decided about the app earlier; asked once a request. */
+export function findPastDecisions(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<Decisions> {
+  return once(deps.requestOf(ctx).memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
+}
+
+/** The school that a sign-on is for: the only one, or the remembered choice while it holds; null asks for a choice. */
+export async function findSchool(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SchoolId | null> {
+  const right = await findRight(deps, ctx, pair);
+  if (right.kind === "refused") return null;
+  const [only, another] = right.schools;
+  if (only && !another) return only.id;
+  const { schoolId } = await findPastDecisions(deps, ctx, pair);
+  return right.schools.find(({ id }) => id === schoolId)?.id ?? null;
+}
+
+type Token = { kind?: string; scopes?: Set<string>; amr?: string[] | undefined };
+
+/**
+ * Finds the person behind a session or a token.
+ *
+ * Shape: with a session always somebody, so that the refusal page can tell them why; with a token nobody unless they
+ *        may still use the app.
+ */
+export function makeFindAccount(deps: ProviderDeps) {
+  return async (ctx: KoaContextWithOIDC, sub: string, token?: Token): Promise<Account | undefined> => {
+    const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: sub as PersonId };
+    const right = await findRight(deps, ctx, pair);
+    if (token && right.kind === "refused") return undefined;
+    if (await isTooWeak(deps, pair.personId, token)) return undefined;
+    if (token?.kind === "AuthorizationCode") await noteSignIn(deps, ctx, pair, right);
+    return {
+      accountId: sub,
+      async claims(use, _scope, requested) {
+        const schoolId = await findSchool(deps, ctx, pair);
+        noteSchool(ctx, schoolId);
+        const subject = await once(deps.requestOf(ctx).memory, questions.subject(pair), () =>
+          findSubject(deps.db.pool, pair),
+        );
+        if (!subject) throw new Error("the person vanished during the request");
+        return {
+          sub,
+          ...presentClaims({
+            ...claimsAt(subject, schoolId),
+            pseudonym: makePseudonym(deps.secrets.pseudonyms, pair),
+          }),
+          ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}),
+        } as AccountClaims;
+      },
+    };
+  };
+}
+
+// What was issued before the person had a second factor, or had to have one, gives no token for the admin API; nor does
+// what a login card opened.
+async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
+  if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
+  const asked = { personId, scopes: token.scopes ?? [], amr: token.amr };
+  return lacksPassword(deps, asked) || lacksSecondFactor(deps, asked);
+}
+
+// The library hashes the value given as at_hash. Both others come with every code and refresh token.
+function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, requested: object): Every<TokenClaims> {
+  const { rat } = requested as { rat?: { value: number } };
+  return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti as string, rat: rat?.value as number };
+}
+
+async function noteSignIn(
+  { firstSignIns, clock, requestOf }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  pair: Pair,
+  right: SignOnRight,
+): Promise<void> {
+  const at = clock();
+  if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(firstSignIns, { ...pair, at });
+  const request = requestOf(ctx);
+  request.work = recordSignIn(whileConsuming(request), { ...pair, at, requestId: requestIdOf(ctx) });
+}
+
+/** For the figures of the school. */
+function noteSchool(ctx: { res: object }, schoolId: SchoolId | null): void {
+  const { locals } = ctx.res as { locals?: Record<string, unknown> };
+  if (locals !== undefined) locals["schoolId"] = schoolId;
+}
+
+export function requestIdOf(ctx: { res: object }): string | undefined {
+  return (ctx.res as { locals?: { requestId?: string } }).locals?.requestId;
+}

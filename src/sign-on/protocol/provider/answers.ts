@@ -1,0 +1,206 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { present, valuesOf } from "../../../platform/contract-types.ts";
+import {
+  codeChallengeMethods,
+  type DiscoveryDocument,
+  type Introspection,
+  type JsonWebKey,
+  type JsonWebKeySet,
+  type OAuthError,
+  type TokenResponse,
+} from "../contract.ts";
+import { hideReason } from "./hints.ts";
+
+/** Gives the library's answers the form that the contract promises, route by route. */
+export function polishAnswer(ctx: KoaContextWithOIDC): void {
+  const { route } = ctx.oidc;
+  if (ctx.status >= 400) explainAuthentication(ctx);
+  if (route === "token") polishTokenAnswer(ctx);
+  else if (route === "authorization" || route === "resume") {
+    redirectByQuery(ctx);
+    nameScope(ctx);
+    hideReason(ctx);
+  } else if (ctx.status >= 400) polishError(ctx);
+  else if (route === "end_session") leaveWithoutSession(ctx);
+  else if (route === "introspection") ctx.body = presentIntrospection(ctx.body as Partial<Introspection>);
+  else if (route === "discovery") ctx.body = presentDiscovery(ctx.body as DiscoveryDocument);
+  else if (route === "jwks") answerKeys(ctx);
+}
+
+/** A page is a text. */
+function polishError(ctx: KoaContextWithOIDC): void {
+  if (typeof ctx.body === "object" && ctx.body !== null) ctx.body = presentError(ctx.body as LibraryError);
+  // RFC 9110 section 15.5.2. The library sends it only to clients that tried Basic.
+  if (ctx.status === 401 && !ctx.response.get("WWW-Authenticate"))
+    ctx.set("WWW-Authenticate", `Basic realm="${ctx.oidc.issuer}", error="invalid_client"`);
+}
+
+const basicOnly = "client ID and secret, both form-urlencoded, in the header Authorization";
+
+/** Tells a client that authenticates in a way which does not exist here what to do instead. */
+function explainAuthentication(ctx: KoaContextWithOIDC): void {
+  const { client, body, route } = ctx.oidc;
+  if (!clientRoutes.has(route) || client?.clientAuthMethod === "none") return;
+  if (/^basic /i.test(ctx.get("authorization"))) return;
+  const error = (ctx.body ?? {}) as LibraryError;
+  if (error.error !== "invalid_client" && !authenticationFaults.has(error.error_description ?? "")) return;
+  const given = ["client_assertion", "client_secret"].find((name) => body?.[name]);
+  const what = given === undefined ? "client authentication is missing" : `${given} is not taken here`;
+  ctx.body = { ...error, error_description: `${what}: use HTTP Basic (${basicOnly})` };
+}
+
+/** What the library calls an invalid request. */
+const authenticationFaults = new Set([
+  "no client authentication mechanism provided",
+  "invalid authorization header value format",
+]);
+
+const clientRoutes = new Set(["token", "introspection", "revocation"]);
+
+type LibraryError = { error?: string; error_description?: string | undefined; scope?: string | undefined };
+type LibraryTokens = {
+  access_token: string;
+  token_type: string;
+  expires_in: number;
+  scope?: string;
+  id_token?: string;
+  refresh_token?: string;
+};
+
+export const presentError = ({ error = "server_error", error_description, scope }: LibraryError): OAuthError =>
+  present<OAuthError>({ error, error_description, scope });
+
+const presentTokens = (tokens: LibraryTokens): TokenResponse =>
+  present<TokenResponse>({
+    access_token: tokens.access_token,
+    expires_in: tokens.expires_in,
+    id_token: tokens.id_token,
+    refresh_token: tokens.refresh_token,
+    scope: tokens.scope ?? "",
+    token_type: tokens.token_type.toLowerCase(),
+  });
+
+const presentIntrospection = ({ active = false, ...token }: Partial<Introspection>): Introspection =>
+  present<Introspection>({
+    active,
+    sub: token.sub,
+    client_id: token.client_id,
+    exp: token.exp,
+    iat: token.iat,
+    sid: token.sid,
+    iss: token.iss,
+    scope: token.scope,
+    token_type: token.token_type,
+  });
+
+/** What the library says beyond the described members is of the standard, and stays. */
+const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
+  ...document,
+  response_modes_supported: ["query"],
+  ...present<DiscoveryDocument>({
+    issuer: document.issuer,
+    authorization_endpoint: document.authorization_endpoint,
+    token_endpoint: document.token_endpoint,
+    userinfo_endpoint: document.userinfo_endpoint,
+    jwks_uri: document.jwks_uri,
+    end_session_endpoint: document.end_session_endpoint,
+    revocation_endpoint: document.revocation_endpoint,
+    introspection_endpoint: document.introspection_endpoint,
+    scopes_supported: document.scopes_supported,
+    claims_supported: document.claims_supported,
+    response_types_supported: document.response_types_supported,
+    grant_types_supported: document.grant_types_supported,
+    subject_types_supported: document.subject_types_supported,
+    id_token_signing_alg_values_supported: document.id_token_signing_alg_values_supported,
+    token_endpoint_auth_methods_supported: document.token_endpoint_auth_methods_supported,
+    code_challenge_methods_supported: codeChallengeMethods,
+    authorization_response_iss_parameter_supported: document.authorization_response_iss_parameter_supported,
+    backchannel_logout_supported: document.backchannel_logout_supported,
+    backchannel_logout_session_supported: document.backchannel_logout_session_supported,
+  }),
+});
+
+const keyTypes = valuesOf<JsonWebKey["kty"]>({ RSA: true, EC: true, OKP: true });
+const keyUses = valuesOf<JsonWebKey["use"]>({ sig: true });
+
+function presentKey(key: JsonWebKey): JsonWebKey {
+  if (!keyTypes.includes(key.kty) || !keyUses.includes(key.use))
+    throw new Error(`the key ${key.kid} is of no kind we use`);
+  return present<JsonWebKey>({
+    kty: key.kty,
+    use: key.use,
+    kid: key.kid,
+    alg: key.alg,
+    e: key.e,
+    n: key.n,
+    crv: key.crv,
+    x: key.x,
+    y: key.y,
+  });
+}
+
+function answerKeys(ctx: KoaContextWithOIDC): void {
+  const { type } = ctx.response;
+  const { keys } = ctx.body as JsonWebKeySet;
+  ctx.body = present<JsonWebKeySet>({ keys: keys.map(presentKey) });
+  ctx.type = type;
+}
+
+// Every failure is 400. With WWW-Authenticate, common clients would not read the error.
+function polishTokenAnswer(ctx: KoaContextWithOIDC): void {
+  if (ctx.status >= 400) {
+    const body = (ctx.body ?? {}) as LibraryError;
+    refuseToken(
+      ctx,
+      isOthersGrant(ctx, body) ? "unauthorized_client" : (body.error ?? "invalid_request"),
+      body.error_description,
+    );
+    return;
+  }
+  ctx.body = presentTokens(ctx.body as LibraryTokens);
+}
+
+// Source: RFC 6749 section 5.2. The library calls it an invalid request.
+function isOthersGrant({ oidc }: KoaContextWithOIDC, { error }: LibraryError): boolean {
+  const grantType = oidc.params?.["grant_type"];
+  return (
+    error === "invalid_request" && typeof grantType === "string" && oidc.client?.grantTypeAllowed(grantType) === false
+  );
+}
+
+export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?: string): void {
+  ctx.remove("WWW-Authenticate");
+  ctx.status = 400;
+  ctx.body = presentError({ error, ...(description !== undefined && { error_description: description }) });
+}
+
+// Other response types are refused; the library would tell it in the fragment.
+function redirectByQuery(ctx: KoaContextWithOIDC): void {
+  if (ctx.status !== 303) return;
+  ctx.status = 302;
+  const location = ctx.response.get("Location");
+  const [address = "", fragment] = location.split("#");
+  if (fragment?.includes("error=")) ctx.set("Location", `${address}${address.includes("?") ? "&" : "?"}${fragment}`);
+}
+
+// The library refuses scopes that exist but were not granted before grant.ts does, without a name.
+function nameScope(ctx: KoaContextWithOIDC): void {
+  const location = URL.parse(ctx.response.get("Location"));
+  if (location?.searchParams.get("error_description") !== "requested scope is not allowed") return;
+  const scope = location.searchParams.get("scope") ?? "";
+  location.searchParams.set("error_description", `the app was not granted the scope ${scope}`);
+  ctx.set("Location", location.href);
+}
+
+// Without a session the library would post its logout form by script.
+function leaveWithoutSession(ctx: KoaContextWithOIDC): void {
+  const { session, params } = ctx.oidc;
+  if (ctx.status !== 200 || session?.accountId) return;
+  const backUri = params?.["post_logout_redirect_uri"];
+  const target = new URL(typeof backUri === "string" ? backUri : ctx.oidc.urlFor("end_session_success"));
+  const state = params?.["state"];
+  if (typeof backUri === "string" && typeof state === "string") target.searchParams.set("state", state);
+  ctx.body = null;
+  ctx.status = 303;
+  ctx.set("Location", target.href);
+}

@@ -1,0 +1,24 @@
+import type { SubjectClaims } from "../../../access/index.ts";
+import type { Every } from "../../../platform/contract-types.ts";
+import type { PersonClaims } from "../contract.ts";
+
+/** What an app can be told of a person, by its scopes. */
+export type ClaimsForApp = SubjectClaims & { pseudonym: string };
+
+/** Whatever does not exist is null, so that an app can tell it from what it did not ask for. */
+export function presentClaims({ name, role, school, groups, pseudonym }: ClaimsForApp): Every<PersonClaims> {
+  return {
+    given_name: name?.firstFull ?? null,
+    call_name: name?.firstCall ?? null,
+    family_name: name?.last ?? null,
+    role,
+    school: school?.id ?? null,
+    school_name: school?.name ?? null,
+    school_official_id: school?.officialId ?? null,
+    school_location: school?.location ?? null,
+    school_address: school?.address ?? null,
+    schooling_level: school?.schoolingLevel ?? null,
+    groups,
+    pseudonym,
+  };
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import type { AdapterPayload, Client } from "oidc-provider";
+import { type App, listSecretHashes, scopeToWire } from "../../../access/index.ts";
+import { type GrantType, responseTypes } from "../contract.ts";
+
+/** What an app's registration says beyond the library's own client metadata. */
+export const appMetadata = ["pkce_required", "secret_sha256"] as const;
+
+// Random, so that no secret equals it.
+const placeholder = randomBytes(32).toString("base64url");
+
+/**
+ * Shows an app to the library as one of its clients.
+ *
+ * Shape: the library never holds a secret: `client_secret` only tells it that there is one, and the hashes in
+ *        `secret_sha256`, of the secrets that are valid now, are what a presented secret is compared with.
+ */
+export function presentClient(app: App, { platform, now }: { platform: string; now: Date }): AdapterPayload {
+  const isPublic = app.type === "PUBLIC";
+  return {
+    client_id: app.clientId,
+    client_name: app.name,
+    ...(app.secretHash && {
+      client_secret: placeholder,
+      secret_sha256: listSecretHashes(app, now).map((hash) => hash.toString("base64url")),
+    }),
+    token_endpoint_auth_method: isPublic ? "none" : "client_secret_basic",
+    application_type: app.redirectUris.every((uri) => /^https?:/.test(uri)) ? "web" : "native",
+    pkce_required: app.pkceRequired,
+    redirect_uris: app.redirectUris,
+    post_logout_redirect_uris: app.postLogoutRedirectUris,
+    response_types: app.redirectUris.length > 0 ? responseTypes : [],
+    grant_types: listGrantTypes(app),
+    ...(app.scopes.length > 0 && { scope: app.scopes.map((scope) => scopeToWire(platform, scope)).join(" ") }),
+    id_token_signed_response_alg: app.idTokenAlgorithm,
+    ...(app.backchannelLogoutUri && {
+      backchannel_logout_uri: app.backchannelLogoutUri,
+      backchannel_logout_session_required: true,
+    }),
+  };
+}
+
+function listGrantTypes({ type, redirectUris, scopes }: App): GrantType[] {
+  const mayUse: Record<GrantType, boolean> = {
+    authorization_code: redirectUris.length > 0,
+    refresh_token: scopes.includes("offline_access"),
+    client_credentials: type !== "PUBLIC",
+  };
+  return (Object.keys(mayUse) as GrantType[]).filter((grant) => mayUse[grant]);
+}
+
+/** The pages of a public app may call the endpoints it uses from where its redirect URIs are. */
+export function isOriginOf(client: Pick<Client, "clientAuthMethod" | "redirectUris">, origin: string): boolean {
+  if (client.clientAuthMethod !== "none") return false;
+  return (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);
+}

@@ -1,0 +1,114 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import type { ClientId } from "../../../access/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import { recordAudit } from "../../../events/index.ts";
+import { seal, unseal } from "../../../platform/crypto/seal.ts";
+import { deleteGrant, findArtifact } from "../storage/artifact.ts";
+import {
+  type Changing,
+  committed,
+  type Committed,
+  type Consuming,
+  findOnlyPut,
+  type FoundToken,
+  toTokenUse,
+  toWrite,
+  type UnitOfWork,
+} from "../storage/unit-of-work.ts";
+import { nothing, writeArtifacts } from "../storage/write.ts";
+import { requestIdOf } from "./account.ts";
+import { refuseToken } from "./answers.ts";
+import type { ProviderDeps } from "./deps.ts";
+
+type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
+
+/** Writes what the request wants written. Where another request was faster, changes the answer. */
+export async function commit(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<Committed> {
+  if (work.state === "consuming") await commitUse(deps, ctx, work);
+  else if (work.state === "changing" && !(await writeChange(deps, work))) await answerEndedSession(deps, ctx, work);
+  return committed;
+}
+
+async function commitUse(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Consuming): Promise<void> {
+  const use = toTokenUse(work, makeReplay(deps, ctx, work.token));
+  if (!(await deps.store.useToken(use))) return answerUsedToken(deps, ctx, work.token);
+  const { accountId } = ctx.oidc.account ?? {};
+  if (accountId !== undefined)
+    await deps.limitTokens({ clientId: ctx.oidc.client?.clientId as ClientId, personId: accountId as PersonId });
+}
+
+/**
+ * Answers where the session ended while the request ran. Nothing was written: a code in the answer would be invalid.
+ *
+ * Shape: a request by address is sent again, without the session. An answer to a page cannot be: the app gets an error.
+ */
+async function answerEndedSession(
+  { db }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  { removals }: Changing,
+): Promise<void> {
+  if (ctx.oidc.route !== "resume") {
+    if (ctx.method !== "GET") return;
+    ctx.redirect(ctx.href);
+    if (ctx.oidc.route === "end_session") ctx.status = 303;
+    return;
+  }
+  await writeArtifacts(db.pool, { ...nothing, removals: [...removals.values()] });
+  const { redirect_uri: redirectUri, state } = (ctx.oidc.params ?? {}) as Record<string, string | undefined>;
+  const target = new URL(String(redirectUri));
+  const error = {
+    error: "login_required",
+    error_description: "the session ended while the user answered",
+    state,
+    iss: ctx.oidc.provider.issuer,
+  };
+  for (const [name, value] of Object.entries(error)) if (value !== undefined) target.searchParams.set(name, value);
+  ctx.redirect(target.href);
+}
+
+async function writeChange({ db, store }: ProviderDeps, work: Changing): Promise<boolean> {
+  const artifact = findOnlyPut(work);
+  if (artifact === null) return writeArtifacts(db.pool, toWrite(work));
+  await store.put(artifact);
+  return true;
+}
+
+async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Promise<void> {
+  const replay = await findReplay(deps, ctx, token);
+  if (replay) {
+    const passed = Math.max(0, Math.floor((deps.clock().getTime() - replay.answeredAt) / 1000));
+    ctx.body = { ...replay.body, expires_in: replay.body.expires_in - passed };
+    return;
+  }
+  const { grantId, kind } = token;
+  if (grantId) await deleteGrant(deps.db.pool, grantId);
+  await recordAudit(deps.db, {
+    at: deps.clock(),
+    action: "token_reused",
+    clientId: ctx.oidc.client?.clientId,
+    personId: ctx.oidc.account?.accountId,
+    requestId: requestIdOf(ctx),
+    detail: { token: kind === "RefreshToken" ? "refresh_token" : "authorization_code" },
+  });
+  refuseToken(ctx, "invalid_grant", "grant request is invalid");
+}
+
+const requestedScope = (ctx: KoaContextWithOIDC): string => [...ctx.oidc.requestParamScopes].sort().join(" ");
+const purposeOf = (token: { idHash: Buffer }): string => `replay ${token.idHash.toString("hex")}`;
+
+// The answer is kept encrypted in the row of the token that it was given for.
+function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Buffer | null {
+  if (token.kind !== "RefreshToken" || ctx.status !== 200) return null;
+  const replay = { scope: requestedScope(ctx), answeredAt: clock().getTime(), body: ctx.body };
+  return seal([secrets.replay], purposeOf(token), Buffer.from(JSON.stringify(replay)));
+}
+
+async function findReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Promise<Replay | null> {
+  if (token.kind !== "RefreshToken") return null;
+  const found = await findArtifact(deps.db.pool, token);
+  const opened = found?.replay && unseal([deps.secrets.replay], purposeOf(token), found.replay);
+  if (!opened) return null;
+  const replay = JSON.parse(opened.toString()) as Replay;
+  const isFresh = deps.clock().getTime() - replay.answeredAt <= deps.lifetimes.refreshGraceSeconds * 1000;
+  return isFresh && replay.scope === requestedScope(ctx) ? replay : null;
+}

@@ -1,0 +1,139 @@
+import { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
+import { type ClientId, scopeNames, scopeToWire } from "../../../access/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import { recordAudit } from "../../../events/index.ts";
+import { responseTypes } from "../contract.ts";
+import { secondsOfSession } from "../shared-device.ts";
+import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
+import { appMetadata, isOriginOf } from "./client.ts";
+import type { ProviderDeps } from "./deps.ts";
+import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
+import { interactionSeconds } from "./open-interactions.ts";
+import { makeCookieSignatures } from "./library.ts";
+import { makePolicy } from "./policy.ts";
+import type { ShowPages } from "./show-pages.ts";
+import { makeRequirePkce } from "./without-pkce.ts";
+
+/** The configuration of oidc-provider. What it does not set is the library's default. */
+export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
+  const { lifetimes, secrets, platform, contract } = deps;
+  return {
+    routes: {
+      authorization: "/oauth2/auth",
+      token: "/oauth2/token",
+      jwks: "/.well-known/jwks.json",
+      userinfo: "/oauth2/userinfo",
+      revocation: "/oauth2/revoke",
+      introspection: "/oauth2/introspect",
+      end_session: "/oauth2/sessions/logout",
+    },
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      clientCredentials: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: isOwner },
+      introspection: { enabled: true, allowedPolicy: makeIntrospectionPolicy(deps) },
+      backchannelLogout: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: pages.showLogoutConfirm,
+        postLogoutSuccessSource: pages.showLoggedOut,
+      },
+      // The one place that the library asks before it gives client credentials; no app ever names a resource.
+      resourceIndicators: {
+        enabled: true,
+        async defaultResource(ctx) {
+          if (ctx.oidc.params?.["grant_type"] === "client_credentials") checkRequestedScopes(platform, ctx);
+          return undefined as unknown as string;
+        },
+        async getResourceServerInfo() {
+          throw new errors.InvalidTarget();
+        },
+      },
+    },
+    responseTypes,
+    clientAuthMethods: ["client_secret_basic", "none"],
+    allowOmittingSingleRegisteredRedirectUri: false,
+    pkce: { required: makeRequirePkce(deps.withoutPkce) },
+    scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
+    // `amr` comes with no scope: makeLoadGrant asks for it where there is something to say.
+    claims: { ...contract.claimsByScope, amr: null },
+    conformIdTokenClaims: false,
+    extraClientMetadata: { properties: [...appMetadata] },
+    extraParams: makeExtraParams(deps),
+    findAccount: makeFindAccount(deps),
+    loadExistingGrant: makeLoadGrant(deps),
+    interactions: { policy: makePolicy(deps), url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+    renderError: pages.showError,
+    clientBasedCORS: (_ctx, origin, client) => isOriginOf(client, origin),
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client, source) =>
+      client.grantTypeAllowed("refresh_token") && source.scopes.has("offline_access"),
+    // Tokens that end with the session carry its uid and are deleted with it (storage); the library would look the
+    // session up at every use instead.
+    expiresWithSession: async () => false,
+    revokeGrantPolicy: (ctx) => recordReuse(deps, ctx),
+    jwks: { keys: deps.signingKeys.map(({ privateJwk }) => privateJwk) as NonNullable<Configuration["jwks"]>["keys"] },
+    enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256", "EdDSA"] },
+    cookies: { keys: makeCookieSignatures(secrets.cookies) },
+    ttl: {
+      AuthorizationCode: lifetimes.codeSeconds,
+      AccessToken: lifetimes.accessTokenSeconds,
+      ClientCredentials: lifetimes.accessTokenSeconds,
+      IdToken: lifetimes.idTokenSeconds,
+      RefreshToken: lifetimes.refreshTokenSeconds,
+      Grant: lifetimes.refreshTokenSeconds,
+      // The library counts by this clock too.
+      Session: (_ctx, session) =>
+        secondsOfSession(session, { sessionSeconds: lifetimes.sessionSeconds, now: Math.floor(Date.now() / 1000) }),
+      Interaction: interactionSeconds,
+    },
+    discovery: {
+      prompt_values_supported: ["none", "login", "consent"],
+      ui_locales_supported: ["de", "en"],
+    },
+  };
+}
+
+async function isOwner(
+  _ctx: KoaContextWithOIDC,
+  client: { clientId: string },
+  token: { clientId?: string | undefined },
+): Promise<boolean> {
+  return token.clientId === client.clientId;
+}
+
+/** A token of a person who may not use the app is inactive here, as it is invalid everywhere. */
+function makeIntrospectionPolicy(deps: ProviderDeps) {
+  return async (
+    ctx: KoaContextWithOIDC,
+    client: { clientId: string },
+    token: { clientId?: string | undefined; accountId?: string },
+  ): Promise<boolean> => {
+    if (!(await isOwner(ctx, client, token))) return false;
+    if (token.accountId === undefined) return true;
+    const pair = { clientId: client.clientId as ClientId, personId: token.accountId as PersonId };
+    return (await findRight(deps, ctx, pair)).kind === "allowed";
+  };
+}
+
+function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
+  checkScopes(platform, ctx.oidc.client?.scope, [...ctx.oidc.requestParamScopes]);
+}
+
+// At the token endpoint an OAuth grant is revoked for one reason only: a code or refresh token was used again.
+async function recordReuse({ db, clock, requestOf }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
+  if (ctx.oidc.route === "token") {
+    const [token] = requestOf(ctx).tokens;
+    await recordAudit(db, {
+      at: clock(),
+      action: "token_reused",
+      clientId: ctx.oidc.client?.clientId,
+      personId: token?.personId ?? undefined,
+      requestId: requestIdOf(ctx),
+      detail: { token: String(ctx.oidc.params?.["grant_type"]) },
+    });
+  }
+  return true;
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db, PrismaDb } from "../../../platform/database/db.ts";
+import type { Log } from "../../../platform/telemetry/log.ts";
+import type { Pair } from "../consent.ts";
+import type { SignOnContract } from "../contract.ts";
+import type { StaffSecondFactor } from "../deps.ts";
+import type { SharedSecrets } from "../keys/shared-secrets.ts";
+import type { SigningKey } from "../keys/signing-keys.ts";
+import type { ProviderRequest } from "../storage/request.ts";
+import type { Store } from "../storage/store.ts";
+import type { WithoutPkce } from "./without-pkce.ts";
+
+export type Lifetimes = {
+  codeSeconds: number;
+  accessTokenSeconds: number;
+  idTokenSeconds: number;
+  refreshTokenSeconds: number;
+  refreshGraceSeconds: number;
+  sessionSeconds: number;
+};
+
+export type ProviderDeps = {
+  db: PrismaDb;
+  /** First sign-ins wait for changes of the same school, on connections of their own. */
+  firstSignIns: Db;
+  clock: Clock;
+  log: Log;
+  issuerUrl: string;
+  platform: string;
+  contract: SignOnContract;
+  lifetimes: Lifetimes;
+  staffSecondFactor: StaffSecondFactor;
+  withoutPkce: WithoutPkce;
+  secrets: SharedSecrets;
+  signingKeys: readonly SigningKey[];
+  store: Store;
+  /** The address that a request comes from. */
+  readAddress(req: IncomingMessage): string;
+  /** Called at each exchange: deletes the oldest tokens of a person and an app that exchange in a loop. */
+  limitTokens(pair: Pair): Promise<void>;
+  /** The request that `ctx` belongs to. */
+  requestOf(ctx: object): ProviderRequest;
+};

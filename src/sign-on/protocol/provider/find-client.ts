@@ -1,0 +1,65 @@
+import { type KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { App } from "../../../access/index.ts";
+import { hashId, type Key } from "../storage/artifact.ts";
+import type { OperationId } from "../contract.ts";
+import { once, questions } from "../storage/request-memory.ts";
+import { presentClient } from "./client.ts";
+import type { ProviderDeps } from "./deps.ts";
+import { listScopes } from "./grant.ts";
+import { setParameters } from "./library.ts";
+import { checkParameters } from "./parameters.ts";
+
+const operationOf: Record<string, OperationId> = {
+  token: "issueToken",
+  introspection: "introspectToken",
+  revocation: "revokeToken",
+};
+
+const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Finds an app for the library, at the token endpoint together with the code or refresh token that it presents. */
+export function makeFindClient({ store, clock, platform, requestOf, contract }: ProviderDeps) {
+  return async (clientId: string) => {
+    const { ctx } = Provider;
+    // The first thing that the library asks for once it has read a form.
+    const { oidc } = (ctx ?? {}) as Partial<KoaContextWithOIDC>;
+    const operation = operationOf[oidc?.route ?? ""];
+    if (operation) checkParameters(contract.checkRequest[operation], oidc?.body ?? {});
+    if (operation === "issueToken") dropIgnoredScopes(ctx as KoaContextWithOIDC);
+    if (!clientIdShape.test(clientId)) return undefined;
+    const app = await (ctx
+      ? once(requestOf(ctx).memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
+      : store.findApp(clientId));
+    return app ? presentClient(app, { platform, now: clock() }) : undefined;
+  };
+
+  // An app that presents a code or a refresh token: the library asks for the token next.
+  async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
+    const presented = readToken(ctx);
+    if (!presented) return store.findApp(clientId);
+    const { memory } = requestOf(ctx);
+    const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
+    return app;
+  }
+}
+
+function dropIgnoredScopes(ctx: KoaContextWithOIDC): void {
+  const scope = ctx.oidc.params?.["scope"];
+  if (typeof scope === "string") setParameters(ctx, { scope: listScopes(scope).join(" ") || undefined });
+}
+
+function readToken({ oidc }: KoaContextWithOIDC): Key | null {
+  if (oidc.route !== "token") return null;
+  const { grant_type: grantType, code, refresh_token: refreshToken } = (oidc.body ?? {}) as Record<string, unknown>;
+  if (grantType === "authorization_code" && typeof code === "string")
+    return { kind: "AuthorizationCode", idHash: hashId(code) };
+  if (grantType === "refresh_token" && typeof refreshToken === "string")
+    return { kind: "RefreshToken", idHash: hashId(refreshToken) };
+  return null;
+}
+
+/** The app that an authorization request names. */
+export function readClientId(ctx: KoaContextWithOIDC): string | null {
+  const clientId = ctx.oidc.route === "authorization" ? ctx.query["client_id"] : undefined;
+  return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
+}

@@ -1,0 +1,78 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import type { ClientId } from "../../../access/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import { findHintedPerson, hashHintedPerson, readableHint } from "../login-hint.ts";
+import type { ProviderDeps } from "./deps.ts";
+import { readIdTokenHint, setParameters } from "./library.ts";
+
+/** Whom an authorization request names: a keyed hash of the person; `sure` where only we can have made the hint. */
+type Hinted = { sure: boolean; hash: string };
+
+const nobody = "nobody";
+
+/**
+ * Turns `login_hint` and `id_token_hint` into what the sign-on needs: whether somebody is the hinted person.
+ *
+ * Shape: the parameters are removed; `hinted` is stored instead and says nothing about the person.
+ */
+export async function readHints(deps: ProviderDeps, ctx: KoaContextWithOIDC): Promise<void> {
+  const { login_hint: hint } = ctx.oidc.params as Record<string, string | undefined>;
+  const idToken = readIdTokenHint(ctx);
+  const hinted: Hinted[] = [];
+  if (idToken) hinted.push({ sure: true, hash: hashHintedPerson(deps.secrets.loginHint, idToken.sub ?? nobody) });
+  if (hint !== undefined) hinted.push(await readLoginHint(deps, ctx, hint));
+  const written = hinted.map(({ sure, hash }) => `${sure ? "sure" : "perhaps"}:${hash}`).join(" ");
+  setParameters(ctx, { hinted: written || undefined, login_hint: undefined, id_token_hint: undefined });
+}
+
+async function readLoginHint(
+  { db, secrets, requestOf }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  hint: string,
+): Promise<Hinted> {
+  const asked = { hint, clientId: ctx.oidc.client?.clientId as ClientId };
+  const { personId, sure, schoolId } = await findHintedPerson(db.pool, secrets.loginHint, asked);
+  if (sure) requestOf(ctx).hintedSchoolId = schoolId;
+  requestOf(ctx).typedHint = readableHint(secrets.loginHint, asked);
+  return { sure, hash: hashHintedPerson(secrets.loginHint, personId ?? nobody) };
+}
+
+function parseHinted(params: Record<string, unknown> | undefined): Hinted[] {
+  const hinted = params?.["hinted"];
+  if (typeof hinted !== "string") return [];
+  return hinted
+    .split(" ")
+    .map((entry) => ({ sure: entry.startsWith("sure:"), hash: entry.slice(entry.indexOf(":") + 1) }));
+}
+
+export const isHinted = (ctx: KoaContextWithOIDC): boolean => parseHinted(ctx.oidc.params).length > 0;
+
+/** Whether the person may continue as somebody else: the app may have guessed the hints. */
+export const mayOverrule = (params: Record<string, unknown>): boolean => parseHinted(params).every(({ sure }) => !sure);
+
+/**
+ * Whether the person has to be asked to switch.
+ *
+ * Shape: a user name or id of another person and one that does not exist count the same, so that nobody learns which
+ *        exist. Once the person has answered, neither is asked about again.
+ */
+export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOIDC, personId: PersonId): boolean {
+  const hinted = parseHinted(ctx.oidc.params);
+  if (hinted.length === 0) return false;
+  const own = hashHintedPerson(secrets.loginHint, personId);
+  const others = hinted.filter(({ hash }) => hash !== own);
+  const { hint } = (ctx.oidc.result ?? {}) as { hint?: { answered?: boolean } };
+  return others.some(({ sure }) => sure || hint?.answered !== true);
+}
+
+const silentFailures = new Set(["login_required", "consent_required", "interaction_required", "access_denied"]);
+
+/** Gives all failed silent requests with a hint one answer: it says neither who is signed in nor who exists. */
+export function hideReason(ctx: KoaContextWithOIDC): void {
+  const location = URL.parse(ctx.response.get("Location"));
+  if (!location || !isHinted(ctx) || !ctx.oidc.prompts.has("none")) return;
+  if (!silentFailures.has(location.searchParams.get("error") ?? "")) return;
+  location.searchParams.set("error", "login_required");
+  location.searchParams.set("error_description", "End-User authentication is required");
+  ctx.set("Location", location.href);
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import { interactionPolicy, Provider } from "oidc-provider";
+import library from "oidc-provider/package.json" with { type: "json" };
+import { expect, test } from "vitest";
+import { checkLibrary, makeCookieSignatures, reliances } from "./library.ts";
+
+const signatures = makeCookieSignatures(randomBytes(32));
+const makeProvider = () => new Provider("https://idp.example", { cookies: { keys: signatures } } as never);
+
+test("the installed library has everything that is relied on", () => {
+  expect(() => checkLibrary(makeProvider())).not.toThrow();
+});
+
+const refusal = (name: string) =>
+  `oidc-provider ${library.version} lacks what src/sign-on/protocol/provider/library.ts relies on: ${name}`;
+
+const methods = reliances.map(({ name }) => name).filter((name) => /^[A-Z]\w+(\.\w+)+$/.test(name));
+
+test.each(methods.filter((name) => name !== "IdToken.prototype.client"))("a library without %s is refused", (name) => {
+  const provider = makeProvider();
+  const path = name.split(".");
+  const last = path.pop()!;
+  const owner = path.reduce<object>((of, part) => (of as Record<string, object>)[part]!, provider);
+  Object.defineProperty(owner, last, { value: undefined });
+  expect(() => checkLibrary(provider)).toThrow(refusal(name));
+});
+
+test("a library whose ID tokens do not hold their client is refused", () => {
+  const provider = makeProvider();
+  Object.defineProperty(provider.IdToken.prototype, "client", { set: () => undefined, get: () => undefined });
+  expect(() => checkLibrary(provider)).toThrow(refusal("IdToken.prototype.client"));
+});
+
+test.each(["login", "consent"])("a library whose prompt %s has other checks is refused", (prompt) => {
+  const policy = interactionPolicy.base();
+  policy.get(prompt)!.checks.clear();
+  expect(() => checkLibrary(makeProvider(), policy)).toThrow(`of the prompt ${prompt}`);
+});
+
+test("a library that signs cookies in another way is refused", () => {
+  const [unsigned, other] = [makeProvider(), makeProvider()];
+  Object.assign(unsigned, { createContext: () => ({ cookies: { set: () => undefined } }) });
+  expect(() => checkLibrary(unsigned)).toThrow(refusal("cookie signatures"));
+  Object.assign(other, { keys: ["a key of the library's own kind"] });
+  expect(() => checkLibrary(other)).toThrow(refusal("cookie signatures"));
+});
+
+const signature = signatures.sign("_session=abc");
+
+test("a signature holds for what it was made for, with the key it was made with", () => {
+  expect(signatures.verify("_session=abc", signature)).toBe(true);
+  expect(signatures.index("_session=abc", signature)).toBe(0);
+  expect(signatures.index("_session=abd", signature)).toBe(-1);
+  expect(makeCookieSignatures(randomBytes(32)).verify("_session=abc", signature)).toBe(false);
+});
+
+test.each(["", "x", signature.slice(1), `${signature}AAAA`, "ä".repeat(43)])("%j is no signature", (presented) => {
+  expect(signatures.verify("_session=abc", presented)).toBe(false);
+});

@@ -1,0 +1,296 @@
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { decodeProtectedHeader } from "jose";
+import { type Client, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import library from "oidc-provider/package.json" with { type: "json" };
+import { secretMatches } from "../../../access/index.ts";
+import { makeBinding, readBinding } from "../session-binding.ts";
+
+// Whatever sign-on uses of oidc-provider that the library does not document stands in this file.
+
+type Policy = interactionPolicy.DefaultPolicy;
+type Reliance = { name: string; use: string; isThere(provider: Provider, policy: Policy): boolean };
+
+const readMember = (of: unknown, name: string): unknown => (of as Record<string, unknown> | undefined)?.[name];
+
+const method = (name: string, use: string): Reliance => ({
+  name,
+  use,
+  isThere: (provider) => typeof name.split(".").reduce<unknown>(readMember, provider) === "function",
+});
+
+const policyCheck = (prompt: string, check: string): Reliance => ({
+  name: `the check ${check} of the prompt ${prompt}`,
+  use: "removed from the policy",
+  isThere: (_provider, policy) => policy.get(prompt)?.checks.get(check) !== undefined,
+});
+
+/** What is relied on, and why. A method that is replaced must exist: the library would not call one of another name. */
+export const reliances: readonly Reliance[] = [
+  method("OIDCContext.prototype.urlFor", "replaced: addresses come from ISSUER_URL, not from the request"),
+  method(
+    "OIDCContext.prototype.entity",
+    "replaced: a public client that sends a secret is refused as soon as it is known",
+  ),
+  method("IdToken.prototype.issue", "replaced: the audience is an array"),
+  { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
+  method(
+    "IdToken.validate",
+    "checks the id_token_hint of a logout, whose audience is an array; replaced: no other kind of token",
+  ),
+  method("Client.find", "finds the client of that hint"),
+  method("Client.prototype.compareClientSecret", "replaced: compares hashes"),
+  method("Client.prototype.redirectUriAllowed", "replaced: addresses must be equal, also on loopback ports"),
+  method("Client.prototype.postLogoutRedirectUriAllowed", "replaced: the same after a logout"),
+  method("Client.prototype.backchannelLogout", "replaced: logout tokens are sent by a job"),
+  method(
+    "Session.get",
+    "replaced: finds the session of a browser, also outside the library's routes, if it is bound to it",
+  ),
+  {
+    name: "Session.IN_PAYLOAD",
+    use: "replaced: a session keeps the browser that it is bound to",
+    isThere: keepsFields,
+  },
+  method("Session.instantiate", "makes the empty session of a browser that another one's was refused to"),
+  method("Session.prototype.loginAccount", "replaced: binds the session; starts one where no app asks for it"),
+  method("Session.prototype.save", "stores that session"),
+  method("Session.prototype.sidFor", "gives every app the session's own id as its sid"),
+  method("Interaction.prototype.persist", "stores an interaction without its session"),
+  policyCheck("login", "id_token_hint"),
+  policyCheck("consent", "native_client_prompt"),
+  { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
+];
+
+/** Errors: names the library's version and all that this version lacks. */
+export function checkLibrary(provider: Provider, policy: Policy = interactionPolicy.base()): void {
+  const missing = reliances.filter(({ isThere }) => !isThere(provider, policy));
+  if (missing.length === 0) return;
+  const list = missing.map(({ name, use }) => `${name} (${use})`).join(", ");
+  throw new Error(
+    `oidc-provider ${library.version} lacks what src/sign-on/protocol/provider/library.ts relies on: ${list}. ` +
+      "Install the version that package-lock.json names, or change that file.",
+  );
+}
+
+function keepsClient(provider: Provider): boolean {
+  const client = Object.create(null) as Client;
+  return new provider.IdToken({}, { client }).client === client;
+}
+
+function keepsFields({ Session }: Provider): boolean {
+  const fields = readMember(Session, "IN_PAYLOAD");
+  return Array.isArray(fields) && fields.includes("accountId");
+}
+
+function signsCookies(provider: Provider): boolean {
+  const req = new IncomingMessage(new Socket());
+  const res = new ServerResponse(req);
+  const { keys } = provider as { keys?: CookieSignatures | string[] };
+  if (keys === undefined || Array.isArray(keys)) return false;
+  provider.createContext(req, res).cookies.set("probe", "value", { signed: true });
+  const expected = `probe${signatureSuffix}=${keys.sign("probe=value")};`;
+  return [res.getHeader("set-cookie")].flat().some((cookie) => String(cookie).startsWith(expected));
+}
+
+export type Replacements = {
+  /** Records that an app has to be notified of the end of a session. */
+  recordLogout(notice: { clientId: string; personId: string; sid: string }): void;
+  /** Called where a browser presents a session that is bound to another. */
+  noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
+};
+
+type BrowserContext = Parameters<Provider["Session"]["get"]>[0];
+type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined };
+
+/**
+ * Replaces methods where the library has no option: addresses, audience, secrets, redirect URIs, logout tokens, the
+ * browser of a session.
+ */
+export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSession }: Replacements): void {
+  bindSessions(provider, noteRefusedSession);
+  provider.OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options);
+
+  const { entity } = provider.OIDCContext.prototype;
+  provider.OIDCContext.prototype.entity = function entityWithoutSecret(name, value) {
+    entity.call(this, name, value);
+    if (name === "Client" && routesOfClients.has(this.route)) checkNoSecret(value as Client, this.body);
+  };
+
+  const { validate } = provider.IdToken;
+  provider.IdToken.validate = async function validateIdToken(jwt, client) {
+    // Source: RFC 8725 section 3.11. A logout token has the same signature, issuer and audience.
+    if (decodeProtectedHeader(jwt).typ === "logout+jwt") throw new TypeError("a logout token is no ID token");
+    return validate.call(this, jwt, client);
+  };
+
+  const { issue } = provider.IdToken.prototype;
+  provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
+    if (options?.use === "idtoken") {
+      const token = this as unknown as { client: Client };
+      token.client = Object.create(token.client, { clientId: { value: [token.client.clientId] } }) as Client;
+    }
+    return issue.call(this, options);
+  };
+
+  Object.assign(provider.Client.prototype, {
+    compareClientSecret(this: Client, presented: string): boolean {
+      checkOneMechanism();
+      const hashes = this["secret_sha256"] as readonly string[];
+      return secretMatches(
+        hashes.map((hash) => Buffer.from(hash, "base64url")),
+        presented,
+      );
+    },
+    redirectUriAllowed(this: Client, uri: string): boolean {
+      return this.redirectUris?.includes(uri) ?? false;
+    },
+    postLogoutRedirectUriAllowed(this: Client, uri: string): boolean {
+      return this.postLogoutRedirectUris?.includes(uri) ?? false;
+    },
+    async backchannelLogout(this: Client, personId: string, sid: string): Promise<void> {
+      recordLogout({ clientId: this.clientId, personId, sid });
+    },
+  });
+}
+
+// A session that was begun without a browser is found by none.
+function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefusedSession"]): void {
+  const { get } = Session;
+  const fields = [...(readMember(Session, "IN_PAYLOAD") as string[]), "browser"];
+  Object.defineProperty(Session, "IN_PAYLOAD", { value: fields });
+  Session.get = async function getOfBrowser(ctx) {
+    const session: Session = await get.call(this, ctx);
+    const { accountId: personId, uid, browser } = session;
+    if (personId === undefined || (browser !== undefined && browser === readBinding(ctx))) return session;
+    await noteRefused(ctx, { uid, personId });
+    const empty = (this as unknown as { instantiate(payload: object): Session }).instantiate({});
+    (ctx as Partial<KoaContextWithOIDC>).oidc?.entity("Session", empty);
+    return empty;
+  };
+  const { loginAccount } = Session.prototype;
+  Session.prototype.loginAccount = function loginAccountOfBrowser(this: Session, details) {
+    const goesOn = this.browser !== undefined && this.accountId === details.accountId;
+    loginAccount.call(this, details);
+    if (!goesOn && Provider.ctx) this.browser = makeBinding(Provider.ctx);
+  };
+}
+
+const routesOfClients = new Set(["token", "introspection", "revocation"]);
+
+// The library refuses a public client that uses Basic, and ignores a secret in the body.
+function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknown> | undefined): void {
+  if (clientAuthMethod === "none" && body?.["client_secret"])
+    throw new errors.InvalidClientAuth("a public client sent a secret");
+}
+
+// RFC 6749 section 2.3: one way to authenticate per request.
+function checkOneMechanism(): void {
+  const { oidc } = Provider.ctx ?? {};
+  if (oidc?.body?.["client_secret"]) {
+    throw new errors.InvalidRequest("client authentication must only be provided using one mechanism");
+  }
+}
+
+/** The library's policy without the checks that sign-on makes in its own way. */
+export function makeBasePolicy(): Policy {
+  const policy = interactionPolicy.base();
+  // The library forgets the ID token of the hint as soon as a person has signed in; hints.ts does not.
+  policy.get("login")?.checks.remove("id_token_hint");
+  // Phone apps with a scheme of their own ask for consent once, like every other app.
+  policy.get("consent")?.checks.remove("native_client_prompt");
+  return policy;
+}
+
+/** Changes parameters of an authorization request. They are stored with the interaction in this form. */
+export function setParameters(ctx: KoaContextWithOIDC, params: Record<string, string | undefined>): void {
+  Object.assign(ctx.oidc.params as Record<string, unknown>, params);
+}
+
+/** The verified payload of the `id_token_hint`. */
+export function readIdTokenHint({ oidc }: KoaContextWithOIDC): { sub?: string } | null {
+  return (oidc.entities.IdTokenHint?.payload as { sub?: string } | undefined) ?? null;
+}
+
+/** Adds claims to the ID token that this request leads to. The library copies them into the code and the tokens. */
+export function requestTokenClaims(
+  { oidc }: KoaContextWithOIDC,
+  claims: Record<string, { value: number } | null>,
+): void {
+  Object.assign((oidc.claims.id_token ??= {}), claims);
+}
+
+/** Starts a session. Shape: `browser` is the binding of the only browser that it is for. */
+export async function startSession(
+  provider: Provider,
+  {
+    personId,
+    browser,
+    amr,
+    acr,
+    seconds,
+  }: { personId: string; browser: string; amr: readonly string[]; acr: string | undefined; seconds: number },
+): Promise<{ cookie: string; uid: string }> {
+  const session: Session = new provider.Session();
+  session.browser = browser;
+  session.loginAccount({ accountId: personId, transient: true, amr: [...amr], ...(acr !== undefined && { acr }) });
+  await session.save(seconds);
+  return { cookie: session.jti, uid: session.uid };
+}
+
+type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
+
+/** Stores the interaction as one that nobody has signed in to. */
+export async function forgetSession(interaction: Interaction): Promise<void> {
+  Object.assign(interaction, { session: undefined });
+  await interaction.persist();
+}
+
+/**
+ * Stores what a person answered, where the cookie of the interaction is not at hand.
+ *
+ * Shape: the address of this service where the browser goes on; only one that holds the interaction can.
+ */
+export async function answerInteraction(
+  interaction: Interaction,
+  result: NonNullable<Interaction["result"]>,
+): Promise<string> {
+  Object.assign(interaction, { result });
+  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
+  return interaction.returnTo;
+}
+
+const signatureSuffix = ".sig";
+
+/** The signature of the interaction's cookie, which only this browser holds; empty where there is none. */
+export function readInteractionSignature(
+  provider: Provider,
+  cookies: { get(name: string, options: { signed: boolean }): string | undefined },
+): string {
+  return cookies.get(`${provider.cookieName("interaction")}${signatureSuffix}`, { signed: false }) ?? "";
+}
+
+/** What the library calls on the keys that sign its cookies. */
+export type CookieSignatures = {
+  sign(data: string): string;
+  verify(data: string, signature: string): boolean;
+  /** The index of the key that made the signature; -1 for none. */
+  index(data: string, signature: string): number;
+};
+
+/** Signs the library's cookies with HMAC-SHA-256. The library's own way is SHA-1. */
+export function makeCookieSignatures(key: Buffer): CookieSignatures {
+  const secret = createSecretKey(key);
+  const digest = (data: string): Buffer => createHmac("sha256", secret).update(data).digest();
+  const isSignature = (data: string, signature: string): boolean => {
+    const presented = Buffer.from(signature, "base64url");
+    const expected = digest(data);
+    return presented.length === expected.length && timingSafeEqual(presented, expected);
+  };
+  return {
+    sign: (data) => digest(data).toString("base64url"),
+    verify: isSignature,
+    index: (data, signature) => (isSignature(data, signature) ? 0 : -1),
+  };
+}

@@ -1,0 +1,109 @@
+import { type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { isDatabaseUnavailable } from "../../../platform/database/db.ts";
+import { secondsUntil } from "../../../platform/database/token-bucket.ts";
+import { makeAdapterFactory } from "../storage/adapter.ts";
+import { workAtTokenEndpoint } from "../storage/by-route.ts";
+import { type FoundCode, type ProviderRequest, startRequest } from "../storage/request.ts";
+import { polishAnswer, refuseToken } from "./answers.ts";
+import { commit } from "./commit.ts";
+import { makeConfiguration } from "./configuration.ts";
+import type { ProviderDeps } from "./deps.ts";
+import { makeFindClient, readClientId } from "./find-client.ts";
+import { checkLibrary, replaceMethods } from "./library.ts";
+import { nameClientOfHint } from "./logout-hint.ts";
+import { dropIdleNonce } from "./nonce.ts";
+import { dropEmpty, refuseOtherModes } from "./query.ts";
+import { auditLogout, notifyOfLogout } from "./logout.ts";
+import type { ShowPages } from "./show-pages.ts";
+import { noteRefusedSession } from "./refused-session.ts";
+import { makeMarkDeprecated } from "./without-pkce.ts";
+import { countInteraction, keepHintOfInteraction, uncountInteraction } from "./open-interactions.ts";
+
+/** Builds the provider with the current signing keys. Other keys need another provider. */
+export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: ShowPages): Provider {
+  const deps: ProviderDeps = { ...given, requestOf };
+  const { db, clock, lifetimes, issuerUrl } = deps;
+  const adapter = makeAdapterFactory({
+    db,
+    clock,
+    refreshGraceSeconds: lifetimes.refreshGraceSeconds,
+    store: deps.store,
+    findClient: makeFindClient(deps),
+    readClientId,
+    findRequest: (ctx) => (ctx as WithRequest)[requestKey],
+  });
+  const markDeprecated = makeMarkDeprecated(deps.withoutPkce, issuerUrl);
+  const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
+  checkLibrary(provider);
+  replaceMethods(provider, {
+    recordLogout: (notice) => notifyOfLogout(deps, notice),
+    noteRefusedSession: (ctx, session) => noteRefusedSession(deps, ctx, session),
+  });
+  // Behind the mount the request always says that it came to ISSUER_URL.
+  provider.proxy = true;
+  provider.on("server_error", (ctx, err) => {
+    deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed");
+    if (isDatabaseUnavailable(err)) ctx.set("Retry-After", "5");
+  });
+  (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
+  provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
+  const [authorizationPath, logoutPath, tokenPath] = [
+    provider.pathFor("authorization"),
+    provider.pathFor("end_session"),
+    provider.pathFor("token"),
+  ];
+  provider.use((ctx, next) => (ctx.path === tokenPath ? workAtTokenEndpoint(next) : next()));
+  provider.use(async (ctx, next) => {
+    if (ctx.path === logoutPath || ctx.path === authorizationPath) dropEmpty(ctx);
+    if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
+    if (ctx.path === authorizationPath) {
+      refuseOtherModes(ctx);
+      dropIdleNonce(ctx);
+    }
+    const request = deps.requestOf(ctx);
+    await next();
+    const { oidc } = ctx as Partial<KoaContextWithOIDC>;
+    if (!oidc) return;
+    await finish(deps, ctx as KoaContextWithOIDC, request, pages);
+    markDeprecated(ctx as KoaContextWithOIDC);
+  });
+  return provider;
+}
+
+// On the context itself: a WeakMap of objects that live for one request costs the garbage collector more.
+const requestKey = Symbol("request");
+type WithRequest = { [requestKey]?: ProviderRequest };
+
+const requestOf = (ctx: object): ProviderRequest => ((ctx as WithRequest)[requestKey] ??= startRequest());
+
+/** The code that the app of this request exchanges; null where it is unknown or of another app. */
+export function exchangedCodeOf(ctx: KoaContextWithOIDC): FoundCode | null {
+  const { code } = requestOf(ctx);
+  return code !== null && code.clientId === ctx.oidc.client?.clientId ? code : null;
+}
+
+async function finish(
+  deps: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  request: ProviderRequest,
+  pages: ShowPages,
+): Promise<void> {
+  const hasFailed = ctx.status >= 500;
+  polishAnswer(ctx);
+  if (hasFailed) return;
+  try {
+    const { work } = request;
+    const wait = await countInteraction(deps, ctx, work);
+    if (wait !== null) return pages.showTooMany(ctx, secondsUntil(wait, deps.clock()));
+    keepHintOfInteraction(deps, ctx, request);
+    request.work = await commit(deps, ctx, work);
+    await uncountInteraction(deps, ctx, work);
+  } catch (error) {
+    deps.log.error({ err: error, route: ctx.oidc.route }, "sign-on failed");
+    ctx.remove("Location");
+    ctx.status = 500;
+    if (isDatabaseUnavailable(error)) ctx.set("Retry-After", "5");
+    if (ctx.oidc.route === "token") refuseToken(ctx, "server_error");
+    else await pages.showError(ctx, { error: "server_error" }, error as Error);
+  }
+}

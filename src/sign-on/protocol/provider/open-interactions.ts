@@ -1,0 +1,69 @@
+import { createHmac } from "node:crypto";
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { type Bucket, giveTokensBack, takeTokens } from "../../../platform/database/token-bucket.ts";
+import { keepHintedSchool, keepTypedHint } from "../typed-hint.ts";
+import { countedAddress, countedSite } from "../../../accounts/index.ts";
+import type { ProviderRequest } from "../storage/request.ts";
+import type { UnitOfWork } from "../storage/unit-of-work.ts";
+import type { ProviderDeps } from "./deps.ts";
+
+export const interactionSeconds = 3600;
+
+/** Open interactions of one address: a school of 2,000 people who all sign in at once, and some who never finish. */
+const atAddress = { capacity: 3000, refillSeconds: interactionSeconds };
+
+/** The same for the networks of one IPv6 site together. */
+const atSite = { capacity: 6000, refillSeconds: interactionSeconds };
+
+/**
+ * Counts what a request adds to the open interactions of its address.
+ *
+ * Shape: null where it may go on, else the time at which the address may open one more. An interaction counts until it
+ *        ends or expires.
+ */
+export async function countInteraction(
+  deps: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  work: UnitOfWork,
+): Promise<Date | null> {
+  const { opens, ends } = readChange(work);
+  if (!opens || ends) return null;
+  return takeTokens(deps.db.pool, bucketsOf(deps, ctx), deps.clock());
+}
+
+/** Takes an interaction that has ended out of the count. */
+export async function uncountInteraction(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<void> {
+  const { opens, ends } = readChange(work);
+  if (ends && !opens) await giveTokensBack(deps.db.pool, bucketsOf(deps, ctx));
+}
+
+/** Lets the login form show what the app wrote as the user name. */
+export function keepHintOfInteraction(
+  { secrets }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  { typedHint, hintedSchoolId: schoolId, work }: ProviderRequest,
+): void {
+  if ((typedHint === "" && schoolId === null) || !readChange(work).opens) return;
+  const path = new URL(ctx.response.get("Location"), ctx.oidc.issuer).pathname;
+  const seconds = interactionSeconds;
+  if (typedHint !== "") keepTypedHint(ctx.cookies, { typed: typedHint, path, seconds });
+  if (schoolId !== null) keepHintedSchool(ctx.cookies, { key: secrets.lastSignIn, schoolId, path, seconds });
+}
+
+function readChange(work: UnitOfWork): { opens: boolean; ends: boolean } {
+  if (work.state !== "changing") return { opens: false, ends: false };
+  const { puts, removals } = work;
+  const isInteraction = ({ kind }: { kind: string }) => kind === "Interaction";
+  return { opens: [...puts.values()].some(isInteraction), ends: [...removals.values()].some(isInteraction) };
+}
+
+function bucketsOf({ secrets, readAddress }: ProviderDeps, ctx: KoaContextWithOIDC): Bucket[] {
+  const address = readAddress(ctx.req);
+  const site = countedSite(address);
+  const keyOf = (counted: string) =>
+    createHmac("sha256", secrets.signInTraces).update("open interactions\0").update(counted).digest();
+  return [
+    ...(site === null ? [] : [{ key: keyOf(site), ...atSite }]),
+    { key: keyOf(countedAddress(address)), ...atAddress },
+  ];
+}

@@ -1,0 +1,26 @@
+import { createHmac } from "node:crypto";
+import type { PersonId } from "../../../directory/index.ts";
+import { type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
+import { recordAtHome } from "../../../accounts/index.ts";
+import { requestIdOf } from "./account.ts";
+import type { ProviderDeps } from "./deps.ts";
+
+// Who holds the cookie can send it again and again: one line in an hour says enough.
+function recordedOf({ secrets }: ProviderDeps, uid: string): Bucket {
+  const key = createHmac("sha256", secrets.signInTraces).update(`refused session\0${uid}`).digest();
+  return { key, capacity: 1, refillSeconds: 3600 };
+}
+
+/** Records that a session was presented by a browser that it is not bound to; the request goes on without it. */
+export async function noteRefusedSession(
+  deps: ProviderDeps,
+  ctx: { res: object },
+  { uid, personId }: { uid: string; personId: string },
+): Promise<void> {
+  const { db, clock, log, requestOf } = deps;
+  requestOf(ctx).session = null;
+  if ((await takeToken(db.pool, recordedOf(deps, uid), clock())) !== null) return;
+  const requestId = requestIdOf(ctx);
+  log.warn({ requestId }, "the session of another browser was refused");
+  await recordAtHome(db, { at: clock(), action: "session_refused", personId: personId as PersonId, requestId });
+}

@@ -1,0 +1,223 @@
+import { hash } from "node:crypto";
+import type { SentParameter, SentProblem } from "../../platform/advice/sign-on/index.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+type Client = {
+  clientId: string;
+  redirectUris?: readonly string[] | undefined;
+  scope?: string | undefined;
+  isPkceRequired: boolean;
+  authMethod: string;
+};
+type Code = { redirectUri?: string | undefined; codeChallenge?: string | undefined };
+type Check = (text: string) => SentProblem | null;
+type Described = { show?: (text: string) => string | null; check?: Check; ifMissing?: SentProblem | null };
+type Wanted = Readonly<Record<string, Described>>;
+
+const longest = { url: 300, scope: 300, words: 100, unknown: 10 };
+// Without dots, as user names have them.
+const plainName = /^[A-Za-z][\w-]{0,39}$/;
+const plainSegment = /^(?:[a-z]{1,20}|v\d|oauth2)?$/;
+const plainScope = /^[A-Za-z][\w:.-]{0,79}$/;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Shows a value where it is one of the words that the standards define, so that nothing personal is shown. */
+const among =
+  (...words: readonly string[]) =>
+  (text: string): string | null =>
+    text.length <= longest.words && text.split(" ").every((word) => words.includes(word)) ? text : null;
+const checkAmong =
+  (problem: SentProblem, ...words: readonly string[]): Check =>
+  (text) =>
+    text.split(" ").every((word) => words.includes(word)) ? null : problem;
+
+/**
+ * Shows an address without what its query says, and without a user name. Of its path it shows what a registered address
+ * has too, and single words: what else stands there can be the name of a person.
+ */
+const showUrl =
+  ({ redirectUris = [] }: Pick<Client, "redirectUris">) =>
+  (text: string): string | null => {
+    const url = URL.parse(text);
+    if (url === null) return null;
+    const known = new Set(redirectUris.flatMap(segmentsOf));
+    const show = (segment: string) => (plainSegment.test(segment) || known.has(segment) ? segment : "…");
+    const names = [...url.searchParams.keys()].map((name) => `${plainName.test(name) ? name : "…"}=…`);
+    const query = names.length === 0 ? "" : `?${names.join("&")}`;
+    const path = segmentsOf(text).map(show).join("/");
+    return `${url.protocol}${url.host === "" ? "" : `//${url.host}`}${path}${query}`.slice(0, longest.url);
+  };
+
+const segmentsOf = (address: string): string[] => URL.parse(address)?.pathname.split("/") ?? [];
+
+const showScope = (text: string): string =>
+  text
+    .split(" ")
+    .map((scope) => (plainScope.test(scope) ? scope : "…"))
+    .join(" ")
+    .slice(0, longest.scope);
+
+/** What an app may name a person by. */
+const kindOfHint = (text: string): string => {
+  if (uuid.test(text)) return "person_id";
+  return text.length > 64 ? "opaque" : "user_name";
+};
+
+function describeOne(name: string, given: unknown, { show, check, ifMissing = null }: Described): SentParameter {
+  if (given === undefined || given === "") return { name, value: null, length: null, problem: ifMissing };
+  if (typeof given !== "string") return { name, value: null, length: null, problem: "repeated" };
+  const value = show?.(given) ?? null;
+  return { name, value, length: value === null ? given.length : null, problem: check?.(given) ?? null };
+}
+
+/** Describes what is wanted, what else is known where it was sent, and the names of the rest. */
+function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[] {
+  const known = { ...wanted, ...others };
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));
+  return [
+    ...Object.entries(wanted).map(([name, described]) => describeOne(name, given[name], described)),
+    ...Object.entries(others)
+      .filter(([name]) => given[name] !== undefined && given[name] !== "")
+      .map(([name, described]) => describeOne(name, given[name], described)),
+    ...unknown
+      .slice(0, longest.unknown)
+      .map((name) => ({ name, value: null, length: String(given[name]).length, problem: "unknown" as const })),
+  ];
+}
+
+const challengeMethods = ["S256", "plain"];
+
+/** Describes the parameters of an authorization request, and says what is wrong with them. */
+export function describeAuthorization(given: Given, client: Client): SentParameter[] {
+  const scopes = client.scope?.split(" ") ?? [];
+  const hasChallenge = typeof given["code_challenge"] === "string" && given["code_challenge"] !== "";
+  const requiresChallenge = client.isPkceRequired || client.authMethod === "none";
+  return describe(
+    given,
+    {
+      client_id: { show: () => client.clientId },
+      redirect_uri: {
+        show: showUrl(client),
+        check: (text) => (client.redirectUris?.includes(text) ? null : "redirect_uri_not_registered"),
+        ifMissing: "missing",
+      },
+      response_type: {
+        show: among("code", "token", "id_token", "none"),
+        check: checkAmong("response_type", "code"),
+        ifMissing: "missing",
+      },
+      scope: {
+        show: showScope,
+        check: (text) => (text.split(" ").every((scope) => scopes.includes(scope)) ? null : "scope_not_given"),
+      },
+      state: { ifMissing: "state_missing" },
+      nonce: {},
+      code_challenge: {
+        check: (text) => (text.length === 43 ? null : "code_challenge_length"),
+        ifMissing: requiresChallenge ? "missing" : "code_challenge_deprecated",
+      },
+      code_challenge_method: {
+        show: among(...challengeMethods),
+        check: checkAmong("code_challenge_method", "S256"),
+        ifMissing: hasChallenge ? "code_challenge_method" : null,
+      },
+    },
+    {
+      login_hint: { show: kindOfHint },
+      prompt: {
+        show: among("none", "login", "consent", "select_account", "create"),
+        check: checkAmong("prompt", "none", "login", "consent"),
+      },
+      max_age: {
+        show: (text) => (/^\d{1,10}$/.test(text) ? text : null),
+        check: (text) => (/^(0|[1-9]\d*)$/.test(text) ? null : "max_age"),
+      },
+      response_mode: {
+        show: among("query", "fragment", "form_post", "jwt", "query.jwt", "web_message"),
+        check: checkAmong("response_mode", "query"),
+      },
+      ui_locales: {
+        show: (text) => (/^[a-z]{2}(?:-[A-Z]{2})?(?: [a-z]{2}(?:-[A-Z]{2})?){0,9}$/.test(text) ? text : null),
+      },
+      id_token_hint: {},
+      claims: {},
+      acr_values: {},
+      display: {},
+      claims_locales: {},
+      registration: {},
+      request: {},
+      request_uri: {},
+      resource: {},
+    },
+  );
+}
+
+const grantTypes = ["authorization_code", "refresh_token", "client_credentials"];
+
+/** The way in which a token request says which app it is of. */
+function authenticationOf(given: Given, header: string | undefined): string {
+  if (header !== undefined) return /^basic /i.test(header) ? "client_secret_basic" : "other";
+  if (given["client_secret"] !== undefined) return "client_secret_post";
+  return given["client_assertion"] === undefined ? "none" : "client_assertion";
+}
+
+function checkVerifier(text: string, code: Code | null): SentProblem | null {
+  if (text.length < 43 || text.length > 128) return "code_verifier_length";
+  if (code === null) return null;
+  if (code.codeChallenge === undefined) return "code_verifier_unexpected";
+  return hash("sha256", text, "base64url") === code.codeChallenge ? null : "code_verifier_differs";
+}
+
+/**
+ * Describes the parameters of a token request, and says what is wrong with them.
+ *
+ * Shape: `code` is what is known of the code that is exchanged; `header` is that of the client's authentication.
+ */
+export function describeTokenRequest(
+  given: Given,
+  { client, code, header }: { client: Client; code: Code | null; header: string | undefined },
+): SentParameter[] {
+  const authentication = authenticationOf(given, header);
+  const isExchange = given["grant_type"] === "authorization_code";
+  return [
+    {
+      name: "client_authentication",
+      value: authentication,
+      length: null,
+      problem: authentication === client.authMethod ? null : "client_authentication",
+    },
+    ...describe(
+      given,
+      {
+        grant_type: {
+          show: among(...grantTypes, "password", "implicit"),
+          check: checkAmong("grant_type", ...grantTypes),
+          ifMissing: "missing",
+        },
+        ...(isExchange && {
+          code: { ifMissing: "missing" },
+          redirect_uri: {
+            show: showUrl(client),
+            check: (text: string) =>
+              code?.redirectUri === undefined || code.redirectUri === text ? null : "redirect_uri_differs",
+            ifMissing: "missing",
+          },
+          code_verifier: {
+            check: (text: string) => checkVerifier(text, code),
+            ifMissing: code?.codeChallenge === undefined ? null : "code_verifier_missing",
+          },
+        }),
+      },
+      {
+        scope: { show: showScope },
+        client_id: { show: (text) => (text === client.clientId ? text : null) },
+        refresh_token: {},
+        client_secret: {},
+        client_assertion: {},
+        client_assertion_type: {},
+        resource: {},
+        ...(!isExchange && { code: {}, redirect_uri: { show: showUrl(client) }, code_verifier: {} }),
+      },
+    ),
+  ];
+}

@@ -1,0 +1,172 @@
+import type { ClientId } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import type { Origin } from "../../events/index.ts";
+import type { Queryable, Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { fields, findRows, run, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
+import { isCurrent, recordAtHome, recordNotices } from "../../accounts/index.ts";
+import { deleteGrant, deleteSession, findSessionByUid } from "./storage/artifact.ts";
+
+/**
+ * What keeps a person signed in: a browser, or what one sign-on gave an app and lives on without it.
+ *
+ * Shape: `id` names it and opens nothing; `apps` are those that the browser was used for, or the one app.
+ */
+export type PersonSession = {
+  id: string;
+  kind: "BROWSER" | "APP";
+  apps: { clientId: ClientId; name: string }[];
+  since: Date;
+  lastUsedAt: Date | null;
+  endsAt: Date;
+};
+
+type Asked = { personId: PersonId; now: Date };
+
+const artifact = table("oidcArtifact", "artifact");
+const app = table("app");
+// The keys themselves stand in tokens and cookies; without them, the id says nothing.
+const idOf = (key: Sql): Sql => sql`md5(${key})::uuid`;
+const seconds = (name: "loginTs" | "iat") =>
+  name === "loginTs" ? sql`(${artifact.payload}->>'loginTs')::bigint` : sql`(${artifact.payload}->>'iat')::bigint`;
+const named = sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name})`;
+
+const selectBrowsers = statement<Asked>(
+  ({ personId, now }) => sql`
+    SELECT ${fields<PersonSession>({
+      id: idOf(artifact.sessionUid),
+      kind: sql`'BROWSER'`,
+      apps: sql`(
+        SELECT coalesce(json_agg(${named} ORDER BY ${app.name}, ${app.clientId}), '[]') FROM ${app}
+        WHERE ${artifact.payload}->'authorizations' ? ${app.clientId})`,
+      since: sql`to_timestamp(coalesce(${seconds("loginTs")}, ${seconds("iat")}))`,
+      lastUsedAt: sql`NULL::timestamptz`,
+      endsAt: artifact.expiresAt,
+    })}
+    FROM ${artifact}
+    WHERE ${artifact.personId} = ${personId} AND ${artifact.kind} = 'Session' AND ${artifact.sessionUid} IS NOT NULL
+      AND ${artifact.expiresAt} > ${now} AND ${isCurrent(artifact)}`,
+  "sign-on.listBrowsers",
+);
+
+// A token that was issued is a use of what it was issued from.
+const selectApps = statement<Asked>(
+  ({ personId, now }) => sql`
+    SELECT ${fields<PersonSession>({
+      id: idOf(sql`held.grant_id`),
+      kind: sql`'APP'`,
+      apps: sql`json_build_array(${named})`,
+      since: sql`held.since`,
+      lastUsedAt: sql`held.last_used_at`,
+      endsAt: sql`held.ends_at`,
+    })}
+    FROM (
+      SELECT ${artifact.grantId} AS grant_id, ${artifact.clientId} AS client_id,
+        to_timestamp(min(${seconds("iat")})) AS since, to_timestamp(max(${seconds("iat")})) AS last_used_at,
+        max(${artifact.expiresAt}) FILTER (WHERE ${artifact.consumedAt} IS NULL AND ${artifact.expiresAt} > ${now}) AS ends_at
+      FROM ${artifact}
+      WHERE ${artifact.personId} = ${personId} AND ${artifact.kind} IN ('AccessToken', 'RefreshToken')
+        AND ${artifact.grantId} IS NOT NULL AND ${isCurrent(artifact)}
+      GROUP BY ${artifact.grantId}, ${artifact.clientId}) AS held
+    JOIN ${app} ON ${app.clientId} = held.client_id
+    WHERE held.ends_at IS NOT NULL`,
+  "sign-on.listAppTokens",
+);
+
+/** The sessions of a person: the last to begin first, then by id. */
+export async function listSessions(db: Queryable, asked: Asked): Promise<PersonSession[]> {
+  const browsers = await findRows<PersonSession, Asked>(db, selectBrowsers, asked);
+  const apps = await findRows<PersonSession, Asked>(db, selectApps, asked);
+  const text = ({ since, id }: PersonSession) => `${since.toISOString()} ${id}`;
+  return [...browsers, ...apps].sort((a, b) => (text(a) < text(b) ? 1 : -1));
+}
+
+type Held = { uid: string | null; grantId: string | null; clientId: ClientId | null };
+
+const selectHeld = statement<{ personId: PersonId; id: string }>(
+  ({ personId, id }) => sql`
+    SELECT ${fields<Held>({
+      uid: sql`CASE ${artifact.kind} WHEN 'Session' THEN ${artifact.sessionUid} END`,
+      grantId: artifact.grantId,
+      clientId: artifact.clientId,
+    })}
+    FROM ${artifact}
+    WHERE ${artifact.personId} = ${personId} AND ${isCurrent(artifact)} AND (
+      (${artifact.kind} = 'Session' AND ${idOf(artifact.sessionUid)} = ${id}::uuid)
+      OR (${artifact.kind} IN ('AccessToken', 'RefreshToken') AND ${idOf(artifact.grantId)} = ${id}::uuid))
+    LIMIT 1`,
+  "sign-on.findSessionOfPerson",
+);
+
+/**
+ * Ends one session of a person. The apps of a browser are notified.
+ *
+ * Errors: not_found session_not_found for one that is not the person's.
+ */
+export async function endSessionIn(
+  tx: Transaction,
+  { personId, id }: { personId: PersonId; id: string },
+  origin: Origin,
+): Promise<void> {
+  const [held] = await findRows<Held>(tx, selectHeld, { personId, id });
+  if (held === undefined) throw new AppError("not_found", "session_not_found", "There is no such session.");
+  const { uid, grantId, clientId } = held;
+  if (uid !== null) await endBrowser(tx, { personId, uid, at: origin.at });
+  else if (grantId !== null) await deleteGrant(tx, grantId);
+  const detail = { session: uid === null ? "app" : "browser" };
+  await recordAtHome(tx, { ...origin, action: "session_ended", personId, clientId: clientId ?? undefined, detail });
+}
+
+async function endBrowser(
+  tx: Transaction,
+  { personId, uid, at }: { personId: PersonId; uid: string; at: Date },
+): Promise<void> {
+  const session = await findSessionByUid(tx, uid);
+  const notices = Object.keys(session?.authorizations ?? {}).map((clientId) => ({ clientId, personId, sid: uid, at }));
+  await recordNotices(tx, notices);
+  await deleteSession(tx, uid);
+}
+
+/** What a person agreed that an app gets to know. */
+export type ConsentOfPerson = { clientId: ClientId; appName: string; scopes: string[]; grantedAt: Date };
+
+/** The consents of a person, by the name of the app. */
+export async function listConsents(
+  { prisma }: Pick<Transaction, "prisma">,
+  personId: PersonId,
+): Promise<ConsentOfPerson[]> {
+  const found = await prisma.consent.findMany({
+    where: { personId },
+    select: { clientId: true, scopes: true, grantedAt: true, app: { select: { name: true } } },
+    orderBy: [{ app: { name: "asc" } }, { clientId: "asc" }],
+  });
+  return found.map(({ clientId, app: { name }, ...rest }) => ({
+    clientId: clientId as ClientId,
+    appName: name,
+    ...rest,
+  }));
+}
+
+const deleteTokens = statement<{ personId: PersonId; clientId: ClientId }>(
+  ({ personId, clientId }) => sql`
+    DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId} AND ${artifact.clientId} = ${clientId}
+      AND ${artifact.kind} IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')`,
+  "sign-on.deleteTokensOfPair",
+);
+
+/**
+ * Takes back what a person agreed to for an app, and ends all that the app holds of their sign-ons.
+ *
+ * Errors: not_found consent_not_found.
+ */
+export async function withdrawConsentIn(
+  tx: Transaction,
+  { personId, clientId }: { personId: PersonId; clientId: ClientId },
+  origin: Origin,
+): Promise<void> {
+  const { count } = await tx.prisma.consent.deleteMany({ where: { personId, clientId } });
+  if (count === 0) throw new AppError("not_found", "consent_not_found", "The person has not agreed to anything.");
+  // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
+  while ((await run(tx, deleteTokens, { personId, clientId })) > 0);
+  await recordAtHome(tx, { ...origin, action: "consent_withdrawn", personId, clientId });
+}

@@ -1,0 +1,98 @@
+import type { Request, Response } from "express";
+import type { PersonId } from "../../directory/index.ts";
+import type { Queryable } from "../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
+import { sharedDevice } from "./shared-device.ts";
+import { hasPassword, hasSecondFactor } from "../../accounts/index.ts";
+
+/**
+ * Who is signed in with this browser.
+ *
+ * Shape: `hasSecondFactor` says whether this session was made with one; `needsSecondFactor` whether it has to be before
+ *        the person may do what their staff roles allow: `signInPath` then asks for it.
+ */
+export type SignedIn = {
+  personId: PersonId;
+  sessionUid: string;
+  /** Whether they typed their password, and did so within the last ten minutes. */
+  hasPassword: boolean;
+  isFresh: boolean;
+  hasSecondFactor: boolean;
+  needsSecondFactor: boolean;
+  isOnSharedDevice: boolean;
+};
+
+export type FindSignedInDeps = Pick<InteractionDeps, "db" | "clock" | "provider" | "staffSecondFactor">;
+
+/** Finds who is signed in with this browser; null for a person who is not active or is blocked. */
+export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Response): Promise<SignedIn | null> {
+  const provider = deps.provider();
+  const session = await provider.Session.get(provider.createContext(req, res));
+  if (!session.accountId) return null;
+  const status = await findStatus(deps.db.pool, { personId: session.accountId, now: deps.clock() });
+  if (!status?.isActive || status.isBlocked) return null;
+  const has = hasSecondFactor(session.amr);
+  const typedPassword = hasPassword(session.amr);
+  // A card alone opens nothing that the staff work with.
+  if (status.isStaff && !typedPassword) return null;
+  return {
+    personId: session.accountId as PersonId,
+    sessionUid: session.uid,
+    hasPassword: typedPassword,
+    isFresh: typedPassword && !session.past(freshSeconds),
+    hasSecondFactor: has,
+    isOnSharedDevice: session.acr === sharedDevice,
+    needsSecondFactor: isNeeded(deps.staffSecondFactor, status) && !(has && status.hasFactor),
+  };
+}
+
+const freshSeconds = 600;
+
+type Status = { isActive: boolean; isBlocked: boolean; isStaff: boolean; hasFactor: boolean };
+
+const person = table("person");
+const role = table("staffRole", "role");
+const factor = table("secondFactor", "factor");
+
+const selectStatus = statement<{ personId: string; now: Date }>(
+  ({ personId, now }) => sql`
+    SELECT ${fields<Status>({
+      isActive: sql`${person.status} = 'ACTIVE'`,
+      isBlocked: sql`${person.blockedAt} IS NOT NULL`,
+      isStaff: sql`EXISTS (SELECT FROM ${role}
+        WHERE ${role.personId} = ${person.id} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}))`,
+      hasFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person.id})`,
+    })}
+    FROM ${person} WHERE ${person.id} = ${personId}`,
+  "sign-on.findStatus",
+);
+
+/** Whether the person has to prove a second factor before they work as staff. */
+const isNeeded = (policy: StaffSecondFactor, { isStaff, hasFactor }: Status): boolean =>
+  hasFactor || (policy === "required" && isStaff);
+
+async function findStatus(db: Queryable, given: { personId: string; now: Date }): Promise<Status | null> {
+  const [status] = await findRows<Status, typeof given>(db, selectStatus, given);
+  return status ?? null;
+}
+
+/** What follows a right password: whether the person has a second factor, or has to set one up. */
+export async function findNextStep(
+  { db, clock, staffSecondFactor }: Pick<InteractionDeps, "db" | "clock" | "staffSecondFactor">,
+  personId: PersonId,
+): Promise<"confirm" | "set_up" | "none"> {
+  const status = await findStatus(db.pool, { personId, now: clock() });
+  if (status === null || !isNeeded(staffSecondFactor, status)) return "none";
+  return status.hasFactor ? "confirm" : "set_up";
+}
+
+/** Why the person may not sign in to the platform; null where they may. */
+export async function findRefusal(
+  db: Queryable,
+  given: { personId: string; now: Date },
+): Promise<"refused" | "blocked" | null> {
+  const status = await findStatus(db, given);
+  if (!status?.isActive) return "refused";
+  return status.isBlocked ? "blocked" : null;
+}

@@ -1,0 +1,296 @@
+import { isDeepStrictEqual } from "node:util";
+import { errors, Provider, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from "oidc-provider";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/db.ts";
+import {
+  type Artifact,
+  deleteArtifact,
+  deleteGrant,
+  findSessionByUid,
+  type FoundArtifact,
+  hashId,
+} from "./artifact.ts";
+import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
+import { once, questions, remember } from "./request-memory.ts";
+import { beforeChange, beforeConsume, beforePut, noteStanding, type ProviderRequest } from "./request.ts";
+import { findStanding, type Standing } from "./signing-in.ts";
+import type { Store } from "./store.ts";
+import {
+  changeSession,
+  consume,
+  endSession,
+  type FoundToken,
+  keepSession,
+  put,
+  remove,
+  type UnitOfWork,
+} from "./unit-of-work.ts";
+import { nothing, writeArtifacts } from "./write.ts";
+
+export type StorageDeps = {
+  db: Db;
+  clock: Clock;
+  refreshGraceSeconds: number;
+  store: Pick<Store, "findArtifact" | "findSession" | "findToken">;
+  findClient(clientId: string): Promise<AdapterPayload | undefined>;
+  /** The app that an authorization request names, before it is known. */
+  readClientId(ctx: KoaContextWithOIDC): string | null;
+  /** The request under way; undefined outside of one, where everything is written at once. */
+  findRequest(ctx: object): ProviderRequest | undefined;
+};
+
+/** Makes what oidc-provider keeps its models in. */
+export function makeAdapterFactory(deps: StorageDeps): (kind: string) => Adapter {
+  return (kind) => {
+    if (kind === "Client") return { ...makeRefusingAdapter(kind), find: deps.findClient };
+    if (kind === "Grant") return makeGrantAdapter(deps);
+    return makeArtifactAdapter(kind, deps);
+  };
+}
+
+const refuse = (what: string) => async (): Promise<never> => {
+  throw new Error(`sign-on stores no ${what}`);
+};
+
+function makeRefusingAdapter(kind: string): Adapter {
+  const refused = refuse(kind);
+  return {
+    upsert: refused,
+    find: refused,
+    findByUid: refused,
+    findByUserCode: refused,
+    consume: refused,
+    destroy: refused,
+    revokeByGrantId: refused,
+  };
+}
+
+const currentRequest = ({ findRequest }: StorageDeps): ProviderRequest | undefined => {
+  const ctx = Provider.ctx;
+  return ctx === undefined ? undefined : findRequest(ctx);
+};
+
+// Nothing is stored for an OAuth grant: it is what its tokens say, and exists as long as one of them does.
+function makeGrantAdapter(deps: StorageDeps): Adapter {
+  const { db } = deps;
+  return {
+    ...makeRefusingAdapter("Grant"),
+    upsert: async () => {},
+    destroy: (grantId) => deleteGrant(db.pool, grantId),
+    async find(grantId) {
+      const read = currentRequest(deps)?.tokens.find((token) => token.grantId === grantId);
+      const token = read ?? (await findTokenOfGrant(db.pool, grantId));
+      return token ? presentGrant(grantId, token) : undefined;
+    },
+  };
+}
+
+const presentGrant = (grantId: string, { personId, clientId, scope, idTokenClaims }: FoundToken): AdapterPayload =>
+  ({
+    jti: grantId,
+    kind: "Grant",
+    accountId: personId,
+    clientId,
+    openid: { scope, claims: idTokenClaims },
+  }) as AdapterPayload;
+
+function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
+  const { db } = deps;
+  return {
+    ...makeRefusingAdapter(kind),
+
+    async find(id) {
+      const idHash = hashId(id);
+      const found = await findWithLookup(deps, kind, idHash);
+      if (!found) return undefined;
+      const payload: AdapterPayload = { ...found.payload, jti: id };
+      if (found.expiresAt <= deps.clock()) payload.exp = 1;
+      if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
+      const request = currentRequest(deps);
+      if (request) noteFound(request, { kind, idHash }, found);
+      return payload;
+    },
+
+    async findByUid(uid) {
+      return (await findSessionByUid(db.pool, uid)) ?? undefined;
+    },
+
+    async upsert(id, payload, expiresInSeconds = 0) {
+      // Without a person there is nothing to keep, and strangers could fill the database with it.
+      if (kind === "Session" && payload.accountId === undefined) return;
+      const request = currentRequest(deps);
+      const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
+      const kept = request && kind === "Session" ? keepUsedApps(request, payload) : payload;
+      const artifact = toArtifact(kind, id, kept, { expiresAt, standings: request?.standings });
+      if (!request) await writeArtifacts(db.pool, { ...nothing, puts: [artifact] });
+      else if (kind === "Session" && request.session?.uid === payload.uid) saveSession(request, artifact);
+      else request.work = put(beforePut(request), artifact);
+    },
+
+    async consume(id) {
+      const request = currentRequest(deps);
+      if (!request) throw new Error("a token is used up in a request only");
+      const token = await getToken(deps, request, { kind, idHash: hashId(id) });
+      request.work = consume(beforeConsume(request), token, deps.clock());
+    },
+
+    async destroy(id) {
+      const request = currentRequest(deps);
+      const key = { kind, idHash: hashId(id) };
+      if (!request) await deleteArtifact(db.pool, key);
+      else if (kind !== "Session") request.work = remove(beforeChange(request), key);
+      else if (request.session) request.work = endSession(beforeChange(request), request.session.uid);
+    },
+
+    // The library asks for each kind of token; one statement ends them all.
+    revokeByGrantId: (grantId) => deleteGrant(db.pool, grantId),
+  };
+}
+
+type AskedKey = { kind: string; idHash: Buffer };
+
+async function getToken({ store }: StorageDeps, { tokens }: ProviderRequest, key: AskedKey): Promise<FoundToken> {
+  const read = tokens.find(({ kind, idHash }) => kind === key.kind && idHash.equals(key.idHash));
+  if (read) return read;
+  const found = await store.findArtifact(key);
+  if (!found) throw new errors.InvalidGrant("the token was not found");
+  return toFoundToken(key, found);
+}
+
+const tokenKinds = new Set(["AuthorizationCode", "RefreshToken", "AccessToken"]);
+
+function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact): void {
+  const { payload, expiresAt } = found;
+  noteStanding(request, found);
+  if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, found));
+  if (key.kind === "AuthorizationCode") request.code = payload;
+  // A copy: the library changes the part about apps in place.
+  if (key.kind === "Session" && payload.uid)
+    request.session = {
+      uid: payload.uid,
+      personId: payload.accountId ?? null,
+      idHash: key.idHash,
+      payload: structuredClone(payload),
+      expiresAt,
+    };
+}
+
+// The kinds whose statement answers for the person too: who they are and what they may do is asked next.
+const lookedUp = new Set(["AuthorizationCode", "RefreshToken"]);
+
+async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
+  const { store, readClientId } = deps;
+  const request = currentRequest(deps);
+  const clientId = kind === "Session" && Provider.ctx ? readClientId(Provider.ctx) : null;
+  if (request && clientId !== null) {
+    const session = await store.findSession({ idHash, clientId });
+    if (session) remember(request.memory, questions.app(clientId), session.app);
+    return rememberLookup(request, session);
+  }
+  if (!request || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
+  const { token } = await once(request.memory, questions.token({ kind, idHash }), () =>
+    store.findToken({ kind, idHash, clientId: null }),
+  );
+  if (token?.personId)
+    remember(request.memory, questions.subject({ ...token, personId: token.personId }), token.subject);
+  return rememberLookup(request, token);
+}
+
+function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): FoundArtifact | null {
+  if (!found?.personId) return found;
+  const pair = { clientId: found.clientId, personId: found.personId };
+  remember(memory, questions.right(pair), found.right);
+  remember(memory, questions.decisions(pair), found.decisions);
+  return found;
+}
+
+// Inside the grace time a used refresh token passes the whole check again. Writing then finds that it was used, and the
+// stored answer is given once more.
+function isInGrace(
+  found: { consumedAt: Date | null; replay: Buffer | null },
+  { clock, refreshGraceSeconds }: StorageDeps,
+): boolean {
+  if (!found.replay || !found.consumedAt) return false;
+  return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
+}
+
+// The library gives a session a new id by destroying the old one first, and saves it at every request.
+function saveSession(request: ProviderRequest, artifact: Artifact): void {
+  const { idHash, payload, personId, generation, cardId, expiresAt } = artifact;
+  const work = beforeChange(request);
+  const isSame = request.session !== null && isSameSession(request.session, { idHash, payload, expiresAt });
+  request.work = isSame
+    ? keepSession(work)
+    : changeSession(work, { uid: payload.uid ?? "", idHash, payload, personId, generation, cardId, expiresAt });
+}
+
+const listPuts = (work: UnitOfWork): Artifact[] => ("puts" in work ? [...work.puts.values()] : []);
+
+// The library notes every app that asked; only those that got a code are notified of the session's end.
+function keepUsedApps({ session, work }: ProviderRequest, payload: AdapterPayload): AdapterPayload {
+  const used = new Set(Object.keys(session?.payload.authorizations ?? {}));
+  for (const { kind, clientId } of listPuts(work))
+    if (kind === "AuthorizationCode" && clientId !== null) used.add(clientId);
+  const authorizations = Object.fromEntries(
+    Object.entries(payload.authorizations ?? {}).filter(([clientId]) => used.has(clientId)),
+  );
+  return { ...payload, authorizations };
+}
+
+type SessionState = Pick<Artifact, "idHash" | "payload" | "expiresAt">;
+
+// A session that lives a minute longer is not worth a write.
+const worthwhileMs = 60_000;
+
+function isSameSession(before: SessionState, after: SessionState): boolean {
+  if (!before.idHash.equals(after.idHash) || after.expiresAt.getTime() - before.expiresAt.getTime() > worthwhileMs)
+    return false;
+  return isDeepStrictEqual(lastingPart(before.payload), lastingPart(after.payload));
+}
+
+// An OAuth grant belongs to one authorization and is not looked up in the session again.
+function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: AdapterPayload): unknown {
+  const apps = Object.entries(authorizations ?? {}).map(([clientId, { grantId: _grantId, ...state }]) => [
+    clientId,
+    state,
+  ]);
+  return JSON.parse(JSON.stringify({ ...payload, authorizations: Object.fromEntries(apps) as object }));
+}
+
+type Made = { expiresAt: Date; standings: ReadonlyMap<string, Standing> | undefined };
+
+function toArtifact(
+  kind: string,
+  id: string,
+  { jti: _token, ...payload }: AdapterPayload,
+  { expiresAt, standings }: Made,
+): Artifact {
+  const personId = findPersonOf(kind, payload);
+  const standing = personId === null ? undefined : (findStanding(personId) ?? standings?.get(personId));
+  const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
+  const stored =
+    payload.session?.cookie === undefined
+      ? payload
+      : { ...payload, session: { ...payload.session, cookie: undefined } };
+  return {
+    kind,
+    idHash: hashId(id),
+    payload: stored,
+    clientId: payload.clientId ?? null,
+    personId,
+    generation: standing?.generation ?? null,
+    cardId: standing?.cardId ?? null,
+    grantId: payload.grantId ?? null,
+    sessionUid: payload.uid ?? (outlivesSession ? null : (payload.sessionUid ?? null)),
+    expiresAt,
+  };
+}
+
+/**
+ * The person whose sign-in an artifact stands on; of an interaction who has just signed in, else who has the session.
+ */
+function findPersonOf(kind: string, { accountId, result, session }: AdapterPayload): string | null {
+  if (kind !== "Interaction") return accountId ?? null;
+  const { login } = (result ?? {}) as { login?: { accountId?: string } };
+  return login?.accountId ?? session?.accountId ?? null;
+}

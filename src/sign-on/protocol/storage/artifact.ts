@@ -1,0 +1,184 @@
+import { hash } from "node:crypto";
+import type { AdapterPayload } from "oidc-provider";
+import type { Queryable } from "../../../platform/database/db.ts";
+import {
+  columnNames,
+  fields,
+  findRows,
+  insert,
+  run,
+  sql,
+  type Sql,
+  statement,
+  table,
+} from "../../../platform/database/sql.ts";
+import { isCurrent } from "../../../accounts/index.ts";
+import { arrayOf } from "../../../platform/database/parameters-sql.ts";
+
+export type Artifact = {
+  kind: string;
+  idHash: Buffer;
+  payload: AdapterPayload;
+  clientId: string | null;
+  personId: string | null;
+  /** The generation of the person's credential at the sign-in; null where it is not known or there is no person. */
+  generation: number | null;
+  /** The login card that opened it. */
+  cardId: string | null;
+  grantId: string | null;
+  sessionUid: string | null;
+  expiresAt: Date;
+};
+
+export type FoundArtifact = {
+  payload: AdapterPayload;
+  personId: string | null;
+  generation: number | null;
+  cardId: string | null;
+  consumedAt: Date | null;
+  replay: Buffer | null;
+  expiresAt: Date;
+};
+
+export type Key = { kind: string; idHash: Buffer };
+
+/** The library's id of an artifact is the token itself; only its hash is stored. */
+export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
+
+/** The fields of `toRow` by their SQL types. */
+export const rowTypes = {
+  kind: "text",
+  idHash: "text",
+  payload: "jsonb",
+  clientId: "text",
+  personId: "uuid",
+  generation: "int",
+  cardId: "uuid",
+  grantId: "text",
+  sessionUid: "text",
+  expiresAt: "timestamptz",
+} as const;
+
+/** An artifact as JSON. */
+export const toRow = ({ idHash, ...artifact }: Artifact): Record<keyof typeof rowTypes, unknown> => ({
+  ...artifact,
+  idHash: idHash.toString("hex"),
+});
+
+type Columns<Field extends string> = { readonly [Name in Field]: Sql };
+type RowField = keyof typeof rowTypes;
+
+const present = table("oidcArtifact");
+const column = (field: RowField): Sql => columnNames("oidcArtifact", field);
+const given = (field: RowField): Sql => sql`excluded.${column(field)}`;
+
+/** Stores artifacts out of a relation. One that is there keeps its generation and card where no generation is given. */
+export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
+  const keeps = sql`${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}`;
+  return sql`
+  ${insert("oidcArtifact", { ...row, idHash: sql`decode(${row.idHash}, 'hex')` }, sql`FROM ${relation}`)}
+  ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE
+  SET ${column("payload")} = ${given("payload")}, ${column("expiresAt")} = ${given("expiresAt")},
+    ${column("personId")} = ${given("personId")},
+    ${column("generation")} = CASE WHEN ${keeps} THEN ${present.generation} ELSE ${given("generation")} END,
+    ${column("cardId")} = CASE WHEN ${keeps} THEN ${present.cardId} ELSE ${given("cardId")} END`;
+};
+
+/** The columns of a `FoundArtifact`. */
+export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<keyof FoundArtifact> => ({
+  payload: artifact.payload,
+  personId: artifact.personId,
+  generation: artifact.generation,
+  cardId: artifact.cardId,
+  consumedAt: artifact.consumedAt,
+  replay: artifact.replay,
+  expiresAt: artifact.expiresAt,
+});
+
+/** Brings rows into the order of the questions. Shape: `place` counts from 1; null where nothing was found. */
+export function answerEach<Row extends { place: number }, Answer>(
+  asked: readonly unknown[],
+  rows: readonly Row[],
+  read: (row: Row) => Answer,
+): (Answer | null)[] {
+  const answers = asked.map((): Answer | null => null);
+  for (const row of rows) answers[row.place - 1] = read(row);
+  return answers;
+}
+
+const artifact = table("oidcArtifact", "artifact");
+
+type Kinds = { kinds: string[]; idHashes: Buffer[] };
+
+const findByKeys = statement<Kinds>(
+  ({ kinds, idHashes }) => sql`
+    SELECT ${fields<FoundArtifact & { place: number }>({ place: sql`asked.place::int`, ...foundColumns(artifact) })}
+    FROM unnest(${arrayOf(kinds, "text")}, ${arrayOf(idHashes, "bytea")})
+      WITH ORDINALITY AS asked (kind, id_hash, place)
+    JOIN ${artifact} ON ${artifact.kind} = asked.kind AND ${artifact.idHash} = asked.id_hash
+    WHERE ${isCurrent(artifact)}`,
+  "sign-on.findArtifacts",
+);
+
+const splitKeys = (keys: readonly Key[]): Kinds => ({
+  kinds: keys.map(({ kind }) => kind),
+  idHashes: keys.map(({ idHash }) => idHash),
+});
+
+export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promise<(FoundArtifact | null)[]> {
+  const rows = await findRows<FoundArtifact & { place: number }>(db, findByKeys, splitKeys(keys));
+  return answerEach(keys, rows, (row) => row);
+}
+
+export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifact | null> {
+  return (await findArtifacts(db, [key]))[0] ?? null;
+}
+
+const session = table("oidcArtifact", "session");
+
+const findByUid = statement<{ uid: string }>(
+  ({ uid }) => sql`
+    SELECT ${session.payload} FROM ${session}
+    WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${uid} AND ${isCurrent(session)}`,
+  "sign-on.findSessionByUid",
+);
+
+export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
+  const [found] = await findRows<{ payload: AdapterPayload }>(db, findByUid, { uid });
+  return found?.payload ?? null;
+}
+
+const deleteByKey = statement<Key>(
+  ({ kind, idHash }) =>
+    sql`DELETE FROM ${artifact} WHERE ${artifact.kind} = ${kind} AND ${artifact.idHash} = ${idHash}`,
+  "sign-on.deleteArtifact",
+);
+
+export async function deleteArtifact(db: Queryable, key: Key): Promise<void> {
+  await run(db, deleteByKey, key);
+}
+
+const deleteByGrant = statement<{ grantId: string }>(
+  ({ grantId }) => sql`DELETE FROM ${artifact} WHERE ${artifact.grantId} = ${grantId}`,
+  "sign-on.deleteGrant",
+);
+
+/**
+ * Deletes everything issued from one authorization.
+ *
+ * Shape: a refresh that runs at the same time holds the row of the token it uses. The first DELETE waits for that, and
+ *        only the next one sees what the refresh inserted.
+ */
+export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
+  while ((await run(db, deleteByGrant, { grantId })) > 0);
+}
+
+const deleteByUid = statement<{ uid: string }>(
+  ({ uid }) => sql`DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${uid}`,
+  "sign-on.deleteSession",
+);
+
+/** Ends a session and what ends with it. Tokens for offline access do not carry its uid. */
+export async function deleteSession(db: Queryable, uid: string): Promise<void> {
+  await run(db, deleteByUid, { uid });
+}

@@ -1,0 +1,44 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Clock } from "../../../platform/clock.ts";
+import type { PrismaDb } from "../../../platform/database/db.ts";
+import { makeStore, type Store } from "./store.ts";
+
+type Shares = { signOn: PrismaDb; tokens: PrismaDb };
+
+const tokenEndpoint = new AsyncLocalStorage<true>();
+const isAtTokenEndpoint = (): boolean => tokenEndpoint.getStore() === true;
+
+/** Runs the work of one request at the token endpoint. */
+export const workAtTokenEndpoint = (work: () => Promise<void>): Promise<void> => tokenEndpoint.run(true, work);
+
+/** The connections for the request under way: the token endpoint has its own. Read `pool` and `prisma` at each use. */
+export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
+  const share = () => (isAtTokenEndpoint() ? tokens : signOn);
+  return {
+    get pool() {
+      return share().pool;
+    },
+    get prisma() {
+      return share().prisma;
+    },
+  };
+}
+
+/** The same for batches. */
+export function makeStoreByRoute({ signOn, tokens }: Shares, clock: Clock): Store {
+  const [store, tokenStore] = [makeStore(signOn, clock), makeStore(tokens, clock)];
+  const byRoute =
+    <Asked, Answer>(pick: (from: Store) => (asked: Asked) => Promise<Answer>) =>
+    (asked: Asked): Promise<Answer> =>
+      pick(isAtTokenEndpoint() ? tokenStore : store)(asked);
+  return {
+    findArtifact: byRoute(({ findArtifact }) => findArtifact),
+    findSession: byRoute(({ findSession }) => findSession),
+    findToken: byRoute(({ findToken }) => findToken),
+    findApp: byRoute(({ findApp }) => findApp),
+    findRight: byRoute(({ findRight }) => findRight),
+    findDecisions: byRoute(({ findDecisions }) => findDecisions),
+    put: byRoute(({ put }) => put),
+    useToken: byRoute(({ useToken }) => useToken),
+  };
+}

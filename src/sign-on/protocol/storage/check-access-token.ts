@@ -1,0 +1,90 @@
+import { isCurrent } from "../../../accounts/index.ts";
+import DataLoader from "dataloader";
+import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } from "../../../access/index.ts";
+import { isGranted, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../../access/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../../../platform/database/sql.ts";
+import { hashId } from "./artifact.ts";
+import { arrayOf } from "../../../platform/database/parameters-sql.ts";
+
+type TokenRow = {
+  idHash: Buffer;
+  clientId: ClientId;
+  personId: PersonId | null;
+  scope: string | null;
+  granted: ScopeName[];
+  hasSecondFactor: boolean;
+  readsNames: boolean;
+  expiresAt: Date;
+};
+
+const token = table("oidcArtifact", "token");
+const app = table("app");
+const person = table("person");
+
+// A token is valid as long as its app exists; one of a person as long as they may sign in to the app. A scope that the
+// app has lost is lost for its tokens too.
+const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
+  ({ idHashes, now }) => sql`
+    SELECT ${fields<TokenRow>({
+      idHash: token.idHash,
+      clientId: token.clientId,
+      personId: token.personId,
+      scope: sql`${token.payload}->>'scope'`,
+      granted: app.scopes,
+      // Asked for where the session was made with one: provider/grant.ts.
+      hasSecondFactor: sql`${token.payload} #> '{claims,id_token,amr}' IS NOT NULL`,
+      readsNames: isGranted(app, "PERSON_NAME"),
+      expiresAt: token.expiresAt,
+    })}
+    FROM ${token} JOIN ${app} ON ${app.clientId} = ${token.clientId}
+    LEFT JOIN ${person} ON ${person.id} = ${token.personId}
+    WHERE ${token.kind} IN ('AccessToken', 'ClientCredentials')
+      AND ${token.idHash} = ANY (${arrayOf(idHashes, "bytea")}::bytea[])
+      AND ${isCurrent(token)}
+      AND (${token.personId} IS NULL
+        OR ${person.blockedAt} IS NULL AND (${personMaySignIn(token.clientId, person)}
+          OR ${personWorksAsStaff(token.clientId, person, now)}))`,
+  "sign-on.findTokens",
+);
+
+const shape = /^[A-Za-z0-9_-]{43}$/;
+
+/** Looks up each presented token. Tokens that arrived while the last input was read share one query. */
+export function makeCheckAccessToken({
+  db,
+  clock,
+  platform,
+}: {
+  db: Db;
+  clock: Clock;
+  platform: string;
+}): CheckAccessToken {
+  const loader = new DataLoader<string, TokenRow | undefined>((tokens) => findTokens(db, tokens, clock()), {
+    cache: false,
+    maxBatchSize: 100,
+    batchScheduleFn: setImmediate,
+  });
+  return async (bearer) => {
+    const row = shape.test(bearer) ? await loader.load(bearer) : undefined;
+    return classify(row, clock(), platform);
+  };
+}
+
+async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise<(TokenRow | undefined)[]> {
+  const idHashes = tokens.map(hashId);
+  const rows = await findRows<TokenRow>(db.pool, findByHash, { idHashes, now });
+  return idHashes.map((idHash) => rows.find((row) => row.idHash.equals(idHash)));
+}
+
+function classify(row: TokenRow | undefined, now: Date, platform: string): TokenCheck {
+  if (!row) return { kind: "unknown" };
+  if (row.expiresAt <= now) return { kind: "expired" };
+  const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(platform, scope));
+  const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
+  const { clientId, personId, hasSecondFactor, readsNames } = row;
+  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, readsNames };
+  return { kind: "valid", token: found };
+}

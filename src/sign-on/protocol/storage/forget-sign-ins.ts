@@ -1,0 +1,15 @@
+import type { Queryable } from "../../../platform/database/db.ts";
+import { run, sql, statement, table } from "../../../platform/database/sql.ts";
+
+// TRUNCATE, because there may be millions and nothing else runs.
+const forgetArtifacts = statement(() => sql`TRUNCATE ${table("oidcArtifact")}`);
+const forgetPrints = statement(() => sql`TRUNCATE ${table("cardPrint")}`);
+
+/**
+ * Deletes every session, interaction, code and token of everybody, and cards that wait to be printed; part of restoring
+ * a backup, which knows nothing of what was used, revoked or ended since.
+ */
+export async function forgetSignIns(tx: Queryable): Promise<void> {
+  await run(tx, forgetArtifacts, {});
+  await run(tx, forgetPrints, {});
+}

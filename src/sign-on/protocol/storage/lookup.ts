@@ -1,0 +1,165 @@
+import { isCurrent } from "../../../accounts/index.ts";
+import {
+  type App,
+  appOf,
+  type AppValue,
+  type ClientId,
+  decideSignOnRight,
+  readApp,
+  type SignOnFacts,
+  signOnFactsOf,
+  type SignOnRight,
+  type Subject,
+  subjectOf,
+} from "../../../access/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import type { Queryable } from "../../../platform/database/db.ts";
+import { fields, findRows, sql, type Sql, statement, table } from "../../../platform/database/sql.ts";
+import { type Decisions, decisionsOf } from "../consent.ts";
+import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
+import { arrayOf } from "../../../platform/database/parameters-sql.ts";
+import type { FoundToken } from "./unit-of-work.ts";
+
+/**
+ * A session or token with what the request asks next about its person and app, read in the same statement.
+ *
+ * Shape: without a person there are no such answers.
+ */
+export type Lookup = Omit<FoundArtifact, "personId"> & {
+  clientId: ClientId;
+  personId: PersonId | null;
+  right: SignOnRight;
+  decisions: Decisions;
+};
+export type SessionLookup = Lookup & { app: App | null };
+export type TokenLookup = Lookup & { subject: Subject | null };
+
+/** A token and the app that presents it, which may be another than the one it was given to. */
+export type Presented = { token: TokenLookup | null; app: App | null };
+export type AskedToken = Key & { clientId: string | null };
+export type AskedSession = { idHash: Buffer; clientId: string };
+
+type Row = Omit<Lookup, "right"> & { place: number; facts: SignOnFacts; app: AppValue | null };
+type TokenRow = Row & { isThere: boolean; subject: Subject | null };
+
+const artifact = table("oidcArtifact", "artifact");
+
+// OFFSET 0 makes it look-ups one by one: after a quiet night the statistics know of no sessions, and all would be read.
+const artifactOf = (kind: Sql, idHash: Sql): Sql => sql`
+  LATERAL (SELECT * FROM ${artifact}
+    WHERE ${artifact.kind} = ${kind} AND ${artifact.idHash} = ${idHash} AND ${isCurrent(artifact)} OFFSET 0)`;
+
+const session = table("oidcArtifact", "session");
+const askedClient = sql`asked.client_id`;
+
+const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[]; now: Date }>(
+  ({ idHashes, clientIds, now }) => sql`
+    SELECT ${fields<Row>({
+      ...foundColumns(session),
+      place: sql`asked.place::int`,
+      clientId: askedClient,
+      app: appOf(askedClient),
+      facts: signOnFactsOf(askedClient, session.personId, now),
+      decisions: decisionsOf(askedClient, session.personId),
+    })}
+    FROM unnest(${arrayOf(idHashes, "bytea")}, ${arrayOf(clientIds, "text")})
+      WITH ORDINALITY AS asked (id_hash, client_id, place)
+    CROSS JOIN ${artifactOf(sql`'Session'`, sql`asked.id_hash`)} session`,
+  "sign-on.findSessions",
+);
+
+/** Finds sessions, each with what the app that asks for it needs to know. */
+export async function findSessions(
+  db: Queryable,
+  asked: readonly AskedSession[],
+  now: Date,
+): Promise<(SessionLookup | null)[]> {
+  const rows = await findRows<Row>(db, sessionsByHash, {
+    idHashes: asked.map(({ idHash }) => idHash),
+    clientIds: asked.map(({ clientId }) => clientId),
+    now,
+  });
+  return answerEach(asked, rows, ({ facts, app, ...row }) => ({
+    ...row,
+    app: app && readApp(app),
+    right: decideSignOnRight(facts),
+  }));
+}
+
+const token = table("oidcArtifact", "token");
+
+const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds: (string | null)[]; now: Date }>(
+  ({ kinds, idHashes, clientIds, now }) => sql`
+    SELECT ${fields<TokenRow>({
+      ...foundColumns(token),
+      place: sql`asked.place::int`,
+      isThere: sql`${token.kind} IS NOT NULL`,
+      app: appOf(askedClient),
+      clientId: token.clientId,
+      subject: subjectOf(token.clientId, token.personId),
+      facts: signOnFactsOf(token.clientId, token.personId, now),
+      decisions: decisionsOf(token.clientId, token.personId),
+    })}
+    FROM unnest(${arrayOf(kinds, "text")}, ${arrayOf(idHashes, "bytea")}, ${arrayOf(clientIds, "text")})
+      WITH ORDINALITY AS asked (kind, id_hash, client_id, place)
+    LEFT JOIN ${artifactOf(sql`asked.kind`, sql`asked.id_hash`)} token ON true`,
+  "sign-on.findTokensWithSubject",
+);
+
+/** Finds tokens, each with the app that presents it and what the app that it was given to may know of its person. */
+export async function findTokens(
+  db: Queryable,
+  asked: readonly AskedToken[],
+  now: Date,
+): Promise<(Presented | null)[]> {
+  const rows = await findRows<TokenRow>(db, tokensByHash, {
+    kinds: asked.map(({ kind }) => kind),
+    idHashes: asked.map(({ idHash }) => idHash),
+    clientIds: asked.map(({ clientId }) => clientId),
+    now,
+  });
+  return answerEach(asked, rows, ({ isThere, app, facts, ...row }) => ({
+    app: app && readApp(app),
+    token: isThere ? { ...row, right: decideSignOnRight(facts) } : null,
+  }));
+}
+
+/** A token of which more is asked than whether it is there. */
+export function toFoundToken(
+  { kind, idHash }: Key,
+  { payload, personId }: Pick<FoundArtifact, "payload" | "personId">,
+): FoundToken {
+  return {
+    kind,
+    idHash,
+    clientId: payload.clientId ?? "",
+    personId,
+    grantId: payload.grantId ?? null,
+    scope: payload.scope,
+    idTokenClaims: Object.keys(payload.claims?.id_token ?? {}),
+  };
+}
+
+type TokenOfGrant = Key & Pick<FoundArtifact, "payload" | "personId">;
+
+// An access token may have fewer scopes than the grant, codes and refresh tokens have all of them.
+const tokenByGrant = statement<{ grantId: string }>(
+  ({ grantId }) => sql`
+    SELECT ${fields<TokenOfGrant>({
+      kind: token.kind,
+      idHash: token.idHash,
+      payload: token.payload,
+      personId: token.personId,
+    })}
+    FROM ${token}
+    WHERE ${token.grantId} = ${grantId} AND ${token.kind} IN ('AuthorizationCode', 'RefreshToken', 'AccessToken')
+      AND ${isCurrent(token)}
+    ORDER BY ${token.kind} = 'AccessToken', ${token.expiresAt} DESC LIMIT 1`,
+  "sign-on.findTokenOfGrant",
+);
+
+/** The token that says most of what an OAuth grant covers. */
+export async function findTokenOfGrant(db: Queryable, grantId: string): Promise<FoundToken | null> {
+  const [found] = await findRows<TokenOfGrant>(db, tokenByGrant, { grantId });
+  return found ? toFoundToken(found, found) : null;
+}

@@ -1,0 +1,83 @@
+import type { SchoolId } from "../../../directory/index.ts";
+import type { Artifact } from "./artifact.ts";
+import type { Memory } from "./request-memory.ts";
+import type { Standing } from "./signing-in.ts";
+import {
+  type Changing,
+  type Consuming,
+  type FoundToken,
+  reading,
+  type Reading,
+  type UnitOfWork,
+} from "./unit-of-work.ts";
+
+/** The session that a request came with. */
+export type FoundSession = Pick<Artifact, "idHash" | "payload" | "expiresAt"> & {
+  uid: string;
+  personId: string | null;
+};
+
+/** What a code is bound to. */
+export type FoundCode = {
+  clientId?: string | undefined;
+  redirectUri?: string | undefined;
+  codeChallenge?: string | undefined;
+};
+
+/** One request at the provider: what it has read, and what it wants written. */
+export type ProviderRequest = {
+  readonly memory: Memory;
+  readonly tokens: FoundToken[];
+  /** The code that the app exchanges, also where its exchange is refused. */
+  code: FoundCode | null;
+  session: FoundSession | null;
+  /** What each person signed in with, by what was found of them. */
+  readonly standings: Map<string, Standing>;
+  /** What the app wrote as the user name of the person it asks for. */
+  typedHint: string;
+  /** The school of the person whom a hint of our own names. */
+  hintedSchoolId: SchoolId | null;
+  work: UnitOfWork;
+};
+
+export const startRequest = (): ProviderRequest => ({
+  memory: new Map(),
+  tokens: [],
+  code: null,
+  session: null,
+  standings: new Map(),
+  typedHint: "",
+  hintedSchoolId: null,
+  work: reading,
+});
+
+type Found = { personId: string | null; generation: number | null; cardId: string | null };
+
+/** Notes by which generation a person was found; of two, the one that ended first. A card that one has, both have. */
+export function noteStanding({ standings }: ProviderRequest, { personId, generation, cardId }: Found): void {
+  if (personId === null || generation === null) return;
+  const before = standings.get(personId);
+  standings.set(personId, {
+    generation: Math.min(generation, before?.generation ?? generation),
+    cardId: cardId ?? before?.cardId ?? null,
+  });
+}
+
+// The library calls the adapter with ids alone, so the state is known when it runs only. A wrong order is a bug.
+function expectState<State extends UnitOfWork["state"]>(
+  { work }: ProviderRequest,
+  step: string,
+  allowed: readonly State[],
+): Extract<UnitOfWork, { state: State }> {
+  if (!allowed.some((state) => state === work.state))
+    throw new Error(`A request cannot ${step} in the state ${work.state}.`);
+  return work as Extract<UnitOfWork, { state: State }>;
+}
+
+export const beforePut = (request: ProviderRequest): Reading | Changing | Consuming =>
+  expectState(request, "store an artifact", ["reading", "changing", "consuming"]);
+export const beforeChange = (request: ProviderRequest): Reading | Changing =>
+  expectState(request, "change what is stored", ["reading", "changing"]);
+export const beforeConsume = (request: ProviderRequest): Reading => expectState(request, "use a token up", ["reading"]);
+export const whileConsuming = (request: ProviderRequest): Consuming =>
+  expectState(request, "record a sign-in", ["consuming"]);

@@ -1,0 +1,102 @@
+import { recordSignInsFrom, type ClientId } from "../../../access/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import type { Queryable } from "../../../platform/database/db.ts";
+import { makeUuid } from "../../../platform/crypto/ids.ts";
+import { findRows, type Parameter, sql, type Sql, statement, table, update } from "../../../platform/database/sql.ts";
+import { recordAuditFrom } from "../../../events/index.ts";
+import { type Artifact, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
+import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
+
+/** A later sign-in of a person to an app, which a code leads to. */
+export type SignIn = { clientId: ClientId; personId: PersonId; at: Date; requestId: string | undefined };
+
+/** A code or refresh token that is used up, what is issued for it, and the sign-in that it leads to. */
+export type TokenUse = {
+  kind: string;
+  idHash: Buffer;
+  at: Date;
+  /** The answer, sealed, where it may be given once more. */
+  replay: Buffer | null;
+  puts: readonly Artifact[];
+  signIn: SignIn | null;
+};
+
+type Given = {
+  kinds: string[];
+  idHashes: Buffer[];
+  times: Date[];
+  replays: (Buffer | null)[];
+  puts: string;
+  signIns: string;
+};
+
+const token = table("oidcArtifact", "token");
+const signedIn = sql`signed_in`;
+
+function storePuts(puts: Parameter): Sql {
+  const { from, columns } = jsonRows(puts, "put", { place: "int", ...rowTypes });
+  const { place, ...row } = columns;
+  const relation = sql`${from} JOIN used ON used.place = ${place}`;
+  return storeArtifacts({ ...row, generation: sql`used.generation`, cardId: sql`used.card_id` }, relation);
+}
+
+const signInTypes = {
+  place: "int",
+  id: "uuid",
+  at: "timestamptz",
+  clientId: "text",
+  personId: "uuid",
+  requestId: "text",
+} as const;
+
+function listSignIns(signIns: Parameter): Sql {
+  const { from, columns: row } = jsonRows(signIns, "signing_in", signInTypes);
+  return sql`
+    SELECT ${row.id} AS id, ${row.at} AS at, ${row.clientId} AS client_id, ${row.personId} AS person_id,
+      ${row.requestId} AS request_id
+    FROM ${from} JOIN used ON used.place = ${row.place}`;
+}
+
+// What is written for a token is joined with its row in `used`: nothing where another request was faster.
+const useTokensStatement = statement<Given>(
+  (given) => sql`
+    WITH asked AS (
+      SELECT place::int, kind, id_hash, at, replay
+      FROM unnest(${arrayOf(given.kinds, "text")}, ${arrayOf(given.idHashes, "bytea")},
+          ${arrayOf(given.times, "timestamptz")}, ${arrayOf(given.replays, "bytea")})
+        WITH ORDINALITY AS asked (kind, id_hash, at, replay, place)),
+    used AS (
+      ${update("oidcArtifact", "token", { consumedAt: sql`asked.at`, replay: sql`asked.replay` })}
+      FROM asked WHERE ${token.kind} = asked.kind AND ${token.idHash} = asked.id_hash AND ${token.consumedAt} IS NULL
+      RETURNING asked.place, ${token.generation}, ${token.cardId}),
+    put AS (${storePuts(given.puts)}),
+    signed_in AS (${listSignIns(given.signIns)}),
+    sign_in_recorded AS (${recordSignInsFrom(signedIn)}),
+    audit_recorded AS (${recordAuditFrom(signedIn, "signed_in")})
+    SELECT place FROM used`,
+  "sign-on.useTokens",
+);
+
+/**
+ * Uses tokens up and writes what is issued for them, each of them wholly or not at all.
+ *
+ * Shape: false, at the index of the use, where another request was faster. One code twice among the uses counts once.
+ */
+export async function useTokens(db: Queryable, uses: readonly TokenUse[]): Promise<boolean[]> {
+  const rows = await findRows<{ place: number }>(db, useTokensStatement, {
+    kinds: uses.map(({ kind }) => kind),
+    idHashes: uses.map(({ idHash }) => idHash),
+    times: uses.map(({ at }) => at),
+    replays: uses.map(({ replay }) => replay),
+    puts: JSON.stringify(uses.flatMap(({ puts }, index) => puts.map((put) => ({ place: index + 1, ...toRow(put) })))),
+    signIns: JSON.stringify(uses.flatMap(({ signIn }, index) => (signIn ? [toSignInRow(signIn, index + 1)] : []))),
+  });
+  const used = new Set(rows.map(({ place }) => place));
+  return uses.map((_use, index) => used.has(index + 1));
+}
+
+const toSignInRow = (signIn: SignIn, place: number): Record<keyof typeof signInTypes, unknown> => ({
+  ...signIn,
+  place,
+  id: makeUuid(signIn.at),
+});

@@ -1,0 +1,174 @@
+import { hash } from "node:crypto";
+import type { Queryable } from "../../../platform/database/db.ts";
+import { makeUuid } from "../../../platform/crypto/ids.ts";
+import {
+  findRows,
+  join,
+  type Parameter,
+  sql,
+  type Sql,
+  statement,
+  type Statement,
+  table,
+  update,
+} from "../../../platform/database/sql.ts";
+import { type NewNotice, storeNotices, toNoticeRows } from "../../../accounts/index.ts";
+import { recordAuditFrom } from "../../../events/index.ts";
+import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
+import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
+
+/**
+ * Changes a session.
+ *
+ * Shape: found by its uid, because its id may change at the same time. The apps that it was used for are added to those
+ *        that other requests have stored meanwhile.
+ */
+export type SessionChange = Pick<
+  Artifact,
+  "idHash" | "payload" | "personId" | "generation" | "cardId" | "expiresAt"
+> & {
+  uid: string;
+};
+
+/** What becomes of the session that a request came with. */
+export type SessionFate =
+  | { kind: "kept" }
+  | { kind: "changed"; change: SessionChange }
+  /** The session ends, with what ends with it. */
+  | { kind: "ended"; uid: string };
+
+/** Who logged out, for the audit log. */
+export type Logout = { at: Date; personId: string; clientId: string | undefined; requestId: string | undefined };
+
+export type Write = {
+  puts: readonly Artifact[];
+  removals: readonly Key[];
+  session: SessionFate;
+  notices: readonly NewNotice[];
+  logout: Logout | null;
+};
+
+export const nothing: Write = { puts: [], removals: [], session: { kind: "kept" }, notices: [], logout: null };
+
+/**
+ * Writes all of it in one statement, or nothing.
+ *
+ * Shape: false when the session that was to be changed has ended; then nothing was written.
+ */
+export async function writeArtifacts(db: Queryable, write: Write): Promise<boolean> {
+  const names = partNames.filter((name) => isNeeded[name](write));
+  if (names.length === 0) return true;
+  const [row] = await findRows<{ isWritten: boolean }>(db, findStatement(names), toGiven(write));
+  return row?.isWritten === true;
+}
+
+const isNeeded = {
+  sessionChange: ({ session }: Write) => session.kind === "changed",
+  put: ({ puts }: Write) => puts.length > 0,
+  removal: ({ removals }: Write) => removals.length > 0,
+  ending: ({ session }: Write) => session.kind === "ended",
+  notice: ({ notices }: Write) => notices.length > 0,
+  logout: ({ logout }: Write) => logout !== null,
+};
+
+type PartName = keyof typeof isNeeded;
+const partNames = Object.keys(isNeeded) as PartName[];
+
+const noChange: SessionChange = {
+  uid: "",
+  idHash: Buffer.alloc(0),
+  payload: {},
+  personId: null,
+  generation: null,
+  cardId: null,
+  expiresAt: new Date(0),
+};
+
+function toGiven({ puts, removals, session, notices, logout }: Write) {
+  const { uid, idHash, payload, personId, generation, cardId, expiresAt } =
+    session.kind === "changed" ? session.change : noChange;
+  return {
+    sessionUid: session.kind === "ended" ? session.uid : uid,
+    sessionIdHash: idHash,
+    sessionPayload: JSON.stringify(payload),
+    sessionPersonId: personId,
+    sessionGeneration: generation,
+    sessionCardId: cardId,
+    sessionExpiresAt: expiresAt,
+    puts: JSON.stringify(puts.map(toRow)),
+    removedKinds: removals.map(({ kind }) => kind),
+    removedHashes: removals.map(({ idHash: removed }) => removed),
+    notices: toNoticeRows(notices),
+    logoutId: logout && makeUuid(logout.at),
+    logoutAt: logout?.at,
+    logoutPersonId: logout?.personId,
+    logoutClientId: logout?.clientId,
+    logoutRequestId: logout?.requestId,
+  };
+}
+
+type Given = ReturnType<typeof toGiven>;
+type Parameters = { readonly [Name in keyof Given]-?: Parameter };
+
+const artifact = table("oidcArtifact");
+const session = table("oidcArtifact", "session");
+
+const parts: Record<PartName, (given: Parameters, condition: Sql) => Sql> = {
+  sessionChange: (given) => {
+    const change = {
+      idHash: given.sessionIdHash,
+      personId: sql`coalesce(${given.sessionPersonId}::uuid, ${session.personId})`,
+      expiresAt: given.sessionExpiresAt,
+      generation: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.generation}
+        ELSE ${given.sessionGeneration}::int END`,
+      cardId: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.cardId}
+        ELSE ${given.sessionCardId}::uuid END`,
+      payload: sql`${session.payload} || ${given.sessionPayload}::jsonb || jsonb_build_object('authorizations',
+        coalesce(${session.payload}->'authorizations', '{}')
+          || coalesce(${given.sessionPayload}::jsonb->'authorizations', '{}'))`,
+    };
+    return sql`session_change AS (
+      ${update("oidcArtifact", "session", change)}
+      WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${given.sessionUid} RETURNING 1)`;
+  },
+  put: (given, condition) => {
+    const { from, columns } = jsonRows(given.puts, "put", rowTypes);
+    return sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${condition}`)})`;
+  },
+  removal: (given, condition) => sql`removal AS (
+    DELETE FROM ${artifact} WHERE (${artifact.kind}, ${artifact.idHash}) IN (
+      SELECT * FROM unnest(${arrayOf(given.removedKinds, "text")}, ${arrayOf(given.removedHashes, "bytea")}))
+    AND ${condition})`,
+  ending: (given) => sql`ending AS (DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${given.sessionUid})`,
+  notice: (given, condition) => sql`notice AS (${storeNotices(given.notices, condition)})`,
+  logout: (given, condition) => sql`logout AS (
+      SELECT ${given.logoutId}::uuid AS id, ${given.logoutAt}::timestamptz AS at,
+        ${given.logoutClientId}::text AS client_id, ${given.logoutPersonId}::uuid AS person_id,
+        ${given.logoutRequestId}::text AS request_id
+      WHERE ${condition}),
+    logout_recorded AS (${recordAuditFrom(sql`logout`, "logged_out")})`,
+};
+
+// Without the session that was to be changed, no part writes anything: each asks whether the change found its row.
+const isChanged = sql`EXISTS (SELECT FROM session_change)`;
+
+function makeStatement(names: readonly PartName[]): Statement<Given> {
+  const condition = names.includes("sessionChange") ? isChanged : sql`true`;
+  const made = statement<Given>((given) => {
+    const expressions = names.map((name) => parts[name](given, condition));
+    return sql`WITH ${join(expressions, ", ")} SELECT ${condition} AS "isWritten"`;
+  });
+  return { ...made, name: `sign-on.write.${hash("sha256", made.text, "hex").slice(0, 16)}` };
+}
+
+// One for each combination of parts that requests need: a handful.
+const made = new Map<string, Statement<Given>>();
+
+function findStatement(names: readonly PartName[]): Statement<Given> {
+  const key = names.join(" ");
+  const known = made.get(key);
+  if (known) return known;
+  const statementOfParts = makeStatement(names);
+  made.set(key, statementOfParts);
+  return statementOfParts;
+}
