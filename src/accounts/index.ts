@@ -2,11 +2,11 @@
  * accounts: who a person is when they sign in.
  *
  * Nouns:      credential (user name and password hash), login card, second factor, recovery code, block, known device,
- *             rate limit, sign-in settings of a school, pseudonym, logout notice (an app must learn that a session ended),
- *             generation (a number of the credential; a sign-in of an earlier one is void).
- * Invariants: passwords, cards and recovery codes are stored as hashes, secrets of authenticator apps encrypted; a new
- *             password, a block, a deletion and a sign-out by staff void earlier sign-ins, the end of a login card those
- *             that it opened; tries are counted before they are compared.
+ *             rate limit, sign-in settings of a school, pseudonym, logout notice (an app must learn that a session
+ *             ended), generation (a number of the credential; a sign-in of an earlier one is void).
+ * Invariants: passwords, cards and recovery codes are stored as hashes, secrets of authenticator apps encrypted;
+ *             a new password, a block, a deletion and a sign-out by staff void earlier sign-ins, the end of a login
+ *             card those that it opened; tries are counted before they are compared.
  * Never knows: OAuth, the library that speaks it, requests, pages.
  */
 export { isCardGrade } from "./cards/allowed.ts";
