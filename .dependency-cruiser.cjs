@@ -29,7 +29,7 @@ module.exports = {
       name: "admin-on-top",
       comment: "admin uses all modules below it, and only the pages and src/app.ts use admin.",
       severity: "error",
-      from: { path: "^(src|demo|prisma|bench|openapi)/", pathNot: `${inModules(...top)}|^src/app\\.ts$` },
+      from: { path: "^(src|demo|prisma|openapi|test/bench)/", pathNot: `${inModules(...top)}|^src/app\\.ts$` },
       to: { path: inModules("admin") },
     },
     {
@@ -38,7 +38,7 @@ module.exports = {
         "sandbox uses the modules below it, which do not know it; admin, the command line and src/app.ts use it.",
       severity: "error",
       from: {
-        path: "^(src|demo|prisma|bench|openapi)/",
+        path: "^(src|demo|prisma|openapi|test/bench)/",
         pathNot: `${inModules("sandbox", ...top, "cli")}|^src/app\\.ts$`,
       },
       to: { path: inModules("sandbox") },
@@ -47,7 +47,7 @@ module.exports = {
       name: "portal-on-top",
       comment: "Only src/app.ts uses the portal.",
       severity: "error",
-      from: { path: "^(src|demo|prisma|bench|openapi)/", pathNot: `${inModules("portal")}|^src/app\\.ts$` },
+      from: { path: "^(src|demo|prisma|openapi|test/bench)/", pathNot: `${inModules("portal")}|^src/app\\.ts$` },
       to: { path: inModules("portal") },
     },
     {
@@ -69,7 +69,7 @@ module.exports = {
       name: "public-api-only",
       comment: "Other modules are imported by their index.ts.",
       severity: "error",
-      from: { path: "^(src|demo|prisma|bench|openapi)/([^/]+)" },
+      from: { path: "^(src|demo|prisma|openapi|test/bench)/([^/]+)" },
       to: {
         path: `${inModules(...ladder.slice(1), ...siblings, "sandbox", ...top, "config")}(?!index\\.ts$)`,
         pathNot: "^$1/$2/",
@@ -79,7 +79,7 @@ module.exports = {
       name: "platform-by-module",
       comment: "platform has a folder for each subject; those with an index.ts are imported by it.",
       severity: "error",
-      from: { path: "^(?!test/)", pathNot: "^src/platform/|\\.test\\.ts$" },
+      from: { path: "^(?!test/(?!bench/))", pathNot: "^src/platform/|\\.test\\.ts$" },
       to: { path: "^src/platform/(http|pages|postgres|threads|advice/[^/]+|telemetry/tracing)/(?!index\\.ts$)" },
     },
     {
@@ -122,10 +122,10 @@ module.exports = {
     },
     {
       name: "src-stands-alone",
-      comment: "What runs in production needs no test, bench or build tool; the demo world enters at the top.",
+      comment: "What runs in production needs no test or build tool; the demo world enters at the top.",
       severity: "error",
       from: { path: "^src/" },
-      to: { path: "^(test|bench|openapi|prisma|demo)/", pathNot: "^demo/" },
+      to: { path: "^(test|openapi|prisma|demo)/", pathNot: "^demo/" },
     },
     {
       name: "demo-enters-at-the-top",
@@ -154,7 +154,7 @@ module.exports = {
       name: "generated-imports-nothing-of-ours",
       severity: "error",
       from: { path: "^generated/" },
-      to: { path: "^(src|test|demo|bench|openapi|prisma)/" },
+      to: { path: "^(src|test|demo|openapi|prisma)/" },
     },
     {
       name: "no-test-in-production",
@@ -195,7 +195,7 @@ module.exports = {
   options: {
     doNotFollow: { path: "node_modules" },
     exclude: {
-      path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|bench/peers/better-auth|generated/redoc|\\.cache|coverage)/",
+      path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|test/bench/peers/better-auth|generated/redoc|\\.cache|coverage)/",
     },
     tsPreCompilationDeps: true,
     combinedDependencies: false,

@@ -131,8 +131,6 @@ export default tseslint.config(
       "src/config/table.ts",
       "openapi/**/*.ts",
       "prisma/**/*.ts",
-      "bench/**/*.ts",
-      "drills/**/*.ts",
       "demo/**/*.ts",
       "test/**/*.ts",
       "*.ts",

@@ -3,14 +3,14 @@ import { defineConfig } from "vitest/config";
 import { installedServers } from "./test/support/servers.ts";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
 
-const everything = ["{src,openapi,demo,bench,prisma,test}/**/*.test.ts"];
+const everything = ["{src,openapi,demo,prisma,test}/**/*.test.ts"];
 // Need a Chromium, Java and Python, or packages of their own, and have configurations of their own.
 const apart = "test/{browser,clients,examples,generators}/**";
 // Tests that do not depend on the version of PostgreSQL.
 const sameEverywhere = [
-  "{src,openapi,demo,bench,prisma}/**",
+  "{src,openapi,demo,prisma}/**",
   // The portal's pages read through what test/api/admin asks; test/flows/portal.test.ts has the statement of its tiles.
-  "test/{cli,contract,deploy,docs,faults,gates,portal,typescript-client}/**",
+  "test/{bench,cli,contract,deploy,docs,faults,gates,portal,typescript-client}/**",
   "test/security/{anonymous-disk,denial-of-service}.test.ts",
   "test/security/{requests,rules}/**",
   "test/security/every-operation.test.ts",

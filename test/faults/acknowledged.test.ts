@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { check, type Finding } from "../../drills/failover/checks.ts";
-import { cookieOf, startLoad, type Ledger } from "../../drills/failover/load.ts";
-import { startReceiver } from "../../drills/failover/receiver.ts";
-import { makeWorld, type World } from "../../drills/failover/world.ts";
+import { check, type Finding } from "../drills/failover/checks.ts";
+import { cookieOf, startLoad, type Ledger } from "../drills/failover/load.ts";
+import { startReceiver } from "../drills/failover/receiver.ts";
+import { makeWorld, type World } from "../drills/failover/world.ts";
 import { readConfig } from "../../src/config/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { findDifferences, viewOfApp, type PersonRecord } from "../../drills/faults/contents.ts";
-import { watchServerErrors } from "../../drills/faults/server-errors.ts";
+import { findDifferences, viewOfApp, type PersonRecord } from "../drills/faults/contents.ts";
+import { watchServerErrors } from "../drills/faults/server-errors.ts";
 
 const name = { firstFull: "Ada", firstCall: "Ada", last: "Nr 1" };
 const record: PersonRecord = { id: "p1", role: "STUDENT", status: "ACTIVE", name, groups: [{ id: "g1", name: "5a" }] };

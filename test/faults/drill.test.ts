@@ -4,7 +4,7 @@ import { startProgram } from "../support/program.ts";
 
 test("a short drill: nothing that was acknowledged is lost when a process is killed and all connections are cut", async () => {
   const args = ["--minutes", "0.05", "--seed", "3", "--processes", "1", "--only", "kill-worker,cut-connections"];
-  const program = startProgram(["drills/run.ts", "faults", ...args]);
+  const program = startProgram(["test/drills/run.ts", "faults", ...args]);
   const { code } = await program.ended;
   expect(code, program.output()).toBe(0);
   expect(program.output()).toContain("Nothing was lost, doubled or left over.");
@@ -17,7 +17,7 @@ function listBelow(pid: number): number[] {
 }
 
 test("a drill that is told to stop ends everything that it started", async () => {
-  const program = startProgram(["drills/run.ts", "faults", "--only", "kill-worker", "--processes", "1"]);
+  const program = startProgram(["test/drills/run.ts", "faults", "--only", "kill-worker", "--processes", "1"]);
   const [, folder] = await program.says(/logs in (\S+)\.\n/);
   // The processes of the service are there, in whatever state.
   await expect

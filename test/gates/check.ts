@@ -79,9 +79,9 @@ const gates: Gate[] = [
   asUser(allTests),
   ...testsAsRoot(),
   parallel("every operation is tested", { program: "node", args: ["test/proxy/report.ts"], minutes: 1 }),
-  parallel("examples", tests("test:examples", 6)),
-  parallel("clients", tests("test:clients", 8)),
-  parallel("outside generators", tests("test:generators", 8)),
+  parallel("examples", tests("test:examples", 10)),
+  parallel("clients", tests("test:clients", 10)),
+  parallel("outside generators", tests("test:generators", 10)),
   { name: "browser", ...tests("test:browser", 20) },
   ...otherServers(),
 ];

@@ -4,7 +4,7 @@ import type { Request, Response } from "express";
 import type { OpenApiDocument, Operation } from "./document.ts";
 
 // All that depends on internals of express-openapi-validator. Its own middleware compiles every path's pattern at each
-// request, answers HEAD with 405 and adds path parameters to the whole app; bench/README.md has the cost.
+// request, answers HEAD with 405 and adds path parameters to the whole app; test/bench/README.md has the cost.
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const options = {
   strict: false,
