@@ -2,7 +2,7 @@ import { gradeOfNames, type GroupId, type PersonId, type PersonName, type School
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findCardPlaces, type CardPlace } from "../accounts/index.ts";
-import { groupsInReach, listRoleHolders, type Reach } from "../staff/index.ts";
+import { groupsInReach, listRolesOf, type Reach } from "../staff/index.ts";
 import { readGroup } from "./group-record.ts";
 import { personUnknown } from "./whose-person.ts";
 
@@ -36,7 +36,7 @@ export async function findCardHolders(db: RecordStore, subject: Subject, asked: 
   if (found.length > mostCards)
     throw new AppError("invalid", "too_many_cards", `Cards are made for ${mostCards} people at most.`);
   const personIds = found.map(({ personId }) => personId as PersonId);
-  const staff = await listRoleHolders(db, { personIds, now: subject.now });
+  const staff = await listRolesOf(db, { personIds, now: subject.now });
   return found.map((place) => presentHolder(place, staff)).toSorted(byClass);
 }
 
@@ -86,7 +86,7 @@ type SortedHolder = CardHolder & { sortKey: string };
 /** Cards and passwords of people are made by their home school. */
 const isGuest = ({ person, schoolId }: CardPlace): boolean => person.homeSchoolId !== schoolId;
 
-function presentHolder(place: CardPlace, staff: ReadonlySet<PersonId>): SortedHolder {
+function presentHolder(place: CardPlace, staff: ReadonlyMap<PersonId, unknown>): SortedHolder {
   const { person, memberships } = place;
   const classes = memberships.map(({ group }) => group).toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
   const names = classes.map(({ name }) => name);

@@ -10,7 +10,7 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { MakeCard } from "../accounts/index.ts";
-import type { Holder, StaffRole } from "../staff/index.ts";
+import type { RoleHolder, StaffRole } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { operations } from "../../generated/openapi/admin.ts";
 import type { PersonReach } from "./whose-person.ts";
@@ -43,7 +43,7 @@ export type AdminDeps = {
 
 /** Who calls, with the roles that hold at this moment. */
 export type AdminCaller = AccessToken & {
-  holder: Holder;
+  holder: RoleHolder;
   roles: readonly StaffRole[];
   /** What was read before for the same page; null for all who call with a token, and for changes. */
   reads: SharedReads | null;

@@ -13,11 +13,7 @@ import {
 } from "../platform/database/sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
 
-/**
- * The properties whose change an event names, by the type of its subject.
- *
- * Source: the contract; src/webhooks/payload.ts does not compile where the two differ.
- */
+// src/webhooks/payload.ts compiles only if the contract has the same properties.
 export const eventProperties = {
   person: ["name", "role", "status", "groups"],
   group: ["name", "status"],
@@ -26,7 +22,6 @@ export const eventProperties = {
 
 export type EventProperty = { [Type in AppEventType]: (typeof eventProperties)[Type][number] };
 
-/** The channel that is notified when events are committed. */
 export const appEventChannel = "app_event";
 
 // A UUIDv7: the time of the change, then random bits.
@@ -47,13 +42,7 @@ const emitted = {
 
 const inOrder = sql`ORDER BY rank, client_id, subject_id`;
 
-/**
- * Makes the SQL that records what apps are sent, in the transaction of the change.
- *
- * Shape: `events` is a SELECT with the columns client_id, type, subject_id, school_id, action, updated_properties,
- *        reason, reason_until and rank, the order within the change. Answers one row with the number of events, after
- *        which listeners are woken up.
- */
+/** Wakes listeners and returns one row. `events` selects the columns of `emitted` and rank, the order in the change. */
 export const appendAppEvents = (events: Sql, now: Value, traceparent: Value): Sql => sql`
   WITH emitted AS (${events}),
   written AS (
@@ -64,7 +53,7 @@ export const appendAppEvents = (events: Sql, now: Value, traceparent: Value): Sq
 
 const e = table("appEvent", "e");
 
-// What this very transaction wrote has no position yet, and its number.
+// xmin limits it to events of this transaction.
 const takeBack = statement<{ clientIds: string[]; subjectIds: string[] }>(
   (given) => sql`
   DELETE FROM ${e}
@@ -74,16 +63,14 @@ const takeBack = statement<{ clientIds: string[]; subjectIds: string[] }>(
   "events.takeBack",
 );
 
-/** Takes back what the transaction has sent to apps of people, to send it anew. */
 export async function takeBackAppEvents(
   tx: Queryable,
   pairs: readonly { clientId: string; subjectId: string }[],
 ): Promise<void> {
-  const given = {
+  await run(tx, takeBack, {
     clientIds: pairs.map(({ clientId }) => clientId),
     subjectIds: pairs.map(({ subjectId }) => subjectId),
-  };
-  await run(tx, takeBack, given);
+  });
 }
 
 export type WrittenEvent = { clientId: string; type: AppEventType; action: AppEventAction; subjectId: string };
@@ -95,6 +82,6 @@ const selectWritten = statement(
   "events.listWritten",
 );
 
-/** What apps are told of the change under way, read in its transaction. */
+/** Events of the current transaction. */
 export const listWrittenEvents = (tx: Queryable): Promise<WrittenEvent[]> =>
   findRows<WrittenEvent>(tx, selectWritten, {});

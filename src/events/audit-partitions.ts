@@ -2,12 +2,7 @@ import { addDays } from "../platform/clock.ts";
 import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
 import { findRows, identifier, literal, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 
-/**
- * A partition of the audit log.
- *
- * Shape: `until` is the first time that is no longer in it, null of the one for what no other takes; lines of one that
- *        is not of a month are deleted by age, one of a month goes as a whole.
- */
+/** `until` is exclusive, and null for the default partition. */
 export type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
 
 const audit = table("audit");
@@ -20,7 +15,6 @@ const findPartitions = statement(
   WHERE i.inhparent = ${literal("audit")}::regclass ORDER BY until`,
 );
 
-/** Shape: the oldest first; the one for what no other takes last. */
 export async function listAuditPartitions(db: Queryable): Promise<AuditPartition[]> {
   const rows = await findRows<Omit<AuditPartition, "isOfMonth">>(db, findPartitions, {});
   return rows.map((row) => ({ ...row, isOfMonth: monthName.test(row.name) }));
@@ -29,14 +23,10 @@ export async function listAuditPartitions(db: Queryable): Promise<AuditPartition
 const monthOf = (at: Date, later = 0): Date => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later));
 
 const aheadDays = 90;
-/** Of a clock that is years ahead, no more are made at a time. */
+/** Caps each run in case the clock is years ahead. */
 const mostAtOnce = 24;
 
-/**
- * Makes the partitions of the months that are to come; answers their names.
- *
- * Shape: a month of which lines have come already, because nobody made its partition in time, goes without.
- */
+/** Skips months that the default partition has lines of. */
 export async function makeAuditPartitions(db: Pick<Db, "pool">, now: Date): Promise<string[]> {
   const made: string[] = [];
   const until = addDays(now, aheadDays);
@@ -52,30 +42,30 @@ export async function makeAuditPartitions(db: Pick<Db, "pool">, now: Date): Prom
   return made;
 }
 
-// Where somebody reads for longer than this, the others that write would wait for both: it is tried at the next run.
-const setPatience = statement(() => sql`SET LOCAL lock_timeout = '100ms'`);
+// A longer wait for a reader would block writers too; the next run tries again.
+const setLockTimeout = statement(() => sql`SET LOCAL lock_timeout = '100ms'`);
 
 const lock = statement(() => sql`LOCK TABLE ${audit} IN SHARE UPDATE EXCLUSIVE MODE`);
 
-/** Answers whether the table was altered: not where a lock is not to be had, or where `refusals` came of it. */
-async function alter(db: Pick<Db, "pool">, steps: readonly Sql[], refusals: readonly string[]): Promise<boolean> {
+/** Returns false for a lock timeout or an `expected` error code. */
+async function alter(db: Pick<Db, "pool">, steps: readonly Sql[], expected: readonly string[]): Promise<boolean> {
   try {
     await withTransaction(db, async (tx) => {
-      for (const step of [setPatience, lock, ...steps.map((made) => statement(() => made))]) await run(tx, step, {});
+      for (const step of [setLockTimeout, lock, ...steps.map((made) => statement(() => made))]) await run(tx, step, {});
     });
     return true;
   } catch (error) {
-    if ([lockNotAvailable, ...refusals].includes((error as { code?: string }).code ?? "")) return false;
+    if ([lockNotAvailable, ...expected].includes((error as { code?: string }).code ?? "")) return false;
     throw error;
   }
 }
 
 const lockNotAvailable = "55P03";
-/** Another process has made it; the partition for all else has lines of that month. */
-const refusalsOfMaking = ["42P07", "23514"];
-const goneAlready = "42P01";
+/** The partition exists already; the default partition has lines of that month. */
+const duplicateOrOverlapping = ["42P07", "23514"];
+const undefinedTable = "42P01";
 
-// Made beside the log and then attached, because CREATE TABLE … PARTITION OF keeps everybody from writing.
+// Created separately and then attached: CREATE TABLE … PARTITION OF would block all writers.
 function makePartition(
   db: Pick<Db, "pool">,
   { name, from, to }: { name: string; from: Date; to: Date },
@@ -86,14 +76,13 @@ function makePartition(
     sql`CREATE TABLE ${partition} (LIKE ${audit} INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (id))`,
     sql`ALTER TABLE ${audit} ATTACH PARTITION ${partition} FOR VALUES FROM (${first}) TO (${end})`,
   ];
-  return alter(db, steps, refusalsOfMaking);
+  return alter(db, steps, duplicateOrOverlapping);
 }
 
-/** Drops the partitions that have no line of `before` or later; answers their names. */
 export async function dropAuditPartitions(db: Pick<Db, "pool">, before: Date): Promise<string[]> {
   const dropped: string[] = [];
   for (const { name, until } of await listAuditPartitions(db.pool))
-    if (until !== null && until <= before && (await alter(db, [sql`DROP TABLE ${identifier(name)}`], [goneAlready])))
+    if (until !== null && until <= before && (await alter(db, [sql`DROP TABLE ${identifier(name)}`], [undefinedTable])))
       dropped.push(name);
   return dropped;
 }

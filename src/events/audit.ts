@@ -3,12 +3,7 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { insert, literal, sql, type Sql } from "../platform/database/sql.ts";
 
-/**
- * When a change was asked for, by whom and in which request.
- *
- * Shape: `actorId` is the name of a program, or `person:` or `app:` with the id of who called the admin API;
- *        `actorRole` is the staff role in which they did.
- */
+/** Who asked for a change, and when. `actorId` is a program's name, or `person:` or `app:` with the caller's id. */
 export type Origin = {
   at: Date;
   actorId?: string | undefined;
@@ -16,7 +11,6 @@ export type Origin = {
   requestId?: string | undefined;
 };
 
-/** Names a person of the staff as an actor. */
 export const personActor = (personId: string): string => `person:${personId}`;
 
 export type AuditLine = Origin & {
@@ -44,11 +38,6 @@ const rowOf = (line: AuditLine): AuditRow => ({
   detail: (line.detail ?? {}) as Prisma.InputJsonObject,
 });
 
-/**
- * Adds what changed to the lines that a change recorded, in its transaction.
- *
- * Shape: the lines of one request; `before` and `after` hold the properties that differ, and no secrets.
- */
 export async function recordDifference(
   { prisma }: RecordStore,
   { at, requestId }: { at: Date; requestId: string },
@@ -61,21 +50,15 @@ export async function recordDifference(
   await prisma.audit.updateMany({ where: { at, requestId }, data });
 }
 
-/** Records an audit line, in the transaction of what it says. */
 export async function recordAudit({ prisma }: RecordStore, line: AuditLine): Promise<void> {
   await prisma.audit.createMany({ data: [rowOf(line)] });
 }
 
-/** Records several audit lines, in the transaction of what they say. */
 export async function recordAuditLines({ prisma }: RecordStore, lines: readonly AuditLine[]): Promise<void> {
   await prisma.audit.createMany({ data: lines.map(rowOf) });
 }
 
-/**
- * SQL that records one audit line for each row of a relation.
- *
- * Shape: the relation has the columns id (a UUIDv7), at, client_id, person_id and request_id.
- */
+/** SQL that writes an audit line per row of `relation`: columns id (a UUIDv7), at, client_id, person_id, request_id. */
 export const recordAuditFrom = (relation: Sql, action: string): Sql =>
   insert(
     "audit",
@@ -90,16 +73,9 @@ export const recordAuditFrom = (relation: Sql, action: string): Sql =>
     sql`FROM ${relation} line`,
   );
 
-/**
- * Takes a person's id out of every line about them and by them, and what changed of them; part of deleting the person
- * for good.
- *
- * Shape: what stays says that something was done at a school or for an app, and when. Who deleted a person is found by
- *        the time of the tombstone.
- */
 export async function forgetInAudit(tx: RecordStore, personId: string): Promise<void> {
   const nothing = { before: Prisma.DbNull, after: Prisma.DbNull };
-  // What people did to their own record in no role stands under both ids; the index of actors has roles only.
+  // Changes of one's own record have both ids; the index on actor_id only covers lines with a role.
   await tx.prisma.audit.updateMany({
     where: { personId, actorId: personActor(personId) },
     data: { actorId: "person" },

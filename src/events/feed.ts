@@ -1,4 +1,4 @@
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable, RecordStore } from "../platform/database/db.ts";
 import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 import type { EventProperty } from "./app-event.ts";
 
@@ -14,21 +14,19 @@ export type AppEvent = {
   subjectId: string;
   schoolId: string | null;
   updatedProperties: EventProperty[AppEventType][];
-  /** Why a subject was deleted from the app's view. */
   reason: DeleteReason | null;
-  /** Until when a soft-deleted person may be restored. */
   reasonUntil: Date | null;
 };
 
-type Asked = {
+type FeedQuery = {
   clientId: string;
   types: readonly AppEventType[];
-  /** The position behind which to read; null asks for the end of the feed. */
+  /** The last position that was read; null asks for the end of the feed. */
   after: string | null;
   limit: number;
 };
 
-/** `expired`: events behind the position may have been swept away, or it was never given. */
+/** `expired`: events after the position may have been swept, or the position was never issued. */
 export type Events = { kind: "events"; events: AppEvent[]; next: string; more: boolean } | { kind: "expired" };
 
 const feed = table("eventFeed", "feed");
@@ -46,7 +44,7 @@ const eventFields: { readonly [Field in keyof AppEvent]: Sql } = {
   reasonUntil: event.reasonUntil,
 };
 
-const selectEvents = statement<Asked>(
+const selectEvents = statement<FeedQuery>(
   ({ clientId, types, after, limit }) => sql`
   SELECT ${feed.lastPosition} AS "lastPosition",
     ${feed.sweptPosition} > ${after}::bigint OR ${feed.lastPosition} < ${after}::bigint AS "isExpired", e.*
@@ -60,17 +58,28 @@ const selectEvents = statement<Asked>(
 
 type Row = { lastPosition: string; isExpired: boolean | null } & (AppEvent | { position: null });
 
-/**
- * Lists what an app was sent, in order.
- *
- * Shape: `next` is where to go on; at the end of the feed that is the end, also when the last events were for others.
- */
-export async function listEvents(db: Queryable, { clientId, types, after, limit }: Asked): Promise<Events> {
-  const rows = await findRows<Row, Asked>(db, selectEvents, { clientId, types, after, limit: limit + 1 });
+/** `next` moves to the end of the feed even if the last events are other apps'. */
+export async function listEvents(db: Queryable, { clientId, types, after, limit }: FeedQuery): Promise<Events> {
+  const rows = await findRows<Row, FeedQuery>(db, selectEvents, { clientId, types, after, limit: limit + 1 });
   const [{ lastPosition, isExpired }] = rows as [Row];
   if (isExpired) return { kind: "expired" };
   const found = rows.flatMap((row) => (row.position === null ? [] : [row]));
   const events = found.slice(0, limit);
   const more = found.length > limit;
   return { kind: "events", events, next: more ? events.at(-1)!.position : lastPosition, more };
+}
+
+export type EventOfSubject = { at: Date; clientId: string; action: string };
+
+/** Newest first. */
+export function listEventsOf(
+  { prisma }: RecordStore,
+  { subjectId, limit }: { subjectId: string; limit: number },
+): Promise<EventOfSubject[]> {
+  return prisma.appEvent.findMany({
+    where: { subjectId },
+    select: { at: true, clientId: true, action: true },
+    orderBy: { seq: "desc" },
+    take: limit,
+  });
 }

@@ -1,12 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 
-/**
- * Which lines: all that is given must hold.
- *
- * Shape: `among` are lines about one of these schools or apps; `since` is the first time, `until` the one after the
- *        last; `after` is the last line of the part before.
- */
+/** All conditions must hold; `among` means any of these schools or apps, `until` is exclusive. */
 export type AuditFilter = {
   personId?: string | undefined;
   actorId?: string | undefined;
@@ -17,7 +12,6 @@ export type AuditFilter = {
   since?: Date | undefined;
   until?: Date | undefined;
   after?: { at: Date; id: string } | undefined;
-  /** Backwards: the newest last. */
   isOldestFirst?: boolean | undefined;
   limit: number;
 };
@@ -37,7 +31,6 @@ export type RecordedAudit = {
   after: unknown;
 };
 
-/** Audit lines, the newest first unless asked otherwise. */
 export function listAudit(
   { prisma }: RecordStore,
   { limit, among, since, until, after, isOldestFirst = false, ...where }: AuditFilter,

@@ -1,21 +1,16 @@
-import { withTransaction, type Db } from "../platform/database/db.ts";
+import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
 
 type Storage = Pick<Db, "pool">;
 
-/**
- * Gives committed events their place in the order that everybody reads.
- *
- * Shape: answers how many were placed. Any number of processes may call it; they take turns. After a reader has seen a
- *        position, no lower one appears.
- */
+/** Processes take turns: after a reader has seen a position, no lower one appears. */
 export async function sequenceEvents(db: Storage, batch = 5000): Promise<number> {
   let placed = 0;
   for (let last = batch; last === batch; placed += last) last = await sequenceSome(db, batch);
   return placed;
 }
 
-/** Places the first of them; answers how many, fewer than `batch` when there are no more. */
+/** Handles one batch; a result below `batch` means that no more events wait. */
 export async function sequenceSome(db: Storage, batch: number): Promise<number> {
   return (await isAnyWaiting(db)) ? placeBatch(db, batch) : 0;
 }
@@ -27,13 +22,12 @@ const findWaiting = statement(() => sql`SELECT FROM ${e} WHERE ${e.position} IS 
 
 const isAnyWaiting = async ({ pool }: Storage): Promise<boolean> => (await run(pool, findWaiting, {})) > 0;
 
-// Events are looked for after the row is locked: those that another process has placed wait no more.
+// Lock first, then look: events that another process has placed meanwhile must not be found.
 const takeTurn = statement(() => sql`SELECT FROM ${feed} FOR UPDATE`, "events.takeTurn");
 
 const next = table("appEvent", "next");
 
-// Updated by the primary key alone: statistics know of no event that waits, and would make a loop over all of them for
-// each.
+// Joins by primary key only: statistics rarely show waiting events, and the planner would choose a nested loop.
 const place = statement<{ batch: number }>(
   ({ batch }) => sql`
   WITH waiting AS MATERIALIZED (
@@ -55,3 +49,15 @@ async function placeBatch(db: Storage, batch: number): Promise<number> {
     return rows[0]!.placed;
   });
 }
+
+// The time in microseconds is ahead of every position ever issued, even after several restores of the same backup.
+const now = sql`(extract(epoch FROM now()) * 1000000)::bigint`;
+const ahead = sql`greatest(${feed.lastPosition} + 1, ${now})`;
+
+const restart = statement(
+  () => update("eventFeed", "feed", { lastPosition: ahead, sweptPosition: ahead }),
+  "events.restartFeed",
+);
+
+/** Restoring a backup ends all cursors with it, so that apps read everything anew. */
+export const restartFeed = async (tx: Queryable): Promise<void> => void (await run(tx, restart, {}));

@@ -1,19 +1,20 @@
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import { findRows, identifier, sql, statement, table, type Statement } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { dropAuditPartitions, listAuditPartitions, makeAuditPartitions } from "./audit-partitions.ts";
 
-type Given = { before: Date; last: Date; batch: number };
+type Batch = { before: Date; last: Date; batch: number };
 type Swept = { gone: number; last: Date | null };
 
 const a = table("audit", "a");
 const gone = table("audit", "gone");
 
-// Looks at the oldest without a condition on their age, and deletes by primary key: PostgreSQL reads both by index,
-// whatever its statistics say. `last` passes over what an earlier batch deleted and vacuum has not removed yet.
-const sweepBatch = (partition: string): Statement<Given> =>
-  statement<Given>(
+// Reads the oldest lines by index and deletes by primary key, whatever the statistics say. `last` skips dead rows that
+// vacuum has not removed yet.
+const sweepBatch = (partition: string): Statement<Batch> =>
+  statement<Batch>(
     ({ before, last, batch }) => sql`
   WITH oldest AS MATERIALIZED (
     SELECT ${a.id}, ${a.at} FROM ${identifier(partition)} a WHERE ${a.at} >= ${last} ORDER BY ${a.at} LIMIT ${batch}),
@@ -24,36 +25,32 @@ const sweepBatch = (partition: string): Statement<Given> =>
     `events.sweep_${partition}`,
   );
 
-type Asked = { signal: AbortSignal; batch?: number };
+type SweepOptions = { signal: AbortSignal; batch?: number };
 
-/**
- * Removes audit lines older than `before`: the partition of a month with its last line, all else by age, each batch in
- * a transaction of its own. Answers how many lines were deleted by age.
- */
-export async function sweepAudit(db: Pick<Db, "pool">, before: Date, asked: Asked): Promise<number> {
+/** Returns the number of deleted lines, without those of dropped partitions. */
+export async function sweepAudit(db: Pick<Db, "pool">, before: Date, options: SweepOptions): Promise<number> {
   await dropAuditPartitions(db, before);
   let swept = 0;
   for (const { name, isOfMonth } of await listAuditPartitions(db.pool))
-    if (!isOfMonth) swept += await sweepPartition(db, name, { ...asked, before });
+    if (!isOfMonth) swept += await sweepPartition(db, name, { ...options, before });
   return swept;
 }
 
 async function sweepPartition(
   db: Pick<Db, "pool">,
   name: string,
-  { before, signal, batch = 5000 }: Asked & { before: Date },
+  { before, signal, batch: most }: SweepOptions & { before: Date },
 ): Promise<number> {
   const sweep = sweepBatch(name);
-  let swept = 0;
-  for (let [count, last] = [batch, new Date(0)]; count === batch && !signal.aborted; swept += count) {
-    const [row] = await findRows<Swept, Given>(db.pool, sweep, { before, last, batch });
-    count = row!.gone;
+  let last = new Date(0);
+  const removeBatch = async (batch: number) => {
+    const [row] = await findRows<Swept, Batch>(db.pool, sweep, { before, last, batch });
     last = row!.last ?? last;
-  }
-  return swept;
+    return row!.gone;
+  };
+  return removeInBatches(signal, removeBatch, most);
 }
 
-/** Makes the partitions of the months to come, and removes what is old. Units: days of 24 hours. */
 export const makeAuditSweepJob = ({
   db,
   clock,

@@ -1,3 +1,4 @@
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
@@ -6,7 +7,7 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 const e = table("appEvent", "e");
 const feed = table("eventFeed", "feed");
 
-// Oldest first and without a gap, so that the end of what is gone is one position.
+// Contiguous from the oldest event, so that one position says where the feed begins.
 const findBoundary = statement<{ before: Date; batch: number }>(
   ({ before, batch }) => sql`
   SELECT coalesce(min(position) FILTER (WHERE at >= ${before}) - 1, max(position)) AS boundary
@@ -23,18 +24,11 @@ const rememberBoundary = statement<Boundary>(({ boundary }) =>
   update("eventFeed", "feed", { sweptPosition: sql`greatest(${feed.sweptPosition}, ${boundary})` }),
 );
 
-type Asked = { signal: AbortSignal; batch?: number };
-
-/** Takes events older than `before` from the feed and remembers up to where; answers how many there were. */
-export async function sweepEvents(
+export const sweepEvents = (
   db: Pick<Db, "pool">,
   before: Date,
-  { signal, batch = 5000 }: Asked,
-): Promise<number> {
-  let swept = 0;
-  for (let gone = batch; gone === batch && !signal.aborted; swept += gone) gone = await sweepBatch(db, before, batch);
-  return swept;
-}
+  { signal, batch }: { signal: AbortSignal; batch?: number },
+): Promise<number> => removeInBatches(signal, (most) => sweepBatch(db, before, most), batch);
 
 async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {
@@ -45,7 +39,6 @@ async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Pr
   });
 }
 
-/** Units: days of 24 hours. */
 export const makeEventSweepJob = ({
   db,
   clock,
@@ -59,3 +52,17 @@ export const makeEventSweepJob = ({
   everySeconds: 3600,
   run: async (signal) => void (await sweepEvents(db, addDays(clock(), -feedDays), { signal })),
 });
+
+const oldest = table("appEvent", "oldest");
+
+const deleteSome = statement<{ clientId: string; batch: number }>(
+  ({ clientId, batch }) => sql`
+  DELETE FROM ${e} WHERE ${e.id} = ANY (ARRAY(
+    SELECT ${oldest.id} FROM ${oldest} WHERE ${oldest.clientId} = ${clientId} LIMIT ${batch}))`,
+  "events.forgetSome",
+);
+
+/** In batches, so that `sequenceEvents` never waits long. */
+export async function forgetEventsOf(db: Pick<Db, "pool">, clientId: string, batch = 5000): Promise<void> {
+  while ((await run(db.pool, deleteSome, { clientId, batch })) > 0);
+}

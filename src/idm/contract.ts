@@ -25,7 +25,7 @@ export const enums: EnumsAgree<
     ChangeType: AppEventType;
     EventAction: AppEventAction;
     GroupStatus: GroupStatus;
-    /** A school syncs nobody of another role. */
+    /** Schools sync no people with the role OTHER. */
     PersonRole: Exclude<PersonRole, "OTHER">;
     UserRole: PersonRole;
     UserStatus: PersonStatus;

@@ -6,12 +6,13 @@ import type { components } from "../../generated/openapi/idm.ts";
 
 type Problem = components["schemas"]["Problem"];
 
-type Told = { typeOf: ProblemType; requestId: string };
-
-const presentProblem = ({ status, code, message }: AppError, { typeOf, requestId }: Told): Problem =>
+const presentProblem = (
+  { status, code, message }: AppError,
+  { typeOf, requestId }: { typeOf: ProblemType; requestId: string },
+): Problem =>
   present<Problem>({ type: typeOf(code), title: STATUS_CODES[status] ?? "Error", status, message, code, requestId });
 
-/** Makes what renders `application/problem+json`. Source: RFC 9457, with the text in `message`. */
+/** Source: RFC 9457, with the text in `message`. */
 export const makeRenderProblem =
   (typeOf: ProblemType): RenderFailure =>
   (failure, res) => {

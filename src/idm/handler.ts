@@ -5,7 +5,7 @@ import type { operations } from "../../generated/openapi/idm.ts";
 
 export type IdmHandler<Id extends keyof operations> = Handler<operations[Id], AccessToken>;
 
-// What is not there and what the app may not see are answered alike.
+// Missing and hidden records get the same error.
 export const schoolNotFound = () => new AppError("not_found", "school_not_found", "School not found for this app");
 export const organizationNotFound = () => new AppError("not_found", "organization_not_found", "Organization not found");
 export const groupNotFound = () => new AppError("not_found", "group_not_found", "Group not found");

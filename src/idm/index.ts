@@ -44,7 +44,7 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
   listSchoolUsers,
 };
 
-/** Those who ask from within this process, as an app. */
+/** Callers within this process, acting as an app. */
 type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
 
 export type IdmDeps = {
@@ -55,9 +55,9 @@ export type IdmDeps = {
   document: OpenApiDocument;
   cursorKeys: EncryptionKeys;
   log: Log;
-  /** Where the pages are that explain errors. */
+  /** Base URL of the pages that explain errors. */
   issuerUrl: string;
-  /** Holds every answer against the contract: for development and tests. */
+  /** Validates every answer against the contract (development and tests). */
   checkAnswers: boolean;
 };
 

@@ -11,10 +11,7 @@ import type { IdmHandler } from "./handler.ts";
 
 type Change = components["schemas"]["Change"];
 
-/**
- * Makes the handler of the change feed. What was committed before a call is in its answer, also when no worker runs;
- * with a replica, what that has received.
- */
+/** Every change committed before the call is in the answer, even if no worker runs (with a replica: once it has it). */
 export const makeListChanges =
   ({
     changes,
@@ -31,12 +28,12 @@ export const makeListChanges =
       const after = query.after === undefined ? null : readChangeCursor(cursorKeys, caller.clientId, query.after);
       await sequenceEvents(changes);
       const types = typesFor(caller);
-      const asked = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
-      // Read from the server of the lists, so that a cursor is never ahead of what is read after it. A replica that is
-      // behind may not know the cursor; then it has nothing new, and the primary's events would lead past the lists.
-      let read = await listEvents(reads.pool, asked);
+      const request = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
+      // Read from the server that lists use, so that a cursor is never ahead of them. A replica that lags may not know
+      // the cursor yet; it has nothing new then.
+      let read = await listEvents(reads.pool, request);
       if (read.kind === "expired" && after !== null && reads.isReplica) {
-        const known = await listEvents(changes.pool, { ...asked, limit: 1 });
+        const known = await listEvents(changes.pool, { ...request, limit: 1 });
         if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
       }
       if (read.kind === "expired") throw expired();

@@ -40,7 +40,7 @@ const g = table("group", "g");
 const m = table("membership", "m");
 const a = readTable("affiliation", "a");
 
-export const school = ({ client }: Asked) =>
+export const school = ({ client }: Scope) =>
   jsonObject<School>()({
     id: jsonCode(s.id),
     name: jsonText(s.name),
@@ -59,7 +59,7 @@ export const school = ({ client }: Asked) =>
     schoolingLevel: jsonGranted(client, "SCHOOLING_LEVEL", s, (s) => jsonNullable(s.schoolingLevel)),
   });
 
-const name = ({ client }: Asked): JsonSql<Schemas["PersonName"]> =>
+const name = ({ client }: Scope): JsonSql<Schemas["PersonName"]> =>
   jsonGranted(client, "PERSON_NAME", p, (p) =>
     jsonWhen(
       sql`${p.last} IS NOT NULL`,
@@ -71,26 +71,22 @@ const name = ({ client }: Asked): JsonSql<Schemas["PersonName"]> =>
     ),
   );
 
-/** The groups in a person's record, looked up person by person: fast whatever the planner expects of a school. */
-const groupsOf = <T>(item: JsonSql<T>, { client, school }: Asked) =>
+/** The groups in a person's record, looked up per person: fast whatever the planner expects of a school. */
+const groupsOf = <T>(item: JsonSql<T>, { client, school }: Scope) =>
   jsonFrom(jsonArray(item, sql`${g.sortKey}, ${g.id}`), fromShownGroupsOf(client, p.id, school));
 
-/** The app that asks, and the school that it asks about. */
+/** Parameters of the lists of one school. */
 export type OfSchool = { client: string; school: string };
 
-/** The same in a statement, with the school where the list of one is asked for. */
-type Asked = { client: Value; school?: Value };
+/** Whose view a record is built for; `school` limits it to the groups of that school. */
+type Scope = { client: Value; school?: Value };
 
-/** What the lists of one school have in common. */
 export const ofSchool = ({ client, school }: Parameters<OfSchool>) => ({
   shown: schoolIsShown(client, school),
   version: viewVersion(client, sql`SELECT ${school}::uuid`),
 });
 
-/**
- * The people of a school in the order of the list: by name from an index; by id, ids alone are sorted and records are
- * read one by one.
- */
+/** The people of a school in list order: by name from an index; by id, sorting ids before records are read. */
 export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) {
   const sortKey = peopleSortKey(order, a, a.personId);
   if (order === "name") {
@@ -113,10 +109,8 @@ export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) 
   };
 }
 
-/** A list of people in either order. */
 type PeopleLists<T> = Record<PeopleOrder, ListQuery<T, OfSchool>>;
 
-/** Makes the lists of the people of a school: all that differs is who is shown, and as what. */
 export function makePeopleLists<T extends object>(
   list: string,
   build: (given: Parameters<OfSchool>) => { item: JsonSql<T>; visible: Visible },
@@ -134,47 +128,47 @@ const userGroup = jsonObject<Schemas["UserGroup"]>()({
   name: jsonText(g.name),
   status: jsonCode<Schemas["UserGroup"]["status"]>(g.status),
 });
-export const user = (asked: Asked) =>
+export const user = (scope: Scope) =>
   jsonObject<User>()({
     id: jsonCode(p.id),
-    name: name(asked),
+    name: name(scope),
     status: jsonCode<User["status"]>(p.status),
     role: jsonCode<User["role"]>(p.role),
-    groups: groupsOf(userGroup, asked),
+    groups: groupsOf(userGroup, scope),
   });
 
 const personGroup = jsonObject<Schemas["PersonGroup"]>()({ id: jsonCode(g.id), name: jsonText(g.name) });
-const personFields = (asked: Asked) => ({
+const personFields = (scope: Scope) => ({
   id: jsonCode(p.id),
   role: jsonCode<Person["role"]>(p.role),
-  name: name(asked),
-  sourceSystemIdentifier: jsonGranted(asked.client, "SOURCE_SYSTEM_IDENTIFIER", p, (p) =>
+  name: name(scope),
+  sourceSystemIdentifier: jsonGranted(scope.client, "SOURCE_SYSTEM_IDENTIFIER", p, (p) =>
     jsonNullable(p.sourceSystemIdentifier),
   ),
-  groups: groupsOf(personGroup, asked),
+  groups: groupsOf(personGroup, scope),
 });
 
-export const person = (asked: Asked) => jsonObject<Person>()(personFields(asked));
-export const listedPerson = (asked: Asked) => jsonObject<ListedPerson>()({ ...personFields(asked), status: undefined });
-export const listedPersonWithStatus = (asked: Asked) =>
+export const person = (scope: Scope) => jsonObject<Person>()(personFields(scope));
+export const listedPerson = (scope: Scope) => jsonObject<ListedPerson>()({ ...personFields(scope), status: undefined });
+export const listedPersonWithStatus = (scope: Scope) =>
   jsonObject<ListedPerson>()({
-    ...personFields(asked),
+    ...personFields(scope),
     status: jsonCode<NonNullable<ListedPerson["status"]>>(p.status),
   });
 
 const groupFields = { id: jsonCode(g.id), name: jsonText(g.name) };
-const member = (asked: Asked) =>
+const member = (scope: Scope) =>
   jsonObject<Schemas["Member"]>()({
     id: jsonCode(p.id),
     role: jsonCode<Schemas["Member"]["role"]>(memberRole(m, p)),
-    name: name(asked),
+    name: name(scope),
   });
 
-export const group = (asked: Asked) => {
-  const order = sql`${granted(asked.client, "PERSON_NAME", p, ({ sortKey }) => sortKey)}, ${p.id}`;
+export const group = (scope: Scope) => {
+  const order = sql`${granted(scope.client, "PERSON_NAME", p, ({ sortKey }) => sortKey)}, ${p.id}`;
   return jsonObject<Group>()({
     ...groupFields,
-    members: jsonFrom(jsonArray(member(asked), order), fromShownMembersOf(g.id)),
+    members: jsonFrom(jsonArray(member(scope), order), fromShownMembersOf(g.id)),
   });
 };
 export const listedGroup = jsonObject<ListedGroup>()({

@@ -2,7 +2,7 @@ import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
-import { findRoles, listHigherHolders, listLastOperators, type Holder, type StaffRole } from "../staff/index.ts";
+import { findRoles, listHigherHolders, listLastOperators, type RoleHolder, type StaffRole } from "../staff/index.ts";
 import type { SchoolPart } from "./difference.ts";
 import { i } from "./tables.ts";
 
@@ -44,6 +44,6 @@ async function findRolesOfActor(
 ): Promise<readonly StaffRole[] | null> {
   const [, kind, id] = /^(person|app):(.*)$/.exec(actorId ?? "") ?? [];
   if (kind === undefined || id === undefined) return null;
-  const holder: Holder = kind === "person" ? { personId: id as PersonId } : { clientId: id as ClientId };
+  const holder: RoleHolder = kind === "person" ? { personId: id as PersonId } : { clientId: id as ClientId };
   return findRoles(tx, holder, now);
 }

@@ -23,16 +23,13 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import { takeToken } from "../platform/database/token-bucket.ts";
 import { hashInTurn, makePassword, setLoginIn } from "../accounts/index.ts";
 import { getSandbox, type Sandbox, type SandboxId } from "./find.ts";
-import { accounts, audiences, groups, leavers, schools, type AccountKind, type Place } from "./world.ts";
+import { accounts, audiences, groups, leavers, schools, type AccountKind, type SchoolKey } from "./world.ts";
 
-/** Units: in days. */
-const lifetime = 30;
-/** As many as an app has at a time. */
+const lifetimeDays = 30;
 export const mostSandboxes = 3;
-/** What one leaves behind, such as events, outlives it. */
-const ofApp = { capacity: 20, refillSeconds: 86_400 };
+/** Limits creation too, because events and audit lines outlive a sandbox. */
+const creationLimit = { capacity: 20, refillSeconds: 86_400 };
 
-/** An invented person who can sign in, and what is to be expected of it. */
 export type SandboxLogin = {
   kind: AccountKind;
   personId: PersonId;
@@ -46,23 +43,18 @@ export type SandboxLogin = {
 
 export type CreatedSandbox = { sandbox: Sandbox; accounts: SandboxLogin[] };
 
-type Wanted<T> = {
+type SandboxRequest<T> = {
   clientId: ClientId;
   restoreWindowDays: number;
-  /** Runs at the end of the change, in its transaction. */
+  /** Runs at the end of the transaction. */
   finish: (change: Change, made: CreatedSandbox) => Promise<T>;
 };
 
-/**
- * Makes a sandbox for an app: two schools that share data with it, and people who can sign in.
- *
- * Shape:  the passwords are in the answer, and nowhere else.
- * Errors: not_found app_not_found; conflict too_many_sandboxes.
- */
-export async function createSandbox<T>(db: PrismaDb, wanted: Wanted<T>, origin: Origin): Promise<T> {
-  const { clientId, restoreWindowDays, finish } = wanted;
-  // Before the passwords are hashed, which keeps others waiting who make passwords.
-  await refuseFourth(db, clientId);
+/** Only the result has the passwords. Errors: not_found app_not_found; conflict too_many_sandboxes. */
+export async function createSandbox<T>(db: PrismaDb, request: SandboxRequest<T>, origin: Origin): Promise<T> {
+  const { clientId, restoreWindowDays, finish } = request;
+  // Checked before hashing, which delays everybody else who sets passwords.
+  await refuseOverLimit(db, clientId);
   await refuseTooOften(db, clientId, origin.at);
   const secrets = await Promise.all(
     accounts.map(async () => {
@@ -95,38 +87,35 @@ export async function createSandbox<T>(db: PrismaDb, wanted: Wanted<T>, origin: 
   });
 }
 
-/** Errors: not_found app_not_found; conflict too_many_sandboxes. */
 async function openSandbox({ tx, now }: Change, clientId: ClientId): Promise<SandboxId> {
   if ((await lockApp(tx, clientId)) === null) throw appNotFound();
-  await refuseFourth(tx, clientId);
+  await refuseOverLimit(tx, clientId);
   const id = makeUuid(now) as SandboxId;
-  await tx.prisma.sandbox.create({ data: { id, clientId, createdAt: now, expiresAt: addDays(now, lifetime) } });
+  await tx.prisma.sandbox.create({ data: { id, clientId, createdAt: now, expiresAt: addDays(now, lifetimeDays) } });
   return id;
 }
 
 const tooMany = (message: string) => new AppError("conflict", "too_many_sandboxes", message);
 
-/** Errors: conflict too_many_sandboxes. */
-async function refuseFourth({ prisma }: RecordStore, clientId: ClientId): Promise<void> {
+async function refuseOverLimit({ prisma }: RecordStore, clientId: ClientId): Promise<void> {
   if ((await prisma.sandbox.count({ where: { clientId } })) >= mostSandboxes)
     throw tooMany(`The app has ${mostSandboxes} sandboxes, which is as many as it may have. Delete one first.`);
 }
 
-/** Errors: conflict too_many_sandboxes, where the app made twenty within 24 hours. */
 async function refuseTooOften(db: PrismaDb, clientId: ClientId, now: Date): Promise<void> {
   const key = hash("sha256", `sandboxes of ${clientId}`, "buffer");
-  const next = await takeToken(db.pool, { key, ...ofApp }, now);
+  const next = await takeToken(db.pool, { key, ...creationLimit }, now);
   if (next !== null)
-    throw tooMany(`Too many sandboxes were made for the app. The next one can be made at ${next.toISOString()}.`);
+    throw tooMany(`The app has created too many sandboxes. It can create the next one at ${next.toISOString()}.`);
 }
 
-type Ids = Record<Place, SchoolId>;
+type Ids = Record<SchoolKey, SchoolId>;
 type Groups = Record<string, GroupId>;
-const places: readonly Place[] = ["main", "second"];
+const schoolKeys: readonly SchoolKey[] = ["main", "second"];
 
 async function makeSchools(change: Change, sandboxId: SandboxId): Promise<Ids> {
-  const make = (place: Place) =>
-    createSchool(change, { ...schools[place], officialId: `sandbox-${sandboxId}-${place}`, sandboxId });
+  const make = (key: SchoolKey) =>
+    createSchool(change, { ...schools[key], officialId: `sandbox-${sandboxId}-${key}`, sandboxId });
   return { main: await make("main"), second: await make("second") };
 }
 
@@ -143,14 +132,14 @@ async function makeGrants(
   change: Change,
   { clientId, ids, made }: { clientId: ClientId; ids: Ids; made: Groups },
 ): Promise<void> {
-  for (const place of places) {
-    const synced = Object.entries(groups).filter(([, group]) => group.at === place && group.isSynced);
+  for (const key of schoolKeys) {
+    const synced = Object.entries(groups).filter(([, group]) => group.at === key && group.isSynced);
     await setGrant(change, {
       clientId,
-      schoolId: ids[place],
+      schoolId: ids[key],
       sync: true,
-      signOn: { kind: "ROLES", roles: audiences[place] },
-      syncedGroups: synced.map(([key]) => made[key]!),
+      signOn: { kind: "ROLES", roles: audiences[key] },
+      syncedGroups: synced.map(([group]) => made[group]!),
     });
   }
 }
@@ -166,7 +155,7 @@ async function makeAccounts(change: Change, { ids, made, secrets, restoreWindowD
   const prefix = `sandbox-${makeCode()}`;
   const logins: SandboxLogin[] = [];
   for (const [at, { kind, username: ending, name, role, ...account }] of accounts.entries()) {
-    const schoolIds = account.at.map((place) => ids[place]);
+    const schoolIds = account.at.map((key) => ids[key]);
     const person = { role, name, schools: schoolIds, sourceSystemIdentifier: ending };
     const personId = await createPerson(change, person);
     for (const key of account.groups) await addMembership(change, { groupId: made[key]!, personId });
@@ -180,8 +169,8 @@ async function makeAccounts(change: Change, { ids, made, secrets, restoreWindowD
   return logins;
 }
 
-const signs = "bcdfghjkmnpqrstvwxyz23456789";
+const letters = "bcdfghjkmnpqrstvwxyz23456789";
 const codeLength = 8;
 
-/** What the user names of one sandbox have in common, so that none is taken. Units: 38 bits. */
-const makeCode = (): string => Array.from({ length: codeLength }, () => signs[randomInt(signs.length)]!).join("");
+/** A random prefix (38 bits) that keeps user names of different sandboxes apart. */
+const makeCode = (): string => Array.from({ length: codeLength }, () => letters[randomInt(letters.length)]!).join("");

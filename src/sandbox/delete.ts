@@ -10,13 +10,7 @@ import { forgetPerson } from "../accounts/index.ts";
 import { forgetFiguresOfSchool } from "../traffic/index.ts";
 import { lockSandbox, type Sandbox, type SandboxId } from "./find.ts";
 
-/**
- * Deletes a sandbox with its schools and people. The app is told as if each of them had left.
- *
- * Shape:  `check` may refuse it, when nobody else changes it any more. What stays are the
- *         events of the app, and audit lines, until they are swept; there are no tombstones.
- * Errors: not_found sandbox_not_found.
- */
+/** Notifies the app; leaves no tombstones. Errors: not_found sandbox_not_found; what `check` throws. */
 export function deleteSandbox(
   db: PrismaDb,
   id: SandboxId,
@@ -35,10 +29,7 @@ export function deleteSandbox(
 const recordDeletion = (change: Change, { id, clientId }: Sandbox) =>
   recordAudit(change.tx, { ...originOf(change), action: "sandbox_deleted", clientId, detail: { sandboxId: id } });
 
-/**
- * Deletes the sandboxes of an app, its tokens and codes, in the transaction that deletes it; nobody is left who could
- * be told.
- */
+/** Part of deleting the app, so nobody is notified. */
 export async function forgetAppWithSandboxes(tx: Transaction, clientId: ClientId): Promise<void> {
   const found = await tx.prisma.sandbox.findMany({ where: { clientId }, select: { id: true } });
   for (const { id } of found) await removeRows(tx, await lockSandbox(tx, id as SandboxId));
@@ -51,7 +42,7 @@ async function removeRows(tx: Transaction, { id, schools }: Pick<Sandbox, "id" |
   const ofSchools = { in: schoolIds };
   await prisma.grant.deleteMany({ where: { schoolId: ofSchools } });
   const at = { homeSchoolId: ofSchools };
-  // Nobody else has sessions and tokens.
+  // Only people with a login have sessions and tokens.
   const withLogin = await prisma.credential.findMany({ where: { person: at }, select: { personId: true } });
   for (const { personId } of withLogin) await forgetPerson(tx, personId as PersonId);
   await prisma.person.deleteMany({ where: at });
@@ -64,11 +55,6 @@ async function removeRows(tx: Transaction, { id, schools }: Pick<Sandbox, "id" |
   });
 }
 
-/**
- * Makes the job that deletes sandboxes whose time is over.
- *
- * Errors: the run throws an AggregateError after all others are deleted; those that failed are tried at the next run.
- */
 export function makeSandboxSweep({ db, clock }: { db: PrismaDb; clock: Clock }): WorkerJob {
   return {
     name: "sandbox.sweep",
@@ -84,7 +70,6 @@ export function makeSandboxSweep({ db, clock }: { db: PrismaDb; clock: Clock }):
         if (signal.aborted) return;
         const origin = { at: clock(), actorId: "sweep" };
         await deleteSandbox(db, id as SandboxId, origin).catch((error: unknown) => {
-          // Somebody deleted it meanwhile.
           if (!(error instanceof AppError && error.code === "sandbox_not_found")) failed.push(error);
         });
       }

@@ -8,10 +8,9 @@ import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 
 export type SandboxId = string & { readonly __sandboxId: true };
 
-/** Shape: `doneAt` null for a step that is still to be played. */
+/** `doneAt` is null until the step is played. */
 export type SandboxStep = { step: SandboxStepName; doneAt: Date | null; expectation: string };
 
-/** Shape: schools by name; steps in the order in which they are played. */
 export type Sandbox = {
   id: SandboxId;
   clientId: ClientId;
@@ -31,7 +30,7 @@ const shown = {
 } satisfies Prisma.SandboxSelect;
 
 function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): Sandbox {
-  const doneAt = new Map(found.steps.map((one) => [one.step, one.doneAt]));
+  const doneAt = new Map(found.steps.map((step) => [step.step, step.doneAt]));
   return {
     id: found.id as SandboxId,
     clientId: found.clientId as ClientId,
@@ -44,7 +43,7 @@ function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): San
 
 export const sandboxNotFound = () => new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
 
-/** Shape: with `among` only of these apps. Errors: not_found sandbox_not_found. */
+/** Errors: not_found sandbox_not_found, also if its app is not `among` these. */
 export async function getSandbox({ prisma }: RecordStore, id: string, among?: readonly ClientId[]): Promise<Sandbox> {
   const where = { id, ...(among !== undefined && { clientId: { in: [...among] } }) };
   const found = await prisma.sandbox.findFirst({ where, select: shown });
@@ -52,22 +51,21 @@ export async function getSandbox({ prisma }: RecordStore, id: string, among?: re
   return present(found);
 }
 
-type Asked = {
+type SandboxFilter = {
   clientId?: ClientId | undefined;
   among?: readonly ClientId[] | undefined;
   limit: number;
   after?: string | undefined;
 };
 
-/** Sandboxes, the newest first; of one app, or of some. */
 export async function listSandboxes(
   { prisma }: RecordStore,
-  { clientId, among, limit, after }: Asked,
+  { clientId, among, limit, after }: SandboxFilter,
 ): Promise<Sandbox[]> {
   const found = await prisma.sandbox.findMany({
     where: {
       AND: [clientId === undefined ? {} : { clientId }, among === undefined ? {} : { clientId: { in: [...among] } }],
-      // An id begins with the time at which it was made.
+      // Ids are UUIDv7 and so order by time.
       ...(after !== undefined && { id: { lt: after } }),
     },
     select: shown,
@@ -84,11 +82,7 @@ const lockRow = statement<{ id: string }>(
   "sandbox.lock",
 );
 
-/**
- * Reads a sandbox that nobody else plays in or deletes until the end of the change.
- *
- * Errors: not_found sandbox_not_found.
- */
+/** Locks a sandbox until the end of the transaction. Errors: not_found sandbox_not_found. */
 export async function lockSandbox(tx: Transaction, id: SandboxId): Promise<Sandbox> {
   await findRows(tx, lockRow, { id });
   return getSandbox(tx, id);

@@ -1,12 +1,12 @@
 /*
- * sandbox: throw-away schools with invented people, in which the team of an app tries it. Its public API.
+ * sandbox: temporary schools with invented people, in which a partner tests an app. Its public API.
  *
- * Nouns:      sandbox (two schools of one app), account (an invented person with a login, and what happens when they
- *             sign in), step (one event of a school year, played in a sandbox).
- * Invariants: a sandbox is made and changed with the functions of directory and access, so that its events and webhooks
- *             are those of real schools; no real person comes to it and nobody of it to a real school; no other app
- *             sees it; a step is done once; a sandbox is gone after thirty days.
- * Never knows: HTTP, roles of the staff, how pages look.
+ * Nouns:      sandbox (two schools of one app), account (an invented person with a login), step (one event of a school
+ *             year, played in a sandbox).
+ * Invariants: sandboxes change through directory and access, so that events and webhooks are those of real schools; no
+ *             person is both at a sandbox and at a real school; no other app sees it; a step is played at most once; a
+ *             sandbox lasts thirty days.
+ * Never knows: HTTP, roles of the staff, pages.
  */
 export { createSandbox, mostSandboxes } from "./create.ts";
 export type { CreatedSandbox, SandboxLogin } from "./create.ts";

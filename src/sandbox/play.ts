@@ -24,8 +24,7 @@ import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 
 type Playing = { change: Change; schoolId: SchoolId; clientId: ClientId; restoreWindowDays: number };
 
-/** As many as come at once. */
-const many = 1000;
+const massJoinSize = 1000;
 
 const play: Record<SandboxStepName, (at: Playing) => Promise<unknown>> = {
   JOIN: async (at) => join(at, { names: joiners, as: "joiner", groupId: await groupOf(at, "5a") }),
@@ -38,7 +37,7 @@ const play: Record<SandboxStepName, (at: Playing) => Promise<unknown>> = {
   RESTORE: async (at) => restorePerson(at.change, { personId: await personOf(at, "joiner-2") }),
   MANY: async (at) => {
     const groupId = await addSyncedGroup(at, { name: "Jahrgang 7", type: "SONSTIG", sourceSystemIdentifier: "many" });
-    await join(at, { names: Array.from({ length: many }, (_, n) => nameOf(n)), as: "many", groupId });
+    await join(at, { names: Array.from({ length: massJoinSize }, (_, n) => nameOf(n)), as: "many", groupId });
   },
   SYNC_OFF: ({ change, schoolId, clientId }) => setSync(change, { schoolId, clientId, sync: false }),
   SYNC_ON: ({ change, schoolId, clientId }) => setSync(change, { schoolId, clientId, sync: true }),
@@ -53,25 +52,23 @@ const play: Record<SandboxStepName, (at: Playing) => Promise<unknown>> = {
   },
 };
 
-type Asked = { id: SandboxId; upTo: SandboxStepName; restoreWindowDays: number; clock: Clock };
+type PlayOptions = { id: SandboxId; upTo: SandboxStepName; restoreWindowDays: number; clock: Clock };
 
 /**
- * Plays the steps of the school year up to one, each in a change of its own; those that are done already are left out.
+ * Concurrent calls wait for each other.
  *
- * Shape:  who asks at the same time waits, and finds them done.
- * Errors: not_found sandbox_not_found; conflict sandbox_changed where somebody changed the sandbox so that a step
- *         cannot be done; the steps before it are done then.
+ * Errors: not_found sandbox_not_found; conflict sandbox_changed if a change by hand makes a step impossible.
  */
 export async function playSandbox(
   db: PrismaDb,
-  { id, upTo, restoreWindowDays, clock }: Asked,
+  { id, upTo, restoreWindowDays, clock }: PlayOptions,
   origin: Omit<Origin, "at">,
 ): Promise<Sandbox> {
   const last = sandboxSteps.findIndex(({ step }) => step === upTo);
   for (const { step } of sandboxSteps.slice(0, last + 1)) {
     await changeDirectory(db, { ...origin, at: clock() }, async (change) => {
       const sandbox = await lockSandbox(change.tx, id);
-      if (sandbox.steps.some((one) => one.step === step && one.doneAt !== null)) return;
+      if (sandbox.steps.some((played) => played.step === step && played.doneAt !== null)) return;
       await playStep(change, { sandbox, step, restoreWindowDays });
     });
   }
@@ -151,6 +148,6 @@ const firstNames = ["Ada", "Bela", "Cem", "Dilan", "Emil", "Frieda", "Greta", "H
 const middleNames = ["Marie", "Can", "Luise", "Ole", "Zoë", "Änne", "Björn", "Nour", "Tom", "Lea"];
 const lastNames = ["Acker", "Bäcker", "Çelik", "Dreßler", "Ebert", "Förster", "Große", "Hölzl", "Imhoff", "Jäger"];
 
-/** A name of its own for each number below 1,000. */
+/** A distinct name for each number below 1,000. */
 const nameOf = (n: number): PersonName =>
   called(`${firstNames[n % 10]!} ${middleNames[Math.floor(n / 10) % 10]!}`, lastNames[Math.floor(n / 100) % 10]!);

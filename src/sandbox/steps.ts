@@ -1,6 +1,6 @@
 export type SandboxStepName = "JOIN" | "MOVE" | "LEAVE" | "RESTORE" | "MANY" | "SYNC_OFF" | "SYNC_ON" | "NEW_YEAR";
 
-/** The steps of the school year in their order, each with what an app should see and do. */
+/** The steps in order, each with what an app should see and do. */
 export const sandboxSteps: readonly { step: SandboxStepName; expectation: string }[] = [
   {
     step: "JOIN",

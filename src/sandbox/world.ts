@@ -1,42 +1,40 @@
 import type { GroupType, NewSchool, PersonName, PersonRole } from "../directory/index.ts";
 
-/** The school that most happens at, and the other one of those who are at two. */
-export type Place = "main" | "second";
+/** The two schools of a sandbox: most happens at the main one. */
+export type SchoolKey = "main" | "second";
 
 export type AccountKind =
   "PUPIL" | "TEACHER" | "BOTH_SCHOOLS" | "WITHOUT_NAME" | "SOFT_DELETED" | "REFUSED" | "OTHER" | "UMLAUTS";
 
-type GroupKey = `${Place} ${string}`;
+type GroupKey = `${SchoolKey} ${string}`;
 
-/** Shape: `groups` are keys of `groups` below; the first place is the home school. */
+/** The first of `at` is the home school. */
 type Account = {
   kind: AccountKind;
   username: string;
   name: PersonName | null;
   role: PersonRole;
-  at: readonly [Place, ...Place[]];
+  at: readonly [SchoolKey, ...SchoolKey[]];
   groups: readonly GroupKey[];
-  /** What an app sees of them, and what happens when they sign in. */
   expectation: string;
 };
 
 const address = { address: "Testweg 1", addressAddition: null, city: "Öhningen", zipCode: "00000" };
 const location = { country: "DE", state: "NI" };
 
-export const schools: Record<Place, Omit<NewSchool, "id" | "officialId">> = {
+export const schools: Record<SchoolKey, Omit<NewSchool, "id" | "officialId">> = {
   main: { name: "Sandbox: Gymnasium Übersee", address, location, schoolingLevel: "GYMNASIUM" },
   second: { name: "Sandbox: Grundschule Süd", address, location, schoolingLevel: "GRUNDSCHULE" },
 };
 
-/** Of whom each school lets in which roles: nobody of role OTHER at the one, and no pupils at the other. */
-export const audiences: Record<Place, readonly [PersonRole, ...PersonRole[]]> = {
+export const audiences: Record<SchoolKey, readonly [PersonRole, ...PersonRole[]]> = {
   main: ["STUDENT", "TEACHER"],
   second: ["TEACHER", "OTHER"],
 };
 
-type NewGroup = { at: Place; name: string; type: GroupType; isSynced: boolean };
+type NewGroup = { at: SchoolKey; name: string; type: GroupType; isSynced: boolean };
 
-/** Groups by the source system identifier that finds them, with their place before it. */
+/** Keys end with the group's source system identifier. */
 export const groups: Record<GroupKey, NewGroup> = {
   "main 5a": { at: "main", name: "5a", type: "KLASSE", isSynced: true },
   "main 5b": { at: "main", name: "5b", type: "KLASSE", isSynced: true },
@@ -89,7 +87,7 @@ export const accounts: readonly Account[] = [
     at: ["main"],
     groups: ["main 5a"],
     name: { firstFull: "Elif", firstCall: "Elif", last: "Zander" },
-    expectation: "Cannot sign in. Shows only where the app asks for deleted people: keep the data until it is purged.",
+    expectation: "Cannot sign in. Shows only if the app asks for deleted people: keep the data until it is purged.",
   },
   {
     kind: "REFUSED",
@@ -120,7 +118,7 @@ export const accounts: readonly Account[] = [
   },
 ];
 
-/** Pupils without a login, who leave at the end of the year. */
+/** Pupils without a login who leave at the end of the year. */
 export const leavers: readonly PersonName[] = [
   { firstFull: "Hannes", firstCall: "Hannes", last: "Abgang" },
   { firstFull: "Ida", firstCall: "Ida", last: "Abgang" },

@@ -1,7 +1,6 @@
 import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
 import type { components, operations } from "../../generated/openapi/schulconnex.ts";
 
-/** What the handlers read of a request. */
 export const takes: Takes<operations> = {
   getPersonInfo: {},
   listPersonenInfo: {
@@ -13,7 +12,7 @@ export const takes: Takes<operations> = {
   },
 };
 
-/** The codes of the standard; records.ts says which of them people, groups and schools have here. */
+/** The codes of the standard; records.ts uses some of them. */
 export const enums: EnumsAgree<
   components["schemas"],
   {

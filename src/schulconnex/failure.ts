@@ -5,9 +5,9 @@ import type { components } from "../../generated/openapi/schulconnex.ts";
 
 type SchulconnexError = components["schemas"]["SchulconnexError"];
 
-type Words = [status: number, subcode: string, titel: string, beschreibung: string];
+type ErrorText = [status: number, subcode: string, titel: string, beschreibung: string];
 
-const byCode: Record<string, Words> = {
+const byCode: Record<string, ErrorText> = {
   missing_token: [401, "00", "Autorisierung fehlt", "Die Anfrage braucht ein Zugriffstoken im Header Authorization."],
   invalid_token: [401, "02", "Zugriffstoken ungültig", "Das Zugriffstoken ist unbekannt oder widerrufen."],
   expired_token: [401, "01", "Zugriffstoken abgelaufen", "Das Zugriffstoken ist abgelaufen."],
@@ -20,7 +20,7 @@ const byCode: Record<string, Words> = {
   path_not_found: [404, "00", "Endpunkt nicht gefunden", "Unter dieser Adresse gibt es nichts."],
 };
 
-const byStatus: Record<number, Words> = {
+const byStatus: Record<number, ErrorText> = {
   400: [400, "00", "Fehlerhafte Anfrage", "Die Anfrage folgt nicht der Beschreibung dieser Schnittstelle."],
   403: [403, "00", "Zugriff nicht erlaubt", "Dem Zugriffstoken fehlt der nötige Scope."],
   404: [404, "01", "Angefragte Entität existiert nicht", "Zu dieser Person gibt es für diese App keine Daten."],
@@ -30,15 +30,15 @@ const byStatus: Record<number, Words> = {
   503: [503, "00", "Dienst nicht verfügbar", "Der Dienst kann gerade nicht antworten."],
 };
 
-const unknown: Words = [500, "00", "Interner Fehler", "Bei uns ist ein Fehler aufgetreten."];
+const unknown: ErrorText = [500, "00", "Interner Fehler", "Bei uns ist ein Fehler aufgetreten."];
 
-const byFault: Record<ParameterError["fault"], (parameter: string) => Words> = {
+const byFault: Record<ParameterError["fault"], (parameter: string) => ErrorText> = {
   unknown: (name) => [400, "00", "Fehlerhafte Anfrage", `Den Parameter ${name} gibt es hier nicht.`],
   wrong: (name) => [400, "00", "Fehlerhafte Anfrage", `Der Parameter ${name} hat keinen gültigen Wert.`],
   repeated: (name) => [400, "17", "Filter mehrfach angegeben", `Der Filter ${name} darf nur einmal angegeben werden.`],
 };
 
-function wordsFor(failure: AppError): Words {
+function errorText(failure: AppError): ErrorText {
   if (failure instanceof ParameterError) return byFault[failure.fault](failure.parameter);
   const { code, internal, status } = failure;
   return (
@@ -46,9 +46,9 @@ function wordsFor(failure: AppError): Words {
   );
 }
 
-/** The error body of the standard, where all values are strings. */
+/** The standard's error body, whose values are all strings. */
 export const renderSchulconnex: RenderFailure = (failure, res) => {
-  const [status, subcode, titel, beschreibung] = wordsFor(failure);
+  const [status, subcode, titel, beschreibung] = errorText(failure);
   if (failure.code === "wrong_context") res.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');
   res.status(status).json(present<SchulconnexError>({ code: String(status), subcode, titel, beschreibung }));
 };

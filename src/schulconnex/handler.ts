@@ -5,7 +5,7 @@ import type { operations } from "../../generated/openapi/schulconnex.ts";
 
 export type SchulconnexHandler<Id extends keyof operations> = Handler<operations[Id], AccessToken>;
 
-/** Endpoints that the standard has and this service does not. */
+/** For endpoints of the standard that this service does not offer. */
 const notOffered = () => new AppError("not_offered", "not_offered", "This endpoint is not offered.");
 
 export const notOfferedHandlers = {

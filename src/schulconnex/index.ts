@@ -2,8 +2,8 @@
  * schulconnex: serves openapi/schulconnex.yaml, in the spelling of the version that an app is registered for.
  *
  * Nouns:      Personendatensatz (record of a person), Personenkontext (the person at one school), Gruppe, Organisation.
- * Invariants: pid is the id of the IDM API; a context for each of the person's schools that syncs to the app;
- *             what the standard has beyond this answers 501.
+ * Invariants: pid is the id of the IDM API; a person has a context for each of their schools that syncs to the app;
+ *             operations of the standard that are not offered return 501.
  * Must never know: how tokens are kept, the IDM API, how anything is changed.
  */
 import type { Router } from "express";
@@ -26,7 +26,7 @@ import { listPersonenInfo } from "./listPersonenInfo.ts";
 
 const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo, ...notOfferedHandlers };
 
-/** Those who ask from within this process, as an app. */
+/** Callers within this process, acting as an app. */
 type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
 
 export type SchulconnexDeps = {
@@ -34,11 +34,11 @@ export type SchulconnexDeps = {
   checkAccessToken: CheckAccessToken;
   inner?: Inner;
   document: OpenApiDocument;
-  /** The same in the spelling of version 1.7. */
+  /** The same document in the spelling of version 1.7. */
   document17: OpenApiDocument;
   cursorKeys: EncryptionKeys;
   log: Log;
-  /** Holds every answer against the contract, in one of its two spellings: for development and tests. */
+  /** Validates every answer against the contract in either spelling (development and tests). */
   checkAnswers: boolean;
 };
 

@@ -14,31 +14,29 @@ import { allParts, personendatensatz, type Parts, type Personendatensatz } from 
 
 const p = readTable("person", "p");
 
-type Given = { client: string } & { [Name in FilterName]?: string | undefined };
+type Values = { client: string } & { [Name in FilterName]?: string | undefined };
+type Shape = { parts: Parts; filtered: FilterName[]; order: PeopleOrder };
 
-const made = new Map<string, ListQuery<Personendatensatz, Given>>();
+const queries = new Map<string, ListQuery<Personendatensatz, Values>>();
 
-type Asked = { parts: Parts; filtered: FilterName[]; order: PeopleOrder };
-
-/** One statement for each combination, so that each begins at what its filters find. */
-function queryFor({ parts, filtered, order }: Asked): ListQuery<Personendatensatz, Given> {
+/** Makes one statement per combination, so that each starts from its narrowest filter. */
+function queryFor({ parts, filtered, order }: Shape): ListQuery<Personendatensatz, Values> {
   const bits = [...Object.values(parts), ...filterNames.map((name) => filtered.includes(name))].map(Number).join("");
   const name = `schulconnex_personen_info_${bits}${order === "name" ? "" : "_by_id"}`;
-  const known = made.get(name);
+  const known = queries.get(name);
   if (known !== undefined) return known;
-  const query = makeListQuery<Personendatensatz, Given>(name, (given) => ({
-    item: personendatensatz(given.client, parts),
-    visible: personIsSynced(given.client, p),
-    ...listPeople(given, filtered, order),
+  const query = makeListQuery<Personendatensatz, Values>(name, (values) => ({
+    item: personendatensatz(values.client, parts),
+    visible: personIsSynced(values.client, p),
+    ...listPeople(values, filtered, order),
   }));
-  made.set(name, query);
+  queries.set(name, query);
   return query;
 }
 
-/** Begins at what the first filter finds, which is the narrowest, and asks each of these people for the others. */
-function listPeople(given: Parameters<Given>, filtered: FilterName[], order: PeopleOrder) {
-  const { client } = given;
-  const [first, ...others] = filtered.map((name) => ({ filter: filters[name], value: given[name] }));
+function listPeople(values: Parameters<Values>, filtered: FilterName[], order: PeopleOrder) {
+  const { client } = values;
+  const [first, ...others] = filtered.map((name) => ({ filter: filters[name], value: values[name] }));
   const conditions = others.map(({ filter, value }) => filter.holds(client, value));
   return {
     ...(first === undefined ? allPeople[order](client) : first.filter.people(client, first.value, order)),
@@ -47,9 +45,9 @@ function listPeople(given: Parameters<Given>, filtered: FilterName[], order: Peo
   };
 }
 
-function readParts(asked: string[] | undefined): Parts {
-  if (asked === undefined) return allParts;
-  const names = new Set(asked.map((name) => name.trim().toLowerCase()));
+function readParts(requested: string[] | undefined): Parts {
+  if (requested === undefined) return allParts;
+  const names = new Set(requested.map((name) => name.trim().toLowerCase()));
   for (const name of names) {
     if (Object.hasOwn(allParts, name) || name === "beziehungen") continue;
     throw new ParameterError("wrong", "vollstaendig", "The query parameter vollstaendig names an unknown part.");
@@ -66,6 +64,6 @@ function readParts(asked: string[] | undefined): Parts {
 export const listPersonenInfo: SchulconnexHandler<"listPersonenInfo"> = ({ caller, query }) => {
   const filtered = filterNames.filter((name) => query[name] !== undefined);
   const values = Object.fromEntries(filtered.map((name) => [name, query[name]]));
-  const asked = { parts: readParts(query.vollstaendig), filtered, order: peopleOrderOf(caller) };
-  return answerList(queryFor(asked), { client: caller.clientId, ...values }, null);
+  const shape = { parts: readParts(query.vollstaendig), filtered, order: peopleOrderOf(caller) };
+  return answerList(queryFor(shape), { client: caller.clientId, ...values }, null);
 };

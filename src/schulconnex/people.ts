@@ -13,25 +13,19 @@ const p = readTable("person", "p");
 const g = table("group", "g");
 const a = readTable("affiliation", "a");
 
-/**
- * Where a list finds its people, in their order.
- *
- * Shape: `from` is a FROM that binds `p` (person), to be continued with WHERE; `sortKey` and `id` are its order.
- */
+/** `from` is a FROM clause that binds `p` (person); `sortKey` and `id` are the order. */
 export type People = { before?: Sql; from: Sql; sortKey: Sql; id: Sql; comesInOrder?: boolean };
 
 type Filter = {
   people: (client: Value, value: Value, order: PeopleOrder) => People;
-  /** The filter as a condition on `p`. */
   holds: (client: Value, value: Value) => Sql;
-  /** The schools through which it finds people, for the version of the list. */
+  /** Schools that the filter reads, for the version of the list. */
   schools: (value: Value) => Sql;
 };
 
 const keyOf = (order: PeopleOrder) => peopleSortKey(order, p, p.id);
 const person = (id: Sql) => lookUp("person", "p", sql`${p.id} = ${id}`);
 
-// What the filters look through.
 const at = readTable("affiliation", "f");
 const inside = table("membership", "f");
 const group = table("group", "f");
@@ -43,7 +37,7 @@ const shownGroup = (client: Value, value: Value) =>
   exists(sql`${g} WHERE ${g.id} = ${value} AND ${groupIsShown(client, g)}`);
 const listed = { sortKey: sql`listed.sort_key`, id: sql`listed.id` };
 
-/** Only what the app sees counts: a filter by a group that it does not see matches nobody. Narrowest first. */
+/** Narrowest first. Filters only see what the app sees: a hidden group or school matches nobody. */
 export const filters = {
   pid: {
     people: (_client, value, order) => ({
@@ -67,7 +61,7 @@ export const filters = {
       FROM ${at} ${lookUp("affiliation", "o", sql`${other.personId} = ${at.personId}`)} WHERE ${at.id} = ${value}`,
   },
   "gruppe.id": {
-    // Sort keys and ids are sorted; the records are read one by one in that order.
+    // Sorts keys and ids only; the records are then read one by one.
     people: (client, value, order) => ({
       from: sql`(
         SELECT ${keyOf(order)} AS sort_key, ${p.id} FROM ${inside} ${person(inside.personId)}
@@ -98,9 +92,8 @@ export const filterNames = Object.keys(filters) as FilterName[];
 
 const sampledRows = 5000;
 const sampledPerRange = 40;
-// The first ranges are small, so that the first people come at once.
 const firstBounds = sql`1, 5`;
-// Behind every sort key: the last code point there is.
+// The last code point sorts after every sort key.
 const behindAll = sql`chr(1114111)`;
 const [firstId, lastId] = ["0", "f"].map((digit) =>
   literal("00000000-0000-0000-0000-000000000000".replaceAll("0", digit)),
@@ -108,9 +101,8 @@ const [firstId, lastId] = ["0", "f"].map((digit) =>
 const ofPeople = sql`${peopleSortKey("name", a, a.personId)}, ${a.personId}`;
 
 /**
- * Everybody at the schools that sync to the app. Their order is cut into ranges of about the same size, by a sample of
- * some of the schools; range by range, the index of each school gives its people in it, and only these are sorted. So
- * the first people come at once and memory does not grow, however many there are.
+ * A sample cuts the order into ranges of similar size; range by range, each school's index finds the people, and only
+ * these are sorted. So the first people come soon, and memory does not grow with the list.
  */
 const allByName = (client: Value): People => ({
   before: sql`
@@ -128,7 +120,7 @@ const allByName = (client: Value): People => ({
         UNION ALL SELECT sort_key, person_id FROM sampled
           WHERE place % ${sampledPerRange} = 0 OR place IN (${firstBounds})) AS bounds
       WINDOW in_order AS (ORDER BY sort_key, person_id))`,
-  // Range after range, and each in its order: every join looks up what belongs to the row before it.
+  // One range at a time, each sorted; LATERAL and OFFSET 0 keep PostgreSQL from joining in another order.
   from: sql`range CROSS JOIN LATERAL (
       SELECT DISTINCT ${ofPeople} FROM shown CROSS JOIN LATERAL (
         SELECT ${ofPeople} FROM ${a}
@@ -140,7 +132,7 @@ const allByName = (client: Value): People => ({
   comesInOrder: true,
 });
 
-/** The same in the order of ids, which are sorted as a whole; records are read one by one. */
+/** Sorts all ids, then reads the records one by one. */
 const allById = (client: Value): People => ({
   from: sql`(
     SELECT DISTINCT ${peopleSortKey("id", a, a.personId)} AS sort_key, ${a.personId}

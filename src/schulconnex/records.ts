@@ -15,7 +15,6 @@ import type { components } from "../../generated/openapi/schulconnex.ts";
 type Schemas = components["schemas"];
 export type Personendatensatz = Schemas["Personendatensatz"];
 
-/** Which parts of a record were asked for. */
 export type Parts = { personen: boolean; personenkontexte: boolean; organisationen: boolean; gruppen: boolean };
 export const allParts: Parts = { personen: true, personenkontexte: true, organisationen: true, gruppen: true };
 
@@ -26,8 +25,7 @@ const g = table("group", "g");
 const m = table("membership", "m");
 const a = readTable("affiliation", "a");
 
-// Asked of the registration in a SELECT of its own, which a list runs once: a join could stand before the people and
-// undo their order.
+// A subselect, which a list runs once. A join could be placed before the people and undo their order.
 const spelled = (client: Value, v14: Sql, v17: Sql) =>
   sql`CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
     WHEN 'V1_7' THEN ${v17} ELSE ${v14} END`;
@@ -91,13 +89,9 @@ const gruppe = jsonObject<Schemas["Gruppendatensatz"]>()({
   }),
 });
 
-/**
- * The home school first, if the app sees it. The others by id and not by name: the first one may stand for the home
- * school, and a school's new name is no event of its people.
- */
+/** The home school first, if visible; then by id, because a school's new name must not change its people's records. */
 const schoolOrder = sql`(${s.id} = ${p.homeSchoolId}) DESC, ${s.id}`;
 
-/** The record of the person `p` as the app reads it, or as much of it as was asked for. */
 export function personendatensatz(client: Value, parts: Parts): JsonSql<Personendatensatz> {
   const schools = fromShownSchoolsOf(client, p.id);
   const gruppen = jsonFrom(

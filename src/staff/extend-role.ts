@@ -4,28 +4,23 @@ import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { StaffRole } from "./role.ts";
 
-/** Apps without a scope do nothing, so they could be made without end. */
-const mostWithoutScopes = 10;
+const mostAppsWithoutScopes = 10;
 
-/**
- * Lets a partner's role cover an app that the partner has registered.
- *
- * Errors: forbidden role_forbids for a role that was withdrawn meanwhile; conflict too_many_apps_without_scopes.
- */
+/** Errors: forbidden role_forbids if the role was withdrawn meanwhile; conflict too_many_apps_without_scopes. */
 export async function extendPartnerRole(
   tx: Transaction,
   { role, clientId }: { role: StaffRole; clientId: ClientId },
   origin: Origin,
 ): Promise<void> {
-  // The update locks the row, so that of several registrations at the same time each counts those before.
+  // The update locks the role, so that concurrent registrations count each other's apps.
   const { count } = await tx.prisma.staffRole.updateMany({ where: { id: role.id }, data: { role: role.role } });
   if (count === 0) throw new AppError("forbidden", "role_forbids", "None of your staff roles allows this operation.");
   await tx.prisma.staffRoleApp.create({ data: { roleId: role.id, clientId } });
   const without = await tx.prisma.staffRoleApp.count({
     where: { roleId: role.id, app: { scopes: { isEmpty: true } } },
   });
-  if (without > mostWithoutScopes) {
-    const message = `${mostWithoutScopes} of your apps have no scopes. Ask for scopes, or have some deleted, first.`;
+  if (without > mostAppsWithoutScopes) {
+    const message = `${mostAppsWithoutScopes} of your apps have no scopes. Ask for scopes, or have some deleted, first.`;
     throw new AppError("conflict", "too_many_apps_without_scopes", message);
   }
   const detail = { role: role.role, roleId: role.id };

@@ -3,16 +3,23 @@ import type { ClientId } from "../access/index.ts";
 import { checkText } from "../directory/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
+import { addDays } from "../platform/clock.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { run, sql, statement } from "../platform/database/sql.ts";
-import { findRoles } from "./find-roles.ts";
+import { findRoles, getRole } from "./find-roles.ts";
 import { cover } from "./higher-holder.ts";
-import { getRole } from "./list-roles.ts";
 import { isReached, joinReach } from "./reach.ts";
-import { atTime, presentRole, whole } from "./records.ts";
-import type { RoleHolder, StaffRole, StaffRoleId, StaffRoleName } from "./role.ts";
+import {
+  atTime,
+  presentRole,
+  whole,
+  type RoleHolder,
+  type StaffRole,
+  type StaffRoleId,
+  type StaffRoleName,
+} from "./role.ts";
 
 export type NewRole = {
   role: StaffRoleName;
@@ -21,21 +28,18 @@ export type NewRole = {
   clientIds?: readonly ClientId[];
   reason?: string | null;
   endsAt?: Date | null;
-  /** Says that the giver knows of the partners who manage the app that gets the role. */
+  /** The giver knows that partners who manage the app get this role's power. */
   confirmPartners?: boolean | undefined;
 };
 
-/** Who gives: the roles that they hold; null for the command line, which may give any. */
+/** The giver's roles; null for the command line, which may give any role. */
 type Giver = readonly StaffRole[] | null;
 
-// Whoever runs a school decides who works there; all other roles are an operator's to give.
 const givenBySchools: ReadonlySet<StaffRoleName> = new Set(["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"]);
 const givingForSchools: ReadonlySet<StaffRoleName> = new Set(["DISTRICT", "SCHOOL_ADMIN"]);
 const longestReason = 200;
 const usualSupportDays = 14;
-const dayInMs = 86_400_000;
 
-/** Errors: forbidden role_beyond_own. */
 function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly SchoolId[]): void {
   if (giver === null || giver.some((held) => held.role === "OPERATOR")) return;
   const reach = joinReach(giver.filter((held) => givingForSchools.has(held.role)));
@@ -44,38 +48,33 @@ function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly Scho
   throw new AppError("forbidden", "role_beyond_own", message);
 }
 
-const wrong = (code: string, message: string) => new AppError("invalid", code, message);
+const invalid = (code: string, message: string) => new AppError("invalid", code, message);
 
-/** Errors: invalid role_scope_refused, role_end_required, role_reason_required, role_end_past, role_too_long. */
 function checkRole(given: NewRole, now: Date, supportRoleDays: number): void {
   const { role, schoolIds = [], clientIds = [], reason = null, endsAt = null } = given;
   const forSchools = role !== "OPERATOR" && role !== "PARTNER";
   if (forSchools !== schoolIds.length > 0) {
     const message = forSchools ? `${role} needs at least one school.` : `${role} is for no school.`;
-    throw wrong("role_scope_refused", message);
+    throw invalid("role_scope_refused", message);
   }
   if ((role === "PARTNER") !== clientIds.length > 0) {
     const message = role === "PARTNER" ? "PARTNER needs at least one app." : `${role} is for no app.`;
-    throw wrong("role_scope_refused", message);
+    throw invalid("role_scope_refused", message);
   }
-  if (role === "SUPPORT" && endsAt === null) throw wrong("role_end_required", "SUPPORT needs a time at which it ends.");
+  if (role === "SUPPORT" && endsAt === null)
+    throw invalid("role_end_required", "SUPPORT needs a time at which it ends.");
   if (role === "SUPPORT" && reason === null)
-    throw wrong("role_reason_required", "SUPPORT needs a reason, which the school sees.");
-  if (endsAt !== null && endsAt <= now) throw wrong("role_end_past", "The end of a role lies in the future.");
-  if (role === "SUPPORT" && endsAt !== null && endsAt.getTime() > now.getTime() + supportRoleDays * dayInMs)
-    throw wrong(
-      "role_too_long",
-      `SUPPORT is given for ${supportRoleDays} days at most. Give it again when it has ended.`,
-    );
+    throw invalid("role_reason_required", "SUPPORT needs a reason, which the school sees.");
+  if (endsAt !== null && endsAt <= now) throw invalid("role_end_past", "The end of a role lies in the future.");
+  if (role === "SUPPORT" && endsAt !== null && endsAt > addDays(now, supportRoleDays)) {
+    const message = `SUPPORT is given for ${supportRoleDays} days at most. Give it again when it has ended.`;
+    throw invalid("role_too_long", message);
+  }
 }
 
 /**
- * Gives somebody a role.
- *
- * Units:  supportRoleDays in days of 24 hours.
- * Errors: those of `checkRole` and `checkText`; forbidden role_beyond_own; not_found person_not_found, app_not_found,
- *         school_not_found; conflict staff_role_exists where the holder has it for all of that, and as long, and
- *         partners_not_confirmed.
+ * Errors: invalid and forbidden role_*; not_found for a holder, school or app; conflict staff_role_exists,
+ * partners_not_confirmed.
  */
 export async function giveRole(
   tx: Transaction,
@@ -110,14 +109,10 @@ export async function giveRole(
   return presentRole(made);
 }
 
-// Two operators who withdraw each other's role at the same time would leave none.
+// Otherwise two operators could withdraw each other's role at the same time.
 const lockOperators = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('staff_role.operators'))`);
 
-/**
- * Takes a role away, at once.
- *
- * Errors: not_found staff_role_not_found; forbidden role_beyond_own; conflict last_operator.
- */
+/** Errors: not_found staff_role_not_found; forbidden role_beyond_own; conflict last_operator. */
 export async function withdrawRole(
   tx: Transaction,
   id: StaffRoleId,
@@ -131,12 +126,7 @@ export async function withdrawRole(
   await recordAll(tx, "staff_role_withdrawn", role, by.origin);
 }
 
-/**
- * Refuses what would leave nobody who can give roles: that the last operator is removed, blocked or deleted.
- *
- * Shape:  holds off those who remove another operator until the end of the transaction.
- * Errors: conflict last_operator.
- */
+/** Concurrent removals wait until the transaction ends. Errors: conflict last_operator. */
 export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHolder): Promise<void> {
   const where = { role: "OPERATOR" as const, ...holder };
   if ((await tx.prisma.staffRole.count({ where })) === 0) return;
@@ -148,11 +138,7 @@ export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHold
   );
 }
 
-/**
- * Lists the operators among people who are to be removed together, where no other operator would be left.
- *
- * Shape:  holds off others as refuseLastOperatorLeaves does.
- */
+/** The operators among these people if no other would remain. Concurrent removals wait. */
 export async function listLastOperators(tx: Transaction, personIds: readonly PersonId[]): Promise<PersonId[]> {
   const where = { role: "OPERATOR" as const, personId: { in: [...personIds] } };
   if ((await tx.prisma.staffRole.count({ where })) === 0) return [];
@@ -186,7 +172,7 @@ async function refuseMissing(
   { holder, schoolIds, clientIds }: { holder: RoleHolder; schoolIds: SchoolId[]; clientIds: ClientId[] },
 ): Promise<void> {
   if ("personId" in holder) {
-    // A partner knows the passwords of a sandbox.
+    // Partners know the passwords of sandboxes.
     const inNoSandbox = { affiliations: { none: { school: { sandboxId: { not: null } } } } };
     const found = await prisma.person.count({ where: { id: holder.personId, status: "ACTIVE", ...inNoSandbox } });
     if (found === 0) throw new AppError("not_found", "person_not_found", "The person does not exist.");
@@ -201,11 +187,11 @@ async function refuseMissing(
 async function refuseHeld(tx: Transaction, given: NewRole, now: Date): Promise<void> {
   const { role, holder, schoolIds = [], clientIds = [], endsAt = null } = given;
   const held = await findRoles(tx, holder, now);
-  const covers = (one: StaffRole) =>
-    one.role === role &&
-    schoolIds.every((id) => one.schoolIds.includes(id)) &&
-    clientIds.every((id) => one.clientIds.includes(id)) &&
-    (one.endsAt === null || (endsAt !== null && one.endsAt >= endsAt));
+  const covers = (other: StaffRole) =>
+    other.role === role &&
+    schoolIds.every((id) => other.schoolIds.includes(id)) &&
+    clientIds.every((id) => other.clientIds.includes(id)) &&
+    (other.endsAt === null || (endsAt !== null && other.endsAt >= endsAt));
   if (held.some(covers)) throw new AppError("conflict", "staff_role_exists", "The holder has this role already.");
 }
 
@@ -215,11 +201,7 @@ type OfApp = Pick<NewRole, "role" | "confirmPartners"> & {
   clientIds: ClientId[];
 };
 
-/**
- * Refuses to give an app a role that goes beyond those of a partner who manages it and knows its secret.
- *
- * Errors: forbidden role_beyond_own for all but operators; conflict partners_not_confirmed.
- */
+/** Partners know their app's secret, so the app's role must not exceed theirs unless an operator confirms it. */
 async function refuseUnconfirmed(
   tx: Transaction,
   { holder, confirmPartners = false, ...role }: OfApp,
@@ -232,7 +214,7 @@ async function refuseUnconfirmed(
   const others = partners.filter(({ clientId }) => clientId !== holder.clientId);
   const held = await Promise.all(others.map((partner) => findRoles(tx, presentRole(partner).holder, at)));
   if (held.every((roles) => cover(roles, role))) return;
-  if (giver !== null && !giver.some((one) => one.role === "OPERATOR")) {
+  if (giver !== null && !giver.some(({ role: held }) => held === "OPERATOR")) {
     const message = "A partner manages this app, so only an operator can give it a role.";
     throw new AppError("forbidden", "role_beyond_own", message);
   }
@@ -242,15 +224,15 @@ async function refuseUnconfirmed(
   throw new AppError("conflict", "partners_not_confirmed", message);
 }
 
-/** One line for each school and app that the role is for, so that each finds it in its own audit. */
+// Each school and app finds a line in its own audit log.
 async function recordAll(tx: Transaction, action: string, role: StaffRole, origin: Origin): Promise<void> {
   const holder = "personId" in role.holder ? { personId: role.holder.personId } : {};
   const automation = "clientId" in role.holder ? { holderClientId: role.holder.clientId } : {};
   const detail = { role: role.role, roleId: role.id, ...automation, ...(role.endsAt && { endsAt: role.endsAt }) };
-  const places = [
+  const subjects = [
     ...role.schoolIds.map((schoolId) => ({ schoolId })),
     ...role.clientIds.map((clientId) => ({ clientId })),
   ];
-  for (const place of places.length > 0 ? places : [{}])
-    await recordAudit(tx, { ...origin, action, ...holder, ...place, detail });
+  for (const subject of subjects.length > 0 ? subjects : [{}])
+    await recordAudit(tx, { ...origin, action, ...holder, ...subject, detail });
 }

@@ -2,15 +2,14 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PersonId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { atTime, presentRole, whole } from "./records.ts";
-import type { RoleHolder, StaffRole, StaffRoleName } from "./role.ts";
+import { atTime, presentRole, whole, type RoleHolder, type StaffRole, type StaffRoleName } from "./role.ts";
 
 const ranks: Partial<Record<StaffRoleName, number>> = { DISTRICT: 1, SCHOOL_ADMIN: 2, SECRETARY: 3, CLASS_TEACHER: 4 };
 const rankOfSupport = 2;
 
 type Covered = Pick<StaffRole, "role" | "schoolIds" | "clientIds">;
 
-/** Whether some roles allow all that another one does, for all that it is for. */
+/** Whether `mine` allow everything that another role allows. */
 export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }: Covered): boolean {
   if (mine.some((held) => held.role === "OPERATOR")) return true;
   if (role === "OPERATOR") return false;
@@ -22,12 +21,11 @@ export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }
 }
 
 /**
- * Refuses what would give somebody the roles of another: who sets a person's password or an app's secret, or where an
- * app's tokens go, may do all that they may.
+ * Refuses changes that would give the caller another holder's roles: setting a person's password, an app's secret or
+ * its redirect URIs. Roles of blocked and soft-deleted people count, because they can return. An app with admin scopes
+ * and a redirect URI counts as an operator: it acts with the roles of everybody who signs in to it.
  *
- * Shape:  roles count of people who are blocked or soft-deleted too, as they come back with them. An app with scopes of
- *         the admin API and a redirect URI counts as an operator: it works with the roles of those who sign in to it.
- * Errors: forbidden role_forbids where the holder has a role that goes beyond `mine`.
+ * Errors: forbidden role_forbids.
  */
 export async function refuseHigherHolder(
   { prisma }: Pick<RecordStore, "prisma">,
@@ -61,7 +59,7 @@ async function worksForAnybody(
   return (await prisma.app.count({ where: { ...holder, ...withSignOn } })) > 0;
 }
 
-/** Which of these people hold a role that goes beyond `mine`. Shape: as in refuseHigherHolder. */
+/** Includes blocked and soft-deleted people. */
 export async function listHigherHolders(
   { prisma }: Pick<RecordStore, "prisma">,
   { personIds, mine, now }: { personIds: readonly PersonId[]; mine: readonly StaffRole[]; now: Date },

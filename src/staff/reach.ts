@@ -4,10 +4,8 @@ import type { RecordStore } from "../platform/database/db.ts";
 import type { StaffRole } from "./role.ts";
 
 /**
- * What roles are for together.
- *
- * Shape: `all` is an operator's; else exactly these schools and these apps. At the schools of `teacherOf` only groups
- *        are reached in which this person teaches: none by an app, which is nobody's teacher.
+ * The schools and apps of some roles together; `all` for operators. At the schools of `teacherOf` only groups that this
+ * person teaches are reached, and none if the holder is an app.
  */
 export type Reach = {
   all: boolean;
@@ -16,7 +14,6 @@ export type Reach = {
   teacherOf: { personId: PersonId | null; schoolIds: ReadonlySet<SchoolId> };
 };
 
-/** What an operator reaches. */
 export const everything: Reach = {
   all: true,
   schoolIds: new Set(),
@@ -24,7 +21,6 @@ export const everything: Reach = {
   teacherOf: { personId: null, schoolIds: new Set() },
 };
 
-/** Puts together what some roles of one holder are for. */
 export function joinReach(roles: readonly StaffRole[]): Reach {
   const isTeacher = ({ role }: StaffRole) => role === "CLASS_TEACHER";
   const teaching = roles.filter(isTeacher);
@@ -41,16 +37,14 @@ export function joinReach(roles: readonly StaffRole[]): Reach {
   };
 }
 
-/** Of whom the caller sees the groups at a school: `all`, those of one teacher, or none. */
+/** `taughtBy` limits the groups to those of one teacher; null means no group. */
 export type GroupsInReach = { all: true } | { all: false; taughtBy: PersonId | null };
 
-/** Which groups of a school are within a reach. */
 export function groupsInReach(reach: Reach, schoolId: SchoolId): GroupsInReach {
   if (reach.all || (reach.schoolIds.has(schoolId) && !reach.teacherOf.schoolIds.has(schoolId))) return { all: true };
   return { all: false, taughtBy: reach.schoolIds.has(schoolId) ? reach.teacherOf.personId : null };
 }
 
-/** Whether a group is within a reach. */
 export async function isGroupReached(
   { prisma }: RecordStore,
   reach: Reach,
@@ -62,12 +56,7 @@ export async function isGroupReached(
   return (await prisma.membership.count({ where: { groupId: id, personId: groups.taughtBy, role: "TEACHER" } })) === 1;
 }
 
-/**
- * Whether something is within a reach.
- *
- * Shape: `schools` are the schools that it is at, of which one is enough; `everySchool` those of which none may be
- *        missing; with neither, only an operator reaches it.
- */
+/** Any of `schools` is enough; of `everySchool` all are needed. Without schools and app only an operator reaches it. */
 export function isReached(
   { all, schoolIds, clientIds }: Reach,
   subject: { schools?: readonly SchoolId[]; everySchool?: readonly SchoolId[]; clientId?: ClientId },

@@ -1,9 +1,10 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { ClientId } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 
 export type StaffRoleId = string & { readonly __staffRoleId: true };
 
-/** From the role that may do most to the one that may do least, partners and support apart. */
+/** From most to least power, except PARTNER and SUPPORT. */
 export const staffRoleNames = [
   "OPERATOR",
   "DISTRICT",
@@ -16,21 +17,14 @@ export const staffRoleNames = [
 
 export type StaffRoleName = (typeof staffRoleNames)[number];
 
-/** The scopes of the admin API that roles have a use for: who only reads gets no token to write with. */
 export function adminScopesOf(roles: readonly StaffRoleName[]): ("admin:read" | "admin:write")[] {
   if (roles.length === 0) return [];
   return roles.every((role) => role === "SUPPORT") ? ["admin:read"] : ["admin:read", "admin:write"];
 }
 
-/** The person or the app that holds a role. */
 export type RoleHolder = { personId: PersonId } | { clientId: ClientId };
 
-/**
- * A role as it is held.
- *
- * Shape: `schoolIds` is empty for operators and partners, `clientIds` for all but partners; `reason` and `endsAt` stand
- *        for support, others may end too.
- */
+/** `schoolIds` is empty for operators and partners, `clientIds` for all but partners. */
 export type StaffRole = {
   id: StaffRoleId;
   role: StaffRoleName;
@@ -41,3 +35,23 @@ export type StaffRole = {
   endsAt: Date | null;
   givenAt: Date;
 };
+
+export const whole = {
+  schools: { select: { schoolId: true }, orderBy: { schoolId: "asc" } },
+  apps: { select: { clientId: true }, orderBy: { clientId: "asc" } },
+} satisfies Prisma.StaffRoleInclude;
+
+type WholeRole = Prisma.StaffRoleGetPayload<{ include: typeof whole }>;
+
+export const atTime = (now: Date) =>
+  ({ OR: [{ endsAt: null }, { endsAt: { gt: now } }] }) satisfies Prisma.StaffRoleWhereInput;
+
+export function presentRole({ id, personId, clientId, schools, apps, ...rest }: WholeRole): StaffRole {
+  return {
+    ...rest,
+    id: id as StaffRoleId,
+    holder: personId === null ? { clientId: clientId as ClientId } : { personId: personId as PersonId },
+    schoolIds: schools.map(({ schoolId }) => schoolId as SchoolId),
+    clientIds: apps.map((app) => app.clientId as ClientId),
+  };
+}

@@ -3,9 +3,10 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
-import { insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import { run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import { columnsOf, insertRows, type Columns } from "./insert-rows.ts";
 
-/** A call of an API. Units: durationMs in milliseconds. Shape: `code` is that of a refusal. */
+/** `code` is the error code of a refusal. */
 export type ApiRequest = {
   id: string;
   clientId: string;
@@ -18,10 +19,8 @@ export type ApiRequest = {
 };
 
 /**
- * A step of a sign-on.
- *
- * Shape: the steps of one sign-on have the same `attempt`; the step `code` has several with `>` between: of the
- *        authorization request first, then of what the code is exchanged for, and of the code.
+ * A step of a sign-on. Steps of one sign-on have the same `attempt`; the token request joins several with ">", the
+ * authorization request's first.
  */
 export type SignOnStep = {
   id: string;
@@ -33,73 +32,51 @@ export type SignOnStep = {
   outcome: "done" | "waiting" | "refused";
   code: string | null;
   description: string | null;
-  /** What the app sent, of the steps that are requests of the app. */
+  /** Of steps that are requests of the app. */
   sent: SentParameter[] | null;
 };
 
-/** Shape: `readSent` is called only for a step that is kept. */
+/** `readSent` is called only if the step is kept. */
 export type NotedStep = Omit<SignOnStep, "id" | "at" | "sent"> & { readSent?: () => SentParameter[] };
 type StepRow = Omit<SignOnStep, "sent"> & { sent: string | null };
 
-type Columns<Row> = { [Name in keyof Row]: readonly unknown[] };
-
-const columnsOf = <Row extends object>(rows: readonly Row[], names: readonly (keyof Row)[]): Columns<Row> =>
-  Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as unknown as Columns<Row>;
-
 const app = table("app", "app");
-const stillThere: Sql = sql`JOIN ${app} ON ${app.clientId} = noted.client_id`;
+const ofKnownApps: Sql = sql`JOIN ${app} ON ${app.clientId} = line.client_id`;
 
-const requestNames = ["id", "clientId", "requestId", "at", "operationId", "status", "code", "durationMs"] as const;
-const insertRequests = statement<Columns<ApiRequest>>((given) =>
-  insert(
-    "apiRequest",
-    {
-      id: sql`noted.id`,
-      clientId: sql`noted.client_id`,
-      requestId: sql`noted.request_id`,
-      at: sql`noted.at`,
-      operationId: sql`noted.operation_id`,
-      status: sql`noted.status`,
-      code: sql`noted.code`,
-      durationMs: sql`noted.duration_ms`,
-    },
-    sql`FROM unnest(${given.id}::uuid[], ${given.clientId}::text[], ${given.requestId}::text[],
-      ${given.at}::timestamptz[], ${given.operationId}::text[], ${given.status}::int[], ${given.code}::text[],
-      ${given.durationMs}::int[])
-      AS noted (id, client_id, request_id, at, operation_id, status, code, duration_ms) ${stillThere}`,
-  ),
+const requestTypes = {
+  id: "uuid",
+  clientId: "text",
+  requestId: "text",
+  at: "timestamptz",
+  operationId: "text",
+  status: "int",
+  code: "text",
+  durationMs: "int",
+} as const;
+const insertRequests = statement<Columns<ApiRequest>>((rows) =>
+  insertRows("apiRequest", rows, { types: requestTypes, then: ofKnownApps }),
 );
 
-const stepNames = [
-  ...(["id", "clientId", "requestId", "at", "attempt"] as const),
-  ...(["step", "outcome", "code", "description", "sent"] as const),
-];
-const insertSteps = statement<Columns<StepRow>>((given) =>
-  insert(
-    "signOnStep",
-    {
-      id: sql`noted.id`,
-      clientId: sql`noted.client_id`,
-      requestId: sql`noted.request_id`,
-      at: sql`noted.at`,
-      attempt: sql`noted.attempt`,
-      step: sql`noted.step`,
-      outcome: sql`noted.outcome`,
-      code: sql`noted.code`,
-      description: sql`noted.description`,
-      sent: sql`noted.sent::jsonb`,
-    },
-    sql`FROM unnest(${given.id}::uuid[], ${given.clientId}::text[], ${given.requestId}::text[],
-      ${given.at}::timestamptz[], ${given.attempt}::text[], ${given.step}::text[], ${given.outcome}::text[],
-      ${given.code}::text[], ${given.description}::text[], ${given.sent}::text[])
-      AS noted (id, client_id, request_id, at, attempt, step, outcome, code, description, sent) ${stillThere}`,
-  ),
+const stepTypes = {
+  id: "uuid",
+  clientId: "text",
+  requestId: "text",
+  at: "timestamptz",
+  attempt: "text",
+  step: "text",
+  outcome: "text",
+  code: "text",
+  description: "text",
+  sent: "jsonb",
+} as const;
+const insertSteps = statement<Columns<StepRow>>((rows) =>
+  insertRows("signOnStep", rows, { types: stepTypes, then: ofKnownApps }),
 );
 
 const minuteMs = 60_000;
 const mostKeys = 50_000;
-/** How many lines of one app a process keeps in a minute; of calls that succeed, the first of each operation. */
-const mostInMinute = { refusedRequest: 60, step: 120, refusedStep: 60 };
+/** Lines that a process keeps per app and minute; of successful calls, the first of each operation. */
+const keptPerMinute = { refusedRequest: 60, step: 120, refusedStep: 60 };
 
 export type Logs = {
   noteRequest(request: Omit<ApiRequest, "id" | "at">): void;
@@ -107,7 +84,7 @@ export type Logs = {
   flush(): Promise<void>;
 };
 
-/** Makes UUIDs of version 7 that order by time and, within a millisecond, by when they were made (up to 4,096). */
+/** Makes UUIDv7 that also sort within a millisecond (up to 4,096). */
 function makeIds(): (at: Date) => string {
   let [last, count] = [0, 0];
   return (at) => {
@@ -118,7 +95,6 @@ function makeIds(): (at: Date) => string {
   };
 }
 
-/** Makes the logs of one process, which are written together. What exceeds the shares of a minute is left out. */
 export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock }): Logs {
   let requests: ApiRequest[] = [];
   let steps: StepRow[] = [];
@@ -126,8 +102,7 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
   let kept = new Map<string, number>();
   const nextId = makeIds();
 
-  /** Whether one more has a place in this minute. */
-  function hasPlace(key: string, most: number, at: Date): boolean {
+  function isWithinLimit(key: string, most: number, at: Date): boolean {
     const now = Math.floor(at.getTime() / minuteMs);
     if (now !== minute) {
       minute = now;
@@ -145,23 +120,23 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
       const { clientId, operationId, status } = request;
       const isKept =
         status >= 400
-          ? hasPlace(`refused ${clientId}`, mostInMinute.refusedRequest, at)
-          : hasPlace(`${operationId} ${clientId}`, 1, at);
+          ? isWithinLimit(`refused ${clientId}`, keptPerMinute.refusedRequest, at)
+          : isWithinLimit(`${operationId} ${clientId}`, 1, at);
       if (isKept) requests.push({ ...request, at, id: nextId(at) });
     },
     noteStep({ readSent, ...step }) {
       const at = clock();
       const share = step.outcome === "refused" ? "refusedStep" : "step";
-      if (!hasPlace(`${share} ${step.clientId}`, mostInMinute[share], at)) return;
+      if (!isWithinLimit(`${share} ${step.clientId}`, keptPerMinute[share], at)) return;
       const sent = readSent === undefined ? null : JSON.stringify(readSent());
       steps.push({ ...step, sent, at, id: nextId(at) });
     },
     async flush() {
-      const [noted, taken] = [requests, steps];
+      const [newRequests, newSteps] = [requests, steps];
       requests = [];
       steps = [];
-      if (noted.length > 0) await run(db.pool, insertRequests, columnsOf(noted, requestNames));
-      if (taken.length > 0) await run(db.pool, insertSteps, columnsOf(taken, stepNames));
+      if (newRequests.length > 0) await run(db.pool, insertRequests, columnsOf(newRequests, requestTypes));
+      if (newSteps.length > 0) await run(db.pool, insertSteps, columnsOf(newSteps, stepTypes));
     },
   };
 }
@@ -179,7 +154,7 @@ const deleteOld = (name: (typeof logs)[number]) => {
 
 type Surplus = { since: Date; most: number; batch: number };
 
-// Of the apps with lines since then. The first line beyond the share is found in the index alone.
+// Only apps with recent lines. The newest surplus line is found in the index.
 const deleteSurplus = (name: (typeof logs)[number]) => {
   const line = table(name, "line");
   return statement<Surplus>(
@@ -196,7 +171,6 @@ const deleteSurplus = (name: (typeof logs)[number]) => {
   );
 };
 
-/** How many lines of an app are kept, and how many days. */
 export const keptLines = { requests: 1000, steps: 5000, days: 7 };
 
 const sweeps = logs.map((name) => ({
@@ -205,14 +179,10 @@ const sweeps = logs.map((name) => ({
   deleteSurplus: deleteSurplus(name),
 }));
 
-/** Lines are written this much later than what they tell at most; those that come later wait for the app's next one. */
+/** Lines are written at most this long after their `at`; later ones are handled with the app's next lines. */
 const lateMs = 5 * minuteMs;
 
-/**
- * Makes what deletes the lines that are older than they are kept, and of each app what is more than its share.
- *
- * Shape: a run looks at the apps that have lines since the one before, the first run at all.
- */
+/** Each run looks at apps with lines since the previous run. */
 export function makeLogSweep({ db, clock }: { db: Queryable; clock: Clock }): (signal: AbortSignal) => Promise<void> {
   let since = new Date(0);
   return async (signal) => {

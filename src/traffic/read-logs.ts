@@ -2,20 +2,18 @@ import type { Queryable, RecordStore } from "../platform/database/db.ts";
 import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import type { ApiRequest, SignOnStep } from "./logs.ts";
 
-type RequestsAsked = {
+type RequestQuery = {
   clientId: string;
   requestId?: string | undefined;
-  /** Only calls that were refused or failed. */
   onlyRefused?: boolean | undefined;
   limit: number;
-  /** The id of the last one of the page before. */
   after?: string | undefined;
 };
 
-/** The calls of an app that were noted, the newest first. */
+/** Newest first. */
 export function listApiRequests(
   { prisma }: RecordStore,
-  { clientId, requestId, onlyRefused = false, limit, after }: RequestsAsked,
+  { clientId, requestId, onlyRefused = false, limit, after }: RequestQuery,
 ): Promise<ApiRequest[]> {
   const where = {
     clientId,
@@ -23,11 +21,11 @@ export function listApiRequests(
     ...(onlyRefused && { status: { gte: 400 } }),
     ...(after !== undefined && { id: { lt: after } }),
   };
-  // The ids are UUIDs of version 7, which begin with the time.
+  // Ids are UUIDv7 and so order by time.
   return prisma.apiRequest.findMany({ where, orderBy: { id: "desc" }, take: limit });
 }
 
-/** One sign-on with its steps in their order. Shape: `id` is that of its last step. */
+/** `id` is the last step's. */
 export type SignOnAttempt = { id: string; steps: SignOnStep[] };
 
 const s = table("signOnStep", "s");
@@ -44,15 +42,15 @@ const step = fields<SignOnStep>({
   sent: s.sent,
 });
 
-type Part = { clientId: string; after: string | null; limit: number };
+type Page = { clientId: string; after: string | null; limit: number };
 
-const selectNewest = statement<Part>(
+const selectNewest = statement<Page>(
   ({ clientId, after, limit }) => sql`
   SELECT ${step} FROM ${s} WHERE ${s.clientId} = ${clientId} AND (${after}::uuid IS NULL OR ${s.id} < ${after})
   ORDER BY ${s.id} DESC LIMIT ${limit}`,
 );
 
-// Worded as the index is; name by name, so that no estimate of all names together makes PostgreSQL read all of the app.
+// The same expression as the index; per name, so that PostgreSQL does not estimate that it must read the whole table.
 const selectNamed = statement<{ clientId: string; names: readonly string[] }>(
   ({ clientId, names }) => sql`
   SELECT DISTINCT ON (${s.id}) ${step} FROM unnest(${names}::text[]) AS asked (name)
@@ -66,9 +64,8 @@ const namesOf = (steps: readonly SignOnStep[]): string[] => [
   ...new Set(steps.flatMap(({ attempt }) => attempt.split(">"))),
 ];
 
-/** All steps of the sign-ons that some steps are of, the oldest first. */
-async function findWhole(db: Queryable, clientId: string, some: readonly SignOnStep[]): Promise<SignOnStep[]> {
-  for (let names = namesOf(some); ;) {
+async function findAllSteps(db: Queryable, clientId: string, known: readonly SignOnStep[]): Promise<SignOnStep[]> {
+  for (let names = namesOf(known); ;) {
     const found = await findRows<SignOnStep, { clientId: string; names: readonly string[] }>(db, selectNamed, {
       clientId,
       names,
@@ -79,32 +76,27 @@ async function findWhole(db: Queryable, clientId: string, some: readonly SignOnS
   }
 }
 
-/** About as many steps as one sign-on has. */
-const stepsEach = 8;
+const stepsPerAttempt = 8;
 
-/**
- * The sign-ons to an app that were noted, the one with the latest step first.
- *
- * Shape: a step that waited is left out once it was done or refused.
- */
+/** Latest first. A waiting step is left out once it is done or refused. */
 export async function listSignOnAttempts(
   db: Queryable,
   { clientId, limit, after }: { clientId: string; limit: number; after?: string | undefined },
 ): Promise<SignOnAttempt[]> {
-  const part = { clientId, limit: limit * stepsEach };
+  const page = { clientId, limit: limit * stepsPerAttempt };
   const attempts: SignOnAttempt[] = [];
   for (let last = after ?? null, isMore = true; isMore && attempts.length < limit;) {
-    const steps: SignOnStep[] = await findRows<SignOnStep, Part>(db, selectNewest, { ...part, after: last });
+    const steps: SignOnStep[] = await findRows<SignOnStep, Page>(db, selectNewest, { ...page, after: last });
     const ids = new Set(steps.map(({ id }) => id));
-    // Those with later steps came before.
-    attempts.push(...groupSteps(await findWhole(db, clientId, steps)).filter(({ id }) => ids.has(id)));
-    isMore = steps.length === part.limit;
+    // A sign-on whose last step is on an earlier page has been listed there.
+    attempts.push(...groupSteps(await findAllSteps(db, clientId, steps)).filter(({ id }) => ids.has(id)));
+    isMore = steps.length === page.limit;
     last = steps.at(-1)?.id ?? last;
   }
   return attempts.slice(0, limit);
 }
 
-/** Puts steps, the oldest first, together to sign-ons, the latest first. */
+/** Groups steps (oldest first) into sign-ons (latest first). */
 export function groupSteps(steps: readonly SignOnStep[]): SignOnAttempt[] {
   const requestOf = new Map<string, string>();
   for (const { attempt } of steps) {

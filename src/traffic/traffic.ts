@@ -10,20 +10,17 @@ const hourMs = 3_600_000;
 const mostKeys = 20_000;
 const keptDays = { hours: 14, days: 731 };
 
-type Whose = { clientId?: string | null | undefined; schoolId?: string | null | undefined };
+type Owner = { clientId?: string | null | undefined; schoolId?: string | null | undefined };
 
 export type Traffic = {
-  /** Counts one thing: for all of the service, and for the app and the school where they are known. */
-  count(metric: Metric, outcome: string, whose?: Whose): void;
+  count(metric: Metric, outcome: string, owner?: Owner): void;
   noteJob(run: Pick<JobRun, "name" | "durationMs" | "outcome">): void;
   noteRequest: Logs["noteRequest"];
   noteStep: Logs["noteStep"];
-  /** Writes what was counted and noted since it was last called. */
   flush(): Promise<void>;
   jobs: WorkerJob[];
 };
 
-/** Makes the counters of one process. */
 export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): Traffic {
   const logs = makeLogs({ db, clock });
   let counted = new Map<string, Counted>();
@@ -42,7 +39,7 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
     counted = new Map();
     runs = new Map();
     await writeCounts(db.pool, [...taken.values()]).catch((error: unknown) => {
-      // Written at the next flush; a connection that breaks during the commit can make it count twice.
+      // Counts again at the next flush; twice if the connection broke during the commit.
       if (isDatabaseUnavailable(error)) takeBack(taken);
       throw error;
     });
@@ -50,10 +47,10 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
   }
 
   function takeBack(taken: ReadonlyMap<string, Counted>): void {
-    for (const [key, one] of taken) {
+    for (const [key, count] of taken) {
       const later = counted.get(key);
-      if (later !== undefined) later.count += one.count;
-      else if (counted.size < mostKeys) counted.set(key, one);
+      if (later !== undefined) later.count += count.count;
+      else if (counted.size < mostKeys) counted.set(key, count);
     }
   }
 
@@ -81,11 +78,7 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
     },
     jobs: [
       { name: "traffic.flushLogs", everySeconds: 15, inEveryProcess: true, run: logs.flush },
-      {
-        name: "traffic.sweepLogs",
-        everySeconds: 600,
-        run: makeLogSweep({ db: db.pool, clock }),
-      },
+      { name: "traffic.sweepLogs", everySeconds: 600, run: makeLogSweep({ db: db.pool, clock }) },
       { name: "traffic.flush", everySeconds: 60, inEveryProcess: true, run: flush },
       {
         name: "traffic.sweep",
@@ -101,12 +94,10 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
   };
 }
 
-/** Deletes the figures of a school; part of deleting the school. */
 export async function forgetFiguresOfSchool(tx: Queryable, schoolId: string): Promise<void> {
   await deleteFiguresOf(tx, `school:${schoolId}`);
 }
 
-/** Deletes the figures of an app; part of deleting the app. */
 export async function forgetFigures(tx: Queryable, clientId: string): Promise<void> {
   await deleteFiguresOf(tx, `app:${clientId}`);
 }

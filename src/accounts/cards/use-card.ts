@@ -3,7 +3,7 @@ import { gradeOfNames, type PersonId, type SchoolId } from "../../directory/inde
 import { recordAudit } from "../../events/index.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { secondsUntil, takeTokens } from "../../platform/database/token-bucket.ts";
-import { listRoleHolders } from "../../staff/index.ts";
+import { listRolesOf } from "../../staff/index.ts";
 import { countedAddress, countedSite, makeKeyMaker } from "../login/known-devices.ts";
 import { findCardRefusal, type CardRefusal } from "./allowed.ts";
 import type { CardId } from "./cards.ts";
@@ -48,7 +48,7 @@ export async function checkCard(
   if (row === null || row.revokedAt !== null) return { kind: "refused", reason: "invalid" };
   const { person, memberships } = row.affiliation;
   const [personId, schoolId] = [row.personId as PersonId, row.schoolId as SchoolId];
-  const isStaff = (await listRoleHolders(db, { personIds: [personId], now: at })).has(personId);
+  const isStaff = (await listRolesOf(db, { personIds: [personId], now: at })).has(personId);
   // A card of a school that is no longer the home is not one: nobody there could revoke it.
   const isOfHome = person.homeSchoolId === schoolId;
   if (!isOfHome || person.status !== "ACTIVE" || person.credential === null || isStaff)
