@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyMigrations, migrationsFolder } from "../src/platform/migrations/migrate.ts";
 import { startEmbeddedPostgres } from "../src/platform/postgres/index.ts";
+import { nameNextMigration } from "./migration-name.ts";
 import { diffWithSchema } from "./schema-engine.ts";
 
 const initial = "0001_initial";
@@ -44,7 +45,7 @@ async function writeInitial(): Promise<void> {
 async function writeNext(name: string): Promise<void> {
   const difference = await withDatabase(migrationsFolder, diffWithSchema);
   if (difference === "") console.log("Nothing differs; an empty migration is made for SQL written by hand.");
-  write(`${String(listMigrations().length + 1).padStart(4, "0")}_${name}`, difference || "-- Written by hand.\n");
+  write(nameNextMigration(listMigrations(), name), difference || "-- Written by hand.\n");
 }
 
 function write(name: string, sql: string): void {

@@ -79,6 +79,10 @@ export function compareSchemas(
 const orderedBy = (direction: Direction, old: Schema, now: Schema) =>
   direction === "input" ? { inner: old, outer: now } : { inner: now, outer: old };
 
+/** True if the released contract tells readers to expect further values, as the names of changed properties do. */
+const isOpen = ({ description }: Schema) =>
+  String(description).includes("More may be added; ignore what you do not know");
+
 function compareEnums({ old, now, direction, where }: Pair, report: Report): void {
   const [before, after] = [old.enum, now.enum];
   // Beside a nullable schema null in the list is one way to write what `nullable` says.
@@ -87,7 +91,7 @@ function compareEnums({ old, now, direction, where }: Pair, report: Report): voi
     if (!after) return;
     if (!before) report("enum-value-removed", where, "only some values are taken now");
     else for (const value of missing(before, after)) report("enum-value-removed", where, `${String(value)} is gone`);
-  } else if (before) {
+  } else if (before && !isOpen(old)) {
     if (!after) report("enum-value-added", where, "it can be any value now");
     else for (const value of missing(after, before)) report("enum-value-added", where, `${String(value)} is new`);
   }

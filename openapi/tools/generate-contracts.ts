@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inlineEnums } from "./inline-enums.ts";
+import { inlineExamples } from "./inline-examples.ts";
 import { runProgram } from "./run-program.ts";
 import { respell } from "./spelling.ts";
 
@@ -9,8 +10,11 @@ export async function generateContracts(root: string): Promise<void> {
   const out = join(root, "generated", "openapi");
   await mkdir(out, { recursive: true });
   const roots = (await readdir(join(root, "openapi"))).filter((name) => name.endsWith(".yaml"));
-  for (const file of roots)
+  for (const file of roots) {
     await runProgram("redocly", ["bundle", join("openapi", file), "--output", join(out, file)], root);
+    const bundle = await readFile(join(out, file), "utf8");
+    await writeFile(join(out, file), inlineExamples(bundle, join(root, "openapi", "examples")));
+  }
   await writeFile(join(out, "schulconnex-1.7.yaml"), respell(await readFile(join(out, "schulconnex.yaml"), "utf8")));
 
   const bundles = [...roots, "schulconnex-1.7.yaml"];

@@ -19,6 +19,7 @@ export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 export { findInCatalogue, findLastSignIns, listCatalogue } from "./catalogue.ts";
 export type { CatalogueApp, NamedGroup } from "./catalogue.ts";
 export { makeAnnouncedSweep, sweepAnnounced } from "./change-tracking/index.ts";
+export type { EventProperty } from "./change-tracking/index.ts";
 export { changeDirectory, previewChange } from "./change.ts";
 export {
   appWithSecretNotFound,

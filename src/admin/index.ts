@@ -26,7 +26,6 @@ import type { Log } from "../platform/telemetry/log.ts";
 import { sharedReads } from "../platform/database/shared-reads.ts";
 import { findRoles, type StaffRole } from "../staff/index.ts";
 import { makeHeldReads, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
-import { takes } from "./contract.ts";
 import { makeRenderProblem } from "./failure.ts";
 import { handlers } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
@@ -69,7 +68,6 @@ export function makeAdmin(options: AdminOptions): Admin {
   const readFor = makeHeldReads();
   const router = bindOperations<Operations, AdminCaller>({
     document,
-    takes,
     handlers: Object.fromEntries(bound) as unknown as Handlers<Operations, AdminCaller>,
     checkToken: async (bearer) => {
       const check = await checkAccessToken(bearer);

@@ -1,6 +1,6 @@
 import { createSchool as create, findSchool, listSchools as list, updateSchool as update } from "../directory/index.ts";
 import type { School, SchoolId } from "../directory/index.ts";
-import { present } from "../platform/contract-types.ts";
+import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, createRecord } from "./change.ts";
@@ -12,8 +12,9 @@ import { refuseStale, tagOf } from "./stale.ts";
 type AdminSchool = components["schemas"]["AdminSchool"];
 
 const schoolsPath = "/admin/v1/schools";
-const presentSchool = ({ id, name, officialId, address, location, schoolingLevel }: School): AdminSchool =>
-  present<AdminSchool>({ id, name, officialId, address, location, schoolingLevel });
+const presentSchool = ({ id, ...rest }: School): AdminSchool => present<AdminSchool>({ id, ...rest });
+/** Does not compile when a school has a property that the contract lacks. */
+export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
 
 /** Errors: not_found school_not_found. */
 async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {
@@ -46,12 +47,7 @@ const getSchool: AdminHandler<"getSchool"> = async ({ db }, { path, reach }) => 
 const createSchool: AdminHandler<"createSchool"> = (deps, request) =>
   createRecord(deps, request, {
     path: schoolsPath,
-    make: async (change) => {
-      const { schoolingLevel = null, address, ...rest } = request.body;
-      const { addressAddition = null } = address;
-      const id = await create(change, { ...rest, schoolingLevel, address: { ...address, addressAddition } });
-      return readSchool(change.tx, id);
-    },
+    make: async (change) => readSchool(change.tx, await create(change, request.body)),
   });
 
 const updateSchool: AdminHandler<"updateSchool"> = async (deps, request) => {

@@ -60,7 +60,7 @@ const signInChanges = {
   noHelp: option.flag("Remove this text."),
 };
 
-function readNewSchool(options: OptionsOf<typeof creation>): NewSchool {
+function readNewSchool(options: OptionsOf<typeof creation>): Omit<School, "id"> & Pick<NewSchool, "id"> {
   const { id, name, officialId, street, addition, zip, city, country, state, schoolingLevel } = options;
   const address = { address: street, addressAddition: addition ?? null, city, zipCode: zip };
   const location = { country: country ?? "DE", state };

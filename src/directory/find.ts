@@ -6,13 +6,11 @@ import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { nameOf, type PersonName, type PersonRole } from "./person.ts";
 import { isBehind, orderBy, type NameOrder, type PersonOrder } from "./order.ts";
-import type { NewSchool } from "./school.ts";
+import type { School } from "./school.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
 /** How much of a list: `search` is a part of the name, in any case; `after` the last id of the part before. */
 export type Part = { search?: string | undefined; limit: number; after?: string | undefined };
-
-export type School = Required<NewSchool> & { id: SchoolId };
 
 /** Null for a school that does not exist. */
 export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): Promise<School | null> {

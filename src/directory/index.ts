@@ -15,7 +15,7 @@ export { originOf } from "./change.ts";
 export type { Change, Touched } from "./change.ts";
 export type { NameOrder, PersonOrder } from "./order.ts";
 export { findGroup, findPerson, findSchool, findTombstone, listGroups, listPeople, listSchools } from "./find.ts";
-export type { Group, Part, PeopleOf, Person, School } from "./find.ts";
+export type { Group, Part, PeopleOf, Person } from "./find.ts";
 export { findGrades, gradeOfName, gradeOfNames } from "./grade.ts";
 export { createGroup, deleteGroup, renameGroup, restoreGroup, setGroupSourceId } from "./group.ts";
 export type { GroupType, NewGroup } from "./group.ts";
@@ -29,7 +29,7 @@ export type { NewMember, NewPerson, PersonName, PersonRole, PersonUpdate } from 
 export { deletePerson, listPurgeable, purgePerson, restorePerson, softDeletePerson } from "./person-status.ts";
 export type { ForgetPerson } from "./person-status.ts";
 export { createSchool, isSandboxSchool, updateSchool } from "./school.ts";
-export type { NewSandboxSchool, NewSchool, SchoolAddress, SchoolLocation, SchoolUpdate } from "./school.ts";
+export type { NewSandboxSchool, NewSchool, School, SchoolAddress, SchoolLocation, SchoolUpdate } from "./school.ts";
 export { checkSchoolLogo, deleteSchoolLogo, findSchoolLogo, putSchoolLogo } from "./school-logo.ts";
 export type { SchoolLogo } from "./school-logo.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";

@@ -20,12 +20,19 @@ export type SchoolAddress = Pick<SchoolRecord, "address" | "addressAddition" | "
 /** ISO 3166-1 country and the part of its ISO 3166-2 code after the hyphen. */
 export type SchoolLocation = Pick<SchoolRecord, "country" | "state">;
 
-/** Shape: `schoolingLevel` is a code in capitals, such as GYMNASIUM; null where none is known. */
-export type NewSchool = Omit<SchoolRecord, keyof SchoolAddress | keyof SchoolLocation> & {
-  id?: SchoolId | undefined;
-  address: SchoolAddress;
+type Nested<Address> = Omit<SchoolRecord, keyof SchoolAddress | keyof SchoolLocation> & {
+  address: Address;
   location: SchoolLocation;
 };
+
+/** `schoolingLevel` is a code in capitals, such as GYMNASIUM. */
+export type School = Nested<SchoolAddress> & { id: SchoolId };
+
+type NullableKey<T> = { [Key in keyof T]: null extends T[Key] ? Key : never }[keyof T];
+/** What is nullable may be left out. */
+type NullOptional<T> = Omit<T, NullableKey<T>> & { [Key in NullableKey<T>]?: T[Key] };
+
+export type NewSchool = NullOptional<Nested<NullOptional<SchoolAddress>>> & { id?: SchoolId | undefined };
 
 /** A school of a sandbox stays one: nobody of a real school comes to it, and no other app sees it. */
 export type NewSandboxSchool = NewSchool & { sandboxId: string };
@@ -33,7 +40,7 @@ export type NewSandboxSchool = NewSchool & { sandboxId: string };
 type Parts<Whole> = { [Name in keyof Whole]?: Whole[Name] | undefined };
 
 /** What changes of a school; what is left out or undefined stays. */
-export type SchoolUpdate = { schoolId: SchoolId } & Parts<Omit<NewSchool, "id" | "address" | "location">> & {
+export type SchoolUpdate = { schoolId: SchoolId } & Parts<Omit<School, "id" | "address" | "location">> & {
     address?: Parts<SchoolAddress> | undefined;
     location?: Parts<SchoolLocation> | undefined;
   };
@@ -102,8 +109,8 @@ export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<S
 }
 
 /** The record with every field cleaned; a column of the schema that is missing here does not compile. */
-function checkSchool(school: SchoolRecord): SchoolRecord {
-  const { addressAddition, schoolingLevel } = school;
+function checkSchool(school: NullOptional<SchoolRecord>): SchoolRecord {
+  const { addressAddition = null, schoolingLevel = null } = school;
   return {
     name: checkText("name", school.name),
     officialId: checkIdentifier("officialId", school.officialId, 64),

@@ -13,15 +13,6 @@ import {
 } from "../platform/database/sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
 
-// src/webhooks/payload.ts compiles only if the contract has the same properties.
-export const eventProperties = {
-  person: ["name", "role", "status", "groups"],
-  group: ["name", "status"],
-  school: ["name", "address", "schooling_level", "official_id"],
-} as const satisfies Record<AppEventType, readonly string[]>;
-
-export type EventProperty = { [Type in AppEventType]: (typeof eventProperties)[Type][number] };
-
 export const appEventChannel = "app_event";
 
 // A UUIDv7: the time of the change, then random bits.

@@ -1,6 +1,5 @@
 import type { Queryable, RecordStore } from "../platform/database/db.ts";
 import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
-import type { EventProperty } from "./app-event.ts";
 
 export type AppEventType = "person" | "group" | "school";
 export type AppEventAction = "create" | "update" | "delete" | "restore";
@@ -13,7 +12,7 @@ export type AppEvent = {
   action: AppEventAction;
   subjectId: string;
   schoolId: string | null;
-  updatedProperties: EventProperty[AppEventType][];
+  updatedProperties: string[];
   reason: DeleteReason | null;
   reasonUntil: Date | null;
 };

@@ -9,14 +9,8 @@
  *             a person is deleted for good; positions are given after the commit, so that no reader misses an event.
  * Never knows: what a school, an app or a session is; names, addresses and tokens.
  */
-export {
-  appendAppEvents,
-  appEventChannel,
-  eventProperties,
-  listWrittenEvents,
-  takeBackAppEvents,
-} from "./app-event.ts";
-export type { EventProperty, WrittenEvent } from "./app-event.ts";
+export { appendAppEvents, appEventChannel, listWrittenEvents, takeBackAppEvents } from "./app-event.ts";
+export type { WrittenEvent } from "./app-event.ts";
 export {
   forgetInAudit,
   personActor,

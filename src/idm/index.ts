@@ -21,7 +21,6 @@ import {
 import type { Log } from "../platform/telemetry/log.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
-import { takes } from "./contract.ts";
 import { makeRenderProblem } from "./failure.ts";
 import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
@@ -74,7 +73,6 @@ export function makeIdmRouter({
 }: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
-    takes,
     handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
     checkToken: checkAccessToken,
     ...inner,

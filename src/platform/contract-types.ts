@@ -26,12 +26,39 @@ type EnumsOf<Schemas> = {
   ]: string;
 };
 
+/** The entries of `Agreements` that are not `true`; `true` itself if there are none. */
+type AllAgree<Agreements> = Agreements[keyof Agreements] extends true
+  ? true
+  : { [Name in keyof Agreements as Agreements[Name] extends true ? never : Name]: Agreements[Name] };
+
 /**
- * Compares the contract's enums with the code's types: a difference does not compile. `Code` has a type per named enum.
+ * `true` if every named enum of a contract has the same values as the type that the code works with; otherwise the
+ * difference, so that `const enums: EnumsAgree<…> = true` does not compile.
  */
-export type EnumsAgree<Schemas, Code extends EnumsOf<Schemas>> = {
-  readonly [Name in keyof Code]: Name extends keyof Schemas ? Same<Schemas[Name], Code[Name]> : never;
-};
+export type EnumsAgree<Schemas, Code extends EnumsOf<Schemas>> = AllAgree<{
+  [Name in keyof Code]: Name extends keyof Schemas ? Same<Schemas[Name], Code[Name]> : never;
+}>;
+
+/** Parameters that the binding or `changeRecord`, `createRecord` and `readPage` read, whatever the handler does. */
+type ReadForAll = "If-None-Match" | "If-Match" | "Idempotency-Key" | "dry-run" | "limit" | "cursor";
+
+/**
+ * `true` if `Code` names the parameters of query and header that each operation has beyond those that are read for all;
+ * operations with 501 are left out. Otherwise the difference, as in `EnumsAgree`.
+ */
+export type ParametersAgree<Operations, Code extends { [Id in keyof Operations]?: string }> = AllAgree<{
+  [
+    Id in keyof Operations as Operations[Id] extends { responses: { 501: unknown } } ? never : Id
+  ]: Operations[Id] extends Described
+    ? Same<
+        Exclude<
+          NamesOf<Operations[Id]["parameters"]["query"]> | NamesOf<Operations[Id]["parameters"]["header"]>,
+          ReadForAll
+        >,
+        Id extends keyof Code ? Code[Id] : never
+      >
+    : never;
+}>;
 
 type Described = {
   parameters: { query?: object; path?: object; header?: object };

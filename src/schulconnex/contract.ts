@@ -1,16 +1,12 @@
-import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
+import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { components, operations } from "../../generated/openapi/schulconnex.ts";
 
-export const takes: Takes<operations> = {
-  getPersonInfo: {},
-  listPersonenInfo: {
-    vollstaendig: true,
-    pid: true,
-    "personenkontext.id": true,
-    "gruppe.id": true,
-    "organisation.id": true,
-  },
-};
+export const parameters: ParametersAgree<
+  operations,
+  {
+    listPersonenInfo: "vollstaendig" | "pid" | "personenkontext.id" | "gruppe.id" | "organisation.id";
+  }
+> = true;
 
 /** The codes of the standard; records.ts uses some of them. */
 export const enums: EnumsAgree<
@@ -21,4 +17,4 @@ export const enums: EnumsAgree<
     Organisationstyp: "SCHULE" | "ANBIETER" | "SONSTIGE";
     Rolle: "LERN" | "LEHR" | "SORGBER" | "EXTERN" | "ORGADMIN" | "LEIT" | "SYSADMIN";
   }
-> = { Gruppenrolle: true, Gruppentyp: true, Organisationstyp: true, Rolle: true };
+> = true;

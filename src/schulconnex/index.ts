@@ -18,7 +18,6 @@ import {
 import type { Log } from "../platform/telemetry/log.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
-import { takes } from "./contract.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
 import { notOfferedHandlers } from "./handler.ts";
@@ -55,7 +54,6 @@ export function makeSchulconnexRouter({
   return bindOperations<operations, AccessToken>({
     document,
     handlers,
-    takes,
     checkToken: checkAccessToken,
     ...inner,
     scopeName: scopeOfContract,

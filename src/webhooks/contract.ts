@@ -1,5 +1,6 @@
 import type { components, operations } from "../../generated/openapi/webhooks.ts";
-import type { AppEventAction, EventProperty } from "../events/index.ts";
+import type { EventProperty } from "../access/index.ts";
+import type { AppEventAction } from "../events/index.ts";
 import type { EnumsAgree, Same } from "../platform/contract-types.ts";
 import type { EventType } from "./payload.ts";
 
@@ -31,12 +32,4 @@ export const enums: EnumsAgree<
     GroupEventProperty: EventProperty["group"];
     SchoolEventProperty: EventProperty["school"];
   }
-> = {
-  EventAction: true,
-  PersonEventType: true,
-  GroupEventType: true,
-  SchoolEventType: true,
-  PersonEventProperty: true,
-  GroupEventProperty: true,
-  SchoolEventProperty: true,
-};
+> = true;

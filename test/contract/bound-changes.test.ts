@@ -85,7 +85,6 @@ const pool = { options: {} } as pg.Pool;
 const router = bindOperations<Operations, AccessToken>({
   document,
   handlers: { createThing, deleteThing },
-  takes: { createThing: { "dry-run": true, "Idempotency-Key": true }, deleteThing: { id: true } },
   checkToken: async () => ({
     kind: "valid",
     token: { clientId: "app", personId, scopes: new Set(["write"]) } as unknown as AccessToken,

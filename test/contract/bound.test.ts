@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { groupIsShown, type AccessToken } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
-import { takes } from "../../src/idm/contract.ts";
 import { makeRenderProblem } from "../../src/idm/failure.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
@@ -115,7 +114,6 @@ const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =
   bindOperations<operations, AccessToken>({
     document,
     handlers: given as Handlers<operations, AccessToken>,
-    takes,
     checkToken: async () => ({ kind: "unknown" }),
     scopeName: (scope) => scope,
     reading: readFrom({ options: {} } as pg.Pool),

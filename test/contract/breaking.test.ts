@@ -90,6 +90,19 @@ test("in a contract of webhooks the service sends, and apps answer", () => {
   expect(kinds("service")).not.toContain("body-optional");
 });
 
+test("an event may name a further property, as the contract announces, but no further action", () => {
+  const bundle = () => readDocument(join(bundleFolder, "webhooks.yaml")) as Loose;
+  const after = bundle();
+  const { properties } = after.components.schemas.SchoolEvent;
+  properties.updatedProperties.items.enum.push("short_name");
+  const found = () => compareDocuments(bundle() as Document, after as Document, { side: "app" });
+  expect(found()).toEqual([]);
+  properties.action.enum.push("archive");
+  expect(found().map(({ kind, where }) => `${kind} ${where}`)).toEqual([
+    "enum-value-added POST /webhooks/school body.action",
+  ]);
+});
+
 describe("lint:breaking of two files", () => {
   const compare = (...args: string[]) => {
     const printed: string[] = [];

@@ -160,7 +160,7 @@ beforeAll(async () => {
     await writeFile(path, stringify(yaml));
   }
   await generateContracts(copy);
-  const files = documents.map((name) => `src/${name}/index.ts`);
+  const files = documents.flatMap((name) => [`src/${name}/index.ts`, `src/${name}/contract.ts`]);
   await writeFile(
     join(copy, "tsconfig.json"),
     JSON.stringify({ extends: join(project, "tsconfig.json"), files, include: [] }),

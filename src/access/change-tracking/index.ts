@@ -20,6 +20,7 @@ import { makeTableStore, type TableStore } from "./table-store.ts";
 export { makeAnnouncedSweep, sweepAnnounced } from "./announced.ts";
 export { tryHoldForSignIn } from "./locks.ts";
 export { announce, emitDiff, findSnapshot } from "./parameter-store.ts";
+export type { EventProperty } from "./snapshot.ts";
 export type { Subject } from "./store.ts";
 
 /**

@@ -1,49 +1,7 @@
-import { eventProperties, type AppEventType, type EventProperty } from "../../events/index.ts";
+import type { AppEventType } from "../../events/index.ts";
 import { identifier, join, sql, table, type Part, type Sql } from "../../platform/database/sql.ts";
 import { granted, isGranted, readTable } from "../attributes.ts";
 import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
-
-/** A property whose change an event names, but the status: that is an action of its own. */
-type ComparedProperty<Type extends AppEventType = AppEventType> = Exclude<EventProperty[Type], "status">;
-
-/**
- * What one app sees of one subject.
- *
- * Shape: properties are hashes, null where the subject has none such; what an app would see again on return stands
- *        there with its status, so that deletion and return are changes of status. `rest` is what records show beside
- *        these properties and events have no name for.
- */
-export type SnapshotRow = {
-  client_id: string;
-  type: AppEventType;
-  subject_id: string;
-  school_id: string | null;
-  is_active: boolean;
-  is_synced: boolean;
-} & Record<ComparedProperty | "rest", string | null>;
-
-/** Every property that an event of any type can name. */
-export const allProperties = [...new Set(Object.values(eventProperties).flatMap((names) => [...names]))];
-const isCompared = (name: EventProperty[AppEventType]): name is ComparedProperty => name !== "status";
-export const comparedProperties = [...allProperties.filter(isCompared), "rest" as const];
-
-type Compared = (typeof comparedProperties)[number];
-
-/** The columns of a snapshot with their types. */
-export const snapshotTypes = {
-  client_id: "text",
-  type: "text",
-  subject_id: "uuid",
-  school_id: "uuid",
-  is_active: "boolean",
-  is_synced: "boolean",
-  ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
-} satisfies Record<keyof SnapshotRow, string>;
-
-/** The columns of a snapshot, as `jsonb_to_record` takes them. */
-export const snapshotRecord = join(
-  Object.entries(snapshotTypes).map(([name, type]) => sql`${identifier(name)} ${identifier(type)}`),
-);
 
 const given = table("grant", "given");
 const reader = table("app", "v_reader");
@@ -59,10 +17,10 @@ const address = granted(reader, "SCHOOL_ADDRESS", s, (s) => hash(s.address, s.ad
 const location = granted(reader, "SCHOOL_LOCATION", s, (s) => hash(s.country, s.state));
 
 /**
- * The hashes of each type of subject; `reader` is the app, and what it was not granted is null. A property that the
- * contract names and this lacks does not compile.
+ * The properties that are compared, by type of subject: events name those that differ, and `rest` is what records show
+ * beside them. `reader` is the app; what it was not granted is null.
  */
-const hashes: { [Type in AppEventType]: Record<ComparedProperty<Type>, Sql> & { rest?: Sql } } = {
+const hashes = {
   person: {
     name: granted(reader, "PERSON_NAME", p, (p) => hash(p.firstFull, p.firstCall, p.last)),
     role: hash(p.role),
@@ -82,7 +40,55 @@ const hashes: { [Type in AppEventType]: Record<ComparedProperty<Type>, Sql> & { 
     schooling_level: granted(reader, "SCHOOLING_LEVEL", s, (s) => hash(s.schoolingLevel)),
     official_id: granted(reader, "SCHOOL_OFFICIAL_ID", s, (s) => hash(s.officialId)),
   },
+} satisfies Record<AppEventType, Record<string, Sql>>;
+
+type ComparedProperty<Type extends AppEventType> = Type extends unknown
+  ? Exclude<keyof (typeof hashes)[Type], "rest">
+  : never;
+
+/** The properties whose change an event names, as webhooks.yaml lists them. A status is compared as `is_active`. */
+export type EventProperty = {
+  person: ComparedProperty<"person"> | "status";
+  group: ComparedProperty<"group"> | "status";
+  school: ComparedProperty<"school">;
 };
+
+const subjectProperties = [...new Set(Object.values(hashes).flatMap((own) => Object.keys(own)))].filter(
+  (name) => name !== "rest",
+) as ComparedProperty<AppEventType>[];
+export const comparedProperties = [...subjectProperties, "rest" as const];
+export const allProperties = [...subjectProperties, "status" as const];
+
+type Compared = (typeof comparedProperties)[number];
+
+/**
+ * What one app sees of one subject, as hashes; null for properties of other types. A subject that the app would see
+ * again on its return is included with its status, so that deletion and return are changes of status.
+ */
+export type SnapshotRow = {
+  client_id: string;
+  type: AppEventType;
+  subject_id: string;
+  school_id: string | null;
+  is_active: boolean;
+  is_synced: boolean;
+} & Record<Compared, string | null>;
+
+/** The columns of a snapshot with their types. */
+export const snapshotTypes = {
+  client_id: "text",
+  type: "text",
+  subject_id: "uuid",
+  school_id: "uuid",
+  is_active: "boolean",
+  is_synced: "boolean",
+  ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
+} satisfies Record<keyof SnapshotRow, string>;
+
+/** The columns of a snapshot, as `jsonb_to_record` takes them. */
+export const snapshotRecord = join(
+  Object.entries(snapshotTypes).map(([name, type]) => sql`${identifier(name)} ${identifier(type)}`),
+);
 
 const selectHashes = (type: AppEventType): Sql => {
   const own = hashes[type] as Partial<Record<Compared, Sql>>;

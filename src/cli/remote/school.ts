@@ -25,9 +25,7 @@ const readSchool = ({ api }: Remote, schoolId: SchoolId) =>
 export const findSchool = async (remote: Remote, schoolId: SchoolId): Promise<School> =>
   schoolOf((await readSchool(remote, schoolId)).record);
 
-export async function createSchool({ api }: Remote, school: Omit<NewSchool, "id">): Promise<string> {
-  const { name, officialId, address, location, schoolingLevel } = school;
-  const body = { name, officialId, address, location, schoolingLevel };
+export async function createSchool({ api }: Remote, { id: _id, ...body }: NewSchool): Promise<string> {
   return (await bodyOf(api.POST("/admin/v1/schools", { params: once(), body }))).id;
 }
 

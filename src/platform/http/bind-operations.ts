@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { Router, type Request, type RequestHandler, type Response } from "express";
-import type { Takes } from "../contract-types.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
@@ -23,8 +22,6 @@ type TokenCheck<Caller> = { kind: "valid"; token: Caller } | { kind: "expired" }
 export type Binding<Operations, Caller extends Token> = {
   document: OpenApiDocument;
   handlers: Handlers<Operations, Caller>;
-  /** The parameters that the handlers read; a difference from the contract stops the start. */
-  takes: Takes<Operations>;
   checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
   /** Identifies calls from within this process, which carry no token. */
   findInnerCaller?: (req: IncomingMessage) => Promise<Caller | null>;
@@ -63,7 +60,6 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     described: operations.map(({ operation }) => operation.operationId),
     known: Object.keys(handlers),
   });
-  for (const { operation } of operations) refuseOtherParameters(document, operation, binding.takes);
   refuseOtherScopes(document, operations);
   const checkRequest = makeRequestCheck(document);
   const readBody = makeBodyReader(document);
@@ -190,20 +186,6 @@ function refuseMethod(document: OpenApiDocument, path: string): RequestHandler {
       `This address only answers ${[...known].join(", ")}.`,
     );
   };
-}
-
-function refuseOtherParameters(
-  document: OpenApiDocument,
-  { operationId, parameters = [] }: Operation,
-  takes: object,
-): void {
-  const taken = (takes as Record<string, object | undefined>)[operationId];
-  if (taken === undefined) return;
-  const described = parameters.map((parameter) => resolve(document, parameter).name);
-  refuseGaps(`The parameters of ${operationId} and its handler differ.`, {
-    described: described.filter((name) => name !== "If-None-Match"),
-    known: Object.keys(taken),
-  });
 }
 
 function refuseOtherScopes({ components }: OpenApiDocument, operations: { operation: Operation }[]): void {

@@ -39,7 +39,8 @@ function flatten(record: object, way = ""): Map<string, unknown> {
   return new Map(entries);
 }
 
-const known = german.frame.difference.property as Record<string, string>;
+type SchoolProperty = Exclude<keyof AdminSchemas["SchoolUpdate"], "location">;
+const known: Record<string, string> = german.frame.difference.property satisfies Record<SchoolProperty, string>;
 const values = german.frame.difference.value as Record<string, string>;
 
 /** Shape: of a text in a language `What the app does (de)`. */

@@ -1,3 +1,4 @@
+import type { AdminSchemas } from "../../admin/index.ts";
 import { makeArea, onlyIf, take, takePage, type Gone, type Show, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
@@ -44,7 +45,23 @@ async function listSchools({ api, me, query, t }: Visit): Promise<Shown> {
 const mayAdd = ({ me }: Pick<Visit, "me">): boolean => me.roles.some(({ role }) => role === "OPERATOR");
 
 const showNew: Show = ({ t }) =>
-  Promise.resolve({ title: t("new.title"), view: "new", model: { levels: schoolingLevels, states }, place });
+  Promise.resolve({
+    title: t("new.title"),
+    view: "new",
+    model: { textFields, levels: schoolingLevels, states },
+    place,
+  });
+
+/** The text fields of the form, in their order. */
+const textFields = [
+  { name: "name", label: "new.name", required: true },
+  { name: "officialId", label: "new.officialId", required: true },
+  { name: "address", label: "new.address", required: true },
+  { name: "addressAddition", label: "new.addressAddition", required: false },
+  { name: "zipCode", label: "new.zipCode", required: true },
+  { name: "city", label: "new.city", required: true },
+] as const;
+type TextField = (typeof textFields)[number]["name"];
 
 /** The federal states of Germany by ISO 3166-2. */
 const states = ["BB", "BE", "BW", "BY", "HB", "HE", "HH", "MV", "NI", "NW", "RP", "SH", "SL", "SN", "ST", "TH"];
@@ -57,23 +74,20 @@ const schoolingLevels = [
 
 /** Registers a school and goes to its page with the first steps. */
 const create: Show = async ({ api, field, once }) => {
-  const orNull = (name: string) => field(name) || null;
-  const school = await take(
-    api.POST("/admin/v1/schools", {
-      params: { header: { "Idempotency-Key": once } },
-      body: {
-        name: field("name"),
-        officialId: field("officialId"),
-        schoolingLevel: orNull("schoolingLevel"),
-        address: {
-          address: field("address"),
-          addressAddition: orNull("addressAddition"),
-          city: field("city"),
-          zipCode: field("zipCode"),
-        },
-        location: { country: "DE", state: field("state") },
-      },
-    }),
-  );
+  const text = (name: TextField) => field(name);
+  const orNull = (name: TextField | "schoolingLevel") => field(name) || null;
+  const body: Required<AdminSchemas["NewSchool"]> = {
+    name: text("name"),
+    officialId: text("officialId"),
+    schoolingLevel: orNull("schoolingLevel"),
+    address: {
+      address: text("address"),
+      addressAddition: orNull("addressAddition"),
+      city: text("city"),
+      zipCode: text("zipCode"),
+    },
+    location: { country: "DE", state: field("state") },
+  };
+  const school = await take(api.POST("/admin/v1/schools", { params: { header: { "Idempotency-Key": once } }, body }));
   return { to: `/admin/schools/${school.id}/today`, done: "schoolCreated" };
 };

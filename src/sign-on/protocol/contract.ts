@@ -37,7 +37,7 @@ export const enums: EnumsAgree<
     TokenTypeHint: "access_token" | "refresh_token";
     UserRole: PersonRole;
   }
-> = { GrantType: true, TokenTypeHint: true, UserRole: true };
+> = true;
 
 /** Claims that the library writes by itself. */
 type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "amr" | "sid" | "auth_time" | "iat" | "exp";
