@@ -38,6 +38,9 @@ export type { AdminClient, InnerCaller } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";
 /** A roster to fill in, as plain CSV. */
 export { plainTemplate as rosterTemplate } from "../imports/index.ts";
+export { permissionsOf, type Permissions } from "./rights.ts";
+export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
+export type { OperationId } from "./handler.ts";
 export type { AdminSchemas } from "./schemas.ts";
 
 export type AdminOptions = AdminDeps & {

@@ -1,4 +1,5 @@
-import { everything, joinReach, type Reach, type StaffRole, type StaffRoleName } from "../staff/index.ts";
+import { everything, joinReach, rolesGivenBySchools, staffRoleNames, targetOf } from "../staff/index.ts";
+import type { Reach, StaffRole, StaffRoleName } from "../staff/index.ts";
 import { AppError } from "../platform/errors.ts";
 import type { OperationId } from "./handler.ts";
 
@@ -149,17 +150,57 @@ export const ownRights: ReadonlySet<OperationId> = new Set<OperationId>([
 
 type Allowed = { reach: Reach; role: StaffRoleName | undefined };
 
+const isAllowed = (role: StaffRoleName, operation: OperationId): boolean =>
+  (rights[operation] as readonly StaffRoleName[]).includes(role);
+
 /**
- * What the roles of a caller that allow an operation are for, and the first of these roles.
+ * Returns the reach of the roles that allow an operation, and the first of these roles. `isOwn`: the caller asks about
+ * themselves, so the reach does not matter.
  *
- * Shape:  `isOwn` says that the operation is about the caller alone, so that its reach does not matter.
- * Errors: forbidden role_forbids where no role allows it.
+ * Errors: forbidden role_forbids if no role allows the operation.
  */
 export function allow(roles: readonly StaffRole[], operation: OperationId, isOwn: boolean): Allowed {
-  const allowing = roles.filter(({ role }) => (rights[operation] as readonly StaffRoleName[]).includes(role));
+  const allowing = roles.filter(({ role }) => isAllowed(role, operation));
   const [first] = allowing;
   if (isOwn && ownRights.has(operation)) return { reach: everything, role: first?.role };
   if (first === undefined)
     throw new AppError("forbidden", "role_forbids", "None of your staff roles allows this operation.");
   return { reach: joinReach(allowing), role: first.role };
+}
+
+type HeldRole = { role: StaffRoleName; schoolIds: readonly string[]; clientIds: readonly string[] };
+
+/** Whether roles allow an operation: at the school, if one is given. */
+const mayCall = (roles: readonly HeldRole[], operation: OperationId, schoolId?: string): boolean =>
+  roles.some(
+    ({ role, schoolIds }) =>
+      isAllowed(role, operation) &&
+      (schoolId === undefined || targetOf(role) === "service" || schoolIds.includes(schoolId)),
+  );
+
+/** What somebody may do, so that a page offers only what the admin API allows. */
+export type Permissions = {
+  may(operation: OperationId, schoolId?: string): boolean;
+  reachesAll: boolean;
+  isPartner: boolean;
+  /** The apps that a partner looks after; null for an operator, who looks after all. */
+  ownApps: readonly string[] | null;
+  /** The roles that they may give: at a school, or for the whole service. */
+  rolesToGive(schoolId: string | null): readonly StaffRoleName[];
+};
+
+export function permissionsOf(roles: readonly HeldRole[]): Permissions {
+  const reachesAll = roles.some(({ role }) => targetOf(role) === "service");
+  return {
+    may: (operation, schoolId) => mayCall(roles, operation, schoolId),
+    reachesAll,
+    isPartner: roles.some(({ role }) => targetOf(role) === "apps"),
+    ownApps: reachesAll ? null : roles.flatMap(({ clientIds }) => clientIds),
+    rolesToGive(schoolId) {
+      if (schoolId === null)
+        return reachesAll ? staffRoleNames.filter((role) => !rolesGivenBySchools.includes(role)) : [];
+      if (!mayCall(roles, "giveStaffRole", schoolId)) return [];
+      return reachesAll ? [...rolesGivenBySchools, "SUPPORT"] : rolesGivenBySchools;
+    },
+  };
 }

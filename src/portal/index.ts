@@ -9,7 +9,7 @@
  */
 import { Router } from "express";
 import { accountPages } from "./account/index.ts";
-import type { FrameDeps } from "./frame/index.ts";
+import type { Area, FrameDeps, SchoolPage } from "./frame/index.ts";
 import { makeTilesRouter, type TilesOptions } from "./home/tiles.ts";
 import { classesPages } from "./classes/index.ts";
 import { importPages } from "./imports/index.ts";
@@ -26,19 +26,17 @@ import { todayPage } from "./today/index.ts";
 export { makeAppLogos } from "./home/app-logos.ts";
 export { listTiles, type Tile } from "./home/tiles.ts";
 
-const areas = [
-  accountPages,
-  appPages,
-  auditPages,
-  classesPages,
-  importPages,
-  operatorPages,
-  peoplePages,
-  schoolPages,
-  settingsPages,
-  staffPages,
-  todayPage,
-];
+/** The area of each page in the navigation of a school; a page without its area does not compile. */
+const areasOfSchool: Readonly<Record<SchoolPage, Area>> = {
+  today: todayPage,
+  people: peoplePages,
+  classes: classesPages,
+  apps: appPages,
+  imports: importPages,
+  audit: auditPages,
+  staff: staffPages,
+  settings: settingsPages,
+};
 
 type PortalOptions = { home: TilesOptions; frame: FrameDeps; guides: AppGuides };
 
@@ -46,6 +44,7 @@ type PortalOptions = { home: TilesOptions; frame: FrameDeps; guides: AppGuides }
 export function makePortal({ home, frame, guides }: PortalOptions): Router {
   const router = Router();
   router.use(makeTilesRouter(home));
-  for (const area of [...areas, makePartnerPages(guides)]) router.use(area(frame));
+  const areas = [schoolPages, ...Object.values(areasOfSchool), operatorPages, accountPages, makePartnerPages(guides)];
+  for (const area of areas) router.use(area(frame));
   return router;
 }

@@ -14,6 +14,7 @@ import { isReached, joinReach } from "./reach.ts";
 import {
   atTime,
   presentRole,
+  targetOf,
   whole,
   type RoleHolder,
   type StaffRole,
@@ -35,7 +36,8 @@ export type NewRole = {
 /** The giver's roles; null for the command line, which may give any role. */
 type Giver = readonly StaffRole[] | null;
 
-const givenBySchools: ReadonlySet<StaffRoleName> = new Set(["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"]);
+/** The roles that those who run a school may give at it. Only an operator gives the others. */
+export const rolesGivenBySchools: readonly StaffRoleName[] = ["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"];
 const givingForSchools: ReadonlySet<StaffRoleName> = new Set(["DISTRICT", "SCHOOL_ADMIN"]);
 const longestReason = 200;
 const usualSupportDays = 14;
@@ -43,7 +45,7 @@ const usualSupportDays = 14;
 function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly SchoolId[]): void {
   if (giver === null || giver.some((held) => held.role === "OPERATOR")) return;
   const reach = joinReach(giver.filter((held) => givingForSchools.has(held.role)));
-  if (givenBySchools.has(role) && isReached(reach, { everySchool: schoolIds })) return;
+  if (rolesGivenBySchools.includes(role) && isReached(reach, { everySchool: schoolIds })) return;
   const message = "A role can be given by an operator, and for a school by its district and its admins.";
   throw new AppError("forbidden", "role_beyond_own", message);
 }
@@ -52,13 +54,14 @@ const invalid = (code: string, message: string) => new AppError("invalid", code,
 
 function checkRole(given: NewRole, now: Date, supportRoleDays: number): void {
   const { role, schoolIds = [], clientIds = [], reason = null, endsAt = null } = given;
-  const forSchools = role !== "OPERATOR" && role !== "PARTNER";
+  const target = targetOf(role);
+  const forSchools = target === "schools";
   if (forSchools !== schoolIds.length > 0) {
     const message = forSchools ? `${role} needs at least one school.` : `${role} is for no school.`;
     throw invalid("role_scope_refused", message);
   }
-  if ((role === "PARTNER") !== clientIds.length > 0) {
-    const message = role === "PARTNER" ? "PARTNER needs at least one app." : `${role} is for no app.`;
+  if ((target === "apps") !== clientIds.length > 0) {
+    const message = target === "apps" ? `${role} needs at least one app.` : `${role} is for no app.`;
     throw invalid("role_scope_refused", message);
   }
   if (role === "SUPPORT" && endsAt === null)

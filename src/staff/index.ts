@@ -9,7 +9,14 @@
  * Never knows: HTTP, tokens, operations of a contract.
  */
 export { extendPartnerRole } from "./extend-role.ts";
-export { giveRole, listLastOperators, refuseLastOperatorLeaves, withdrawRole, type NewRole } from "./give-role.ts";
+export {
+  giveRole,
+  listLastOperators,
+  refuseLastOperatorLeaves,
+  rolesGivenBySchools,
+  withdrawRole,
+  type NewRole,
+} from "./give-role.ts";
 export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
 export { findRoles, getRole, listRoles, listRolesOf, type ListedRole, type RoleFilter } from "./find-roles.ts";
 export {
@@ -25,6 +32,7 @@ export {
   adminScopesOf,
   staffRoleNames,
   type RoleHolder,
+  targetOf,
   type StaffRole,
   type StaffRoleId,
   type StaffRoleName,

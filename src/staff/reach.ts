@@ -1,7 +1,7 @@
 import type { ClientId } from "../access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
-import type { StaffRole } from "./role.ts";
+import { targetOf, type StaffRole } from "./role.ts";
 
 /**
  * The schools and apps of some roles together; `all` for operators. At the schools of `teacherOf` only groups that this
@@ -27,7 +27,7 @@ export function joinReach(roles: readonly StaffRole[]): Reach {
   const whole = new Set(roles.filter((role) => !isTeacher(role)).flatMap(({ schoolIds }) => schoolIds));
   const [holder] = teaching.map((role) => role.holder);
   return {
-    all: roles.some(({ role }) => role === "OPERATOR"),
+    all: roles.some(({ role }) => targetOf(role) === "service"),
     schoolIds: new Set(roles.flatMap(({ schoolIds }) => schoolIds)),
     clientIds: new Set(roles.flatMap(({ clientIds }) => clientIds)),
     teacherOf: {

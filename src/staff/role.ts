@@ -17,6 +17,10 @@ export const staffRoleNames = [
 
 export type StaffRoleName = (typeof staffRoleNames)[number];
 
+/** What a role is for: the whole service, some apps, or some schools. */
+export const targetOf = (role: StaffRoleName): "service" | "apps" | "schools" =>
+  role === "OPERATOR" ? "service" : role === "PARTNER" ? "apps" : "schools";
+
 export function adminScopesOf(roles: readonly StaffRoleName[]): ("admin:read" | "admin:write")[] {
   if (roles.length === 0) return [];
   return roles.every((role) => role === "SUPPORT") ? ["admin:read"] : ["admin:read", "admin:write"];

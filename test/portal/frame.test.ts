@@ -80,6 +80,29 @@ test("every page of a school says its name, to operators too, and the account le
   expect((await browser.open("/account")).html).toContain(`/admin/schools/${school}/people`);
 });
 
+test("each page that the navigation of a role names can be opened", async () => {
+  const school = await make.school({ name: "Eichen-Schule" });
+  const { clientId } = await make.app();
+  const schoolIds = [school];
+  const starts = [
+    ["OPERATOR", {}, "/admin/schools", 5],
+    ["OPERATOR", {}, `/admin/schools/${school}/today`, 8],
+    ["SCHOOL_ADMIN", { schoolIds }, `/admin/schools/${school}/today`, 8],
+    ["SECRETARY", { schoolIds }, `/admin/schools/${school}/today`, 4],
+    ["CLASS_TEACHER", { schoolIds }, `/admin/schools/${school}/today`, 2],
+    ["SUPPORT", { schoolIds }, `/admin/schools/${school}/today`, 7],
+    ["PARTNER", { clientIds: [clientId] }, "/partner", 1],
+  ] as const;
+  for (const [role, { ...target }, start, count] of starts) {
+    const { browser } = await makePortalUser(service, role, target);
+    const { html } = await browser.open(start);
+    const navigation = /<nav class="pages"[\s\S]*?<\/nav>/.exec(html)?.[0] ?? "";
+    const links = [...navigation.matchAll(/href="(\/(?:admin\/|partner)[^"]*)"/g)].map(([, link]) => link!);
+    expect([role, links.length]).toEqual([role, count]);
+    for (const link of links) expect([role, link, (await browser.open(link)).status]).toEqual([role, link, 200]);
+  }
+});
+
 describe("forms", () => {
   const filled = {
     name: "Linden-Schule",

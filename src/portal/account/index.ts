@@ -3,11 +3,12 @@ import { makeArea, take, takePage, type Show, type Visit } from "../frame/index.
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
-const place = { schoolId: null, page: "account" };
+const texts = { de: german, en: english };
+
 const most = 100;
 
 /** `/account`: what everybody may see of themselves and do for themselves. */
-export const accountPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+export const accountPages = makeArea({ folder: import.meta.dirname, texts, page: null }, (pages) => {
   pages.get("/account", showAccount);
   pages.post("/account/sessions/:sessionId/end", endSession, showAccount);
   pages.post("/account/consents/:clientId/withdraw", withdrawConsent, showAccount);
@@ -27,7 +28,6 @@ const showAccount: Show = async (visit) => {
   return {
     title: t("account.title"),
     view: "account",
-    place,
     model: {
       name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,
       isStaff: me.roles.length > 0,

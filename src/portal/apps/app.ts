@@ -1,8 +1,5 @@
-import { managers, mayAt, take, type Shown, type Visit } from "../frame/index.ts";
+import { take, type Shown, type Visit } from "../frame/index.ts";
 import { withheldFrom, wordsOf, type CatalogueApp } from "./words.ts";
-
-/** Whether somebody may change what the school gives an app. */
-export const mayGrant = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), managers);
 
 export const pathOf = ({ part }: Visit) => ({ schoolId: part("schoolId"), clientId: part("clientId") });
 
@@ -21,13 +18,12 @@ export const addressOf = (visit: Visit): string => {
 
 export async function showApp(visit: Visit): Promise<Shown> {
   const app = await readApp(visit);
-  const { schoolId } = pathOf(visit);
   const model = {
     app,
     address: addressOf(visit),
     words: wordsOf(visit),
     withheld: withheldFrom(app),
-    mayChange: mayGrant(visit),
+    mayChange: visit.may("putGrant"),
   };
-  return { title: app.name, view: "app", model, place: { schoolId, page: "apps" } };
+  return { title: app.name, view: "app", model };
 }

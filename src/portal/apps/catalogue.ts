@@ -5,7 +5,7 @@ const granted: Record<string, boolean> = { yes: true, no: false };
 
 export async function listCatalogue(visit: Visit): Promise<Shown> {
   const { api, query, part, t } = visit;
-  const place = { schoolId: part("schoolId"), page: "apps" };
+  const schoolId = part("schoolId");
   const [search, chosen, cursor] = [query("search"), query("granted"), query("cursor")];
   const asked = {
     ...(search !== "" && { search }),
@@ -14,10 +14,10 @@ export async function listCatalogue(visit: Visit): Promise<Shown> {
   };
   const { items, next } = await takePage(
     api.GET("/admin/v1/schools/{schoolId}/catalogue", {
-      params: { path: { schoolId: place.schoolId }, query: { limit: 50, ...asked } },
+      params: { path: { schoolId }, query: { limit: 50, ...asked } },
     }),
   );
-  const address = `/admin/schools/${place.schoolId}/apps`;
+  const address = `/admin/schools/${schoolId}/apps`;
   const following = next === null ? null : new URLSearchParams({ search, granted: chosen, cursor: next });
   const model = {
     address,
@@ -27,5 +27,5 @@ export async function listCatalogue(visit: Visit): Promise<Shown> {
     words: wordsOf(visit),
     more: following && `${address}?${following.toString()}`,
   };
-  return { title: t("apps.title"), view: "catalogue", model, place };
+  return { title: t("apps.title"), view: "catalogue", model };
 }

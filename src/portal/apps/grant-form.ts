@@ -29,7 +29,7 @@ export async function showForm(visit: Visit): Promise<Shown> {
     syncedGroups: choose(visit, "syncedGroup", groups, given.syncedGroupIds),
     withheld: withheldFrom(app),
   };
-  return shown(visit, { title: visit.t("apps.form.title", { app: app.name }), view: "form", model });
+  return { title: visit.t("apps.form.title", { app: app.name }), view: "form", model };
 }
 
 function choose(visit: Visit, name: string, groups: readonly NamedGroup[], chosen: readonly string[]): Choices {
@@ -82,7 +82,7 @@ async function preview(visit: Visit, settings: Settings): Promise<Shown> {
       sync: words.sync(settings.sync, namesOf(settings.syncedGroupIds)),
     },
   };
-  return shown(visit, { title: visit.t("apps.preview.title", { app: app.name }), view: "preview", model });
+  return { title: visit.t("apps.preview.title", { app: app.name }), view: "preview", model };
 }
 
 async function confirm(visit: Visit, settings: Settings): Promise<Gone> {
@@ -98,11 +98,6 @@ const audienceOf = (visit: Visit, grant: NonNullable<CatalogueApp["grant"]>): st
     grant.signOn,
     grant.signOnGroups.map(({ name }) => name),
   );
-
-const shown = ({ part }: Visit, page: Omit<Shown, "place">): Shown => ({
-  ...page,
-  place: { schoolId: part("schoolId"), page: "apps" },
-});
 
 const ifMatch = (visit: Visit): { "If-Match"?: string } => {
   const tag = visit.field("tag");

@@ -47,7 +47,6 @@ export async function showView(visit: Visit): Promise<Shown> {
     title: visit.t("apps.view.title", { app: app.name }),
     view: "view",
     model,
-    place: { schoolId: visit.part("schoolId"), page: "apps" },
   };
 }
 

@@ -15,7 +15,6 @@ export async function showWithdrawal(visit: Visit): Promise<Shown> {
     title: visit.t("apps.withdrawal.title", { app: app.name }),
     view: "withdrawal",
     model: { app, tag, changes: changes ?? [], address: addressOf(visit) },
-    place: { schoolId: path.schoolId, page: "apps" },
   };
 }
 

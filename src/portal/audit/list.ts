@@ -4,8 +4,8 @@ import { actions, describeLine } from "./words.ts";
 
 export async function listLines(visit: Visit): Promise<Shown> {
   const { api, query, part, t } = visit;
-  const place = { schoolId: part("schoolId"), page: "audit" };
-  const address = `/admin/schools/${place.schoolId}/audit`;
+  const schoolId = part("schoolId");
+  const address = `/admin/schools/${schoolId}/audit`;
   const filters = readFilters(visit);
   const cursor = query("cursor");
   const asked = { ...queryOf(visit, filters), limit: 50, ...(cursor !== "" && { cursor }) };
@@ -13,10 +13,10 @@ export async function listLines(visit: Visit): Promise<Shown> {
     takePage(api.GET("/admin/v1/audit", { params: { query: asked } })),
     take(
       api.GET("/admin/v1/schools/{schoolId}/catalogue", {
-        params: { path: { schoolId: place.schoolId }, query: { granted: true, limit: 100 } },
+        params: { path: { schoolId }, query: { granted: true, limit: 100 } },
       }),
     ),
-    take(api.GET("/admin/v1/groups", { params: { query: { school: place.schoolId, limit: 1000 } } })),
+    take(api.GET("/admin/v1/groups", { params: { query: { school: schoolId, limit: 1000 } } })),
   ]);
   const names: Names = new Map(groups.map(({ id, name }) => [id, name]));
   const search = new URLSearchParams(filters).toString();
@@ -33,5 +33,5 @@ export async function listLines(visit: Visit): Promise<Shown> {
     file: `${address}/file?${search}`,
     more: next === null ? null : `${address}?${new URLSearchParams({ ...filters, cursor: next }).toString()}`,
   };
-  return { title: t("audit.title"), view: "list", model, place };
+  return { title: t("audit.title"), view: "list", model };
 }

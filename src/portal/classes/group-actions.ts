@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { take, type Gone, type Shown, type Visit } from "../frame/index.ts";
-import { groupAddress, listAddress, pathOf, placeOf, readGroup } from "./words.ts";
+import { groupAddress, listAddress, pathOf, readGroup } from "./words.ts";
 
 type Kind = AdminSchemas["NewGroup"]["type"];
 
@@ -9,7 +9,6 @@ export const showNewGroup = (visit: Visit): Promise<Shown> =>
     title: visit.t("new.title"),
     view: "new",
     model: { base: listAddress(visit) },
-    place: placeOf(visit),
   });
 
 export async function addGroup(visit: Visit): Promise<Gone> {
@@ -35,7 +34,7 @@ export async function showDeletion(visit: Visit): Promise<Shown> {
     take(api.DELETE("/admin/v1/groups/{groupId}", { params })),
   ]);
   const model = { group, tag, base: groupAddress(visit), changes: changes ?? [] };
-  return { title: t("deletion.title"), view: "deletion", model, place: placeOf(visit) };
+  return { title: t("deletion.title"), view: "deletion", model };
 }
 
 export async function deleteGroup(visit: Visit): Promise<Gone> {

@@ -1,5 +1,5 @@
 import { takePage, type Shown, type Visit } from "../frame/index.ts";
-import { groupAddress, mayChange, mayGiveLogins, nameOf, pathOf, placeOf, readGroup } from "./words.ts";
+import { groupAddress, nameOf, pathOf, readGroup } from "./words.ts";
 
 const pageSize = 50;
 
@@ -22,9 +22,9 @@ export async function showGroup(visit: Visit): Promise<Shown> {
     onlyWithout,
     more: next && `${base}?${rest.toString()}`,
     members: items.map((member) => ({ ...member, fullName: nameOf(member, visit) })),
-    mayChange: mayChange(visit),
-    mayGiveLogins: mayGiveLogins(visit),
+    mayChange: visit.may("updateGroup"),
+    mayGiveLogins: visit.may("createGroupPasswords"),
     name: typed["name"] === undefined ? group.name : field("name"),
   };
-  return { title: group.name, view: "group", model, place: placeOf(visit) };
+  return { title: group.name, view: "group", model };
 }

@@ -16,32 +16,33 @@ import {
   showAddition,
   showMember,
 } from "./members.ts";
-import { mayChange, mayGiveLogins } from "./words.ts";
+
+const texts = { de: german, en: english };
 
 const classes = "/admin/schools/:schoolId/classes";
 const group = `${classes}/:groupId`;
 const member = `${group}/members/:personId`;
 
 /** `/admin/schools/:schoolId/classes`: the classes and other groups of a school, and the logins of their members. */
-export const classesPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+export const classesPages = makeArea({ folder: import.meta.dirname, texts, page: "classes" }, (pages) => {
   pages.get(classes, listClasses);
-  pages.get(`${classes}/new`, onlyIf(mayChange, showNewGroup));
-  pages.post(classes, addGroup, onlyIf(mayChange, showNewGroup));
-  pages.get(`${classes}/passwords`, onlyIf(mayChange, showSchoolPasswords));
-  pages.post(`${classes}/passwords`, giveSchoolPasswords, onlyIf(mayChange, showSchoolPasswords));
-  pages.post(`${classes}/passwords/csv`, handSchoolPasswords, onlyIf(mayChange, showSchoolPasswords));
+  pages.get(`${classes}/new`, onlyIf("createGroup", showNewGroup));
+  pages.post(classes, addGroup, onlyIf("createGroup", showNewGroup));
+  pages.get(`${classes}/passwords`, onlyIf("createSchoolPasswords", showSchoolPasswords));
+  pages.post(`${classes}/passwords`, giveSchoolPasswords, onlyIf("createSchoolPasswords", showSchoolPasswords));
+  pages.post(`${classes}/passwords/csv`, handSchoolPasswords, onlyIf("createSchoolPasswords", showSchoolPasswords));
   pages.get(group, showGroup);
   pages.post(`${group}/name`, rename, showGroup);
-  pages.get(`${group}/delete`, onlyIf(mayChange, showDeletion));
+  pages.get(`${group}/delete`, onlyIf("deleteGroup", showDeletion));
   pages.post(`${group}/delete`, deleteGroup, showGroup);
   pages.post(`${group}/restore`, restoreGroup, showGroup);
-  pages.get(`${group}/logins`, onlyIf(mayGiveLogins, showLogins));
-  pages.post(`${group}/logins`, giveLogins, onlyIf(mayGiveLogins, showLogins));
-  pages.post(`${group}/cards`, printCards, onlyIf(mayGiveLogins, showLogins));
-  pages.post(`${group}/cards/revoke`, revokeCards, onlyIf(mayGiveLogins, showLogins));
-  pages.get(`${group}/add`, onlyIf(mayChange, showAddition));
+  pages.get(`${group}/logins`, onlyIf("createGroupPasswords", showLogins));
+  pages.post(`${group}/logins`, giveLogins, onlyIf("createGroupPasswords", showLogins));
+  pages.post(`${group}/cards`, printCards, onlyIf("createGroupPasswords", showLogins));
+  pages.post(`${group}/cards/revoke`, revokeCards, onlyIf("createGroupPasswords", showLogins));
+  pages.get(`${group}/add`, onlyIf("putMembership", showAddition));
   pages.post(`${group}/add/search`, searchPeople);
-  pages.post(`${group}/add`, addMembers, onlyIf(mayChange, showAddition));
+  pages.post(`${group}/add`, addMembers, onlyIf("putMembership", showAddition));
   pages.get(member, showMember);
   pages.post(`${member}/role`, setRole, showMember);
   pages.post(`${member}/cards/:cardId/revoke`, revokeCard, showMember);

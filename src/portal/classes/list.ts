@@ -1,5 +1,5 @@
 import { takePage, type Shown, type Visit } from "../frame/index.ts";
-import { listAddress, mayChange, placeOf, type Group } from "./words.ts";
+import { listAddress, type Group } from "./words.ts";
 
 /** More than any school has. */
 const most = 1000;
@@ -21,6 +21,6 @@ export async function listClasses(visit: Visit): Promise<Shown> {
     .map((one) => ({ kind: one, count: found.get(one)?.length ?? 0 }))
     .filter((tab) => tab.count > 0 || tab.kind === kind);
   const model = { base: listAddress(visit), groups: found.get(kind) ?? [], kind, tabs, search };
-  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: mayChange(visit) };
-  return { title: t("classes.title"), view: "classes", model: view, place: placeOf(visit) };
+  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: visit.may("createGroup") };
+  return { title: t("classes.title"), view: "classes", model: view };
 }

@@ -13,7 +13,7 @@ import {
   type Visit,
 } from "../frame/index.ts";
 import type { QrPath } from "./qr-path.ts";
-import { groupAddress, mayChange, nameOf, pathOf, placeOf, readGroup } from "./words.ts";
+import { groupAddress, nameOf, pathOf, readGroup } from "./words.ts";
 
 type Card = AdminSchemas["MadeLoginCard"];
 type Secret = AdminSchemas["NamedLoginSecret"];
@@ -28,11 +28,13 @@ export async function showLogins(visit: Visit): Promise<Shown> {
   const path = { schoolId: part("schoolId") };
   const [{ record: group }, settings] = await Promise.all([
     readGroup(visit),
-    mayChange(visit) ? takeIfThere(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } })) : null,
+    visit.may("getCardSettings")
+      ? takeIfThere(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }))
+      : null,
   ]);
   const model = { group, base: groupAddress(visit), kind: field("kind") || "missing" };
   const view = { ...model, hasCards: settings?.enabled ?? true, newPasswords: field("newPasswords") !== "no" };
-  return { title: t("logins.title"), view: "logins", model: view, place: placeOf(visit) };
+  return { title: t("logins.title"), view: "logins", model: view };
 }
 
 /** What stands on the page that is printed. */
@@ -108,7 +110,7 @@ type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; pri
 
 async function showCards(visit: Visit, made: Made): Promise<Shown> {
   const model = { ...made, base: groupAddress(visit), logo: await logoFor(visit) };
-  return { title: visit.t("cards.title"), view: "cards", model, place: placeOf(visit) };
+  return { title: visit.t("cards.title"), view: "cards", model };
 }
 
 /** Where the logo for printed cards is; null for a school without one, and where it cannot be read now. */

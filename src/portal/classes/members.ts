@@ -9,7 +9,7 @@ import {
   type Shown,
   type Visit,
 } from "../frame/index.ts";
-import { groupAddress, mayChange, mayGiveLogins, nameOf, pathOf, placeOf, readGroup } from "./words.ts";
+import { groupAddress, nameOf, pathOf, readGroup } from "./words.ts";
 
 const mostFound = 50;
 const mostMembers = 1000;
@@ -26,7 +26,8 @@ export async function showMember(visit: Visit): Promise<Shown> {
   const member = items.find(({ id }) => id === part("personId"));
   if (member === undefined) throw new Refused(404, { code: "person_not_found" });
   const cards = member.isGuest ? [] : await listLoginCards(visit, member.id);
-  const mayGive = mayChange(visit) || (mayGiveLogins(visit) && member.role === "STUDENT");
+  const mayChange = visit.may("putMembership");
+  const mayGive = mayChange || (visit.may("newPassword") && member.role === "STUDENT");
   const isReached = mayGive && !member.isGuest;
   const model = {
     group,
@@ -34,13 +35,13 @@ export async function showMember(visit: Visit): Promise<Shown> {
     base: groupAddress(visit),
     schoolId: part("schoolId"),
     fullName: nameOf(member, visit),
-    mayChange: mayChange(visit),
+    mayChange,
     mayGivePassword: isReached && member.status === "ACTIVE",
     cards,
     mayRevoke: isReached,
     mayRequest: mayGive && member.isGuest && member.status === "ACTIVE",
   };
-  return { title: t("member.title"), view: "member", model, place: placeOf(visit) };
+  return { title: t("member.title"), view: "member", model };
 }
 
 const pathTo = (visit: Visit, personId: string) => ({ path: { ...pathOf(visit), personId } });
@@ -84,7 +85,7 @@ export async function showAddition(visit: Visit): Promise<Shown> {
     isMember: isIn(person),
   }));
   const model = { group, base: groupAddress(visit), search, people: people ?? null };
-  return { title: t("addition.title"), view: "addition", model, place: placeOf(visit) };
+  return { title: t("addition.title"), view: "addition", model };
 
   function isHere({ schoolId, status }: AdminSchemas["AdminPersonGroup"]): boolean {
     return schoolId === part("schoolId") && status === "ACTIVE";

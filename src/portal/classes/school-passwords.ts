@@ -3,7 +3,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { csvForSpreadsheets } from "../../platform/text/csv.ts";
 import { Refused, take, takePage, type Handed, type Shown, type Visit } from "../frame/index.ts";
 import { logoFor } from "./logins.ts";
-import { listAddress, nameOf, placeOf } from "./words.ts";
+import { listAddress, nameOf } from "./words.ts";
 
 type Role = AdminSchemas["SchoolRole"];
 
@@ -19,7 +19,7 @@ export async function showSchoolPasswords(visit: Visit): Promise<Shown> {
   const chosen = visit.refused === null ? ["STUDENT"] : readRoles(visit);
   const model = { base: listAddress(visit), roleNames, chosen };
   const title = visit.t("schoolPasswords.title");
-  return { title, view: "school-passwords", model, place: placeOf(visit) };
+  return { title, view: "school-passwords", model };
 }
 
 type Row = { className: string; name: string; username: string; password: string };
@@ -70,7 +70,7 @@ export async function giveSchoolPasswords(visit: Visit): Promise<Shown> {
   const cards = rows.map((row) => ({ ...row, code: null, answer: null }));
   const page = { base: listAddress(visit), csvRoles: readRoles(visit), logo: await logoFor(visit) };
   const made = { cards, skipped: [], printId: null, ...page };
-  return { title: visit.t("cards.title"), view: "cards", model: made, place: placeOf(visit) };
+  return { title: visit.t("cards.title"), view: "cards", model: made };
 }
 
 /** The same passwords as a file for a spreadsheet. */

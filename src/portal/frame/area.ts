@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { Router, type Request, type RequestHandler, type Response } from "express";
+import { permissionsOf } from "../../admin/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { CallerLeft } from "../../platform/http/index.ts";
 import { makeTemplates, makeTranslator, readLocale, type Render, type Texts } from "../../platform/pages/index.ts";
 import { fieldOf, isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
 import { hide, reveal } from "./hidden.ts";
 import { renderFramed, renderSessionEnded, type Framed } from "./frame.ts";
-import type { Place } from "./navigation.ts";
+import type { CurrentPage } from "./navigation.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { Refused, take } from "./refused.ts";
@@ -23,7 +24,8 @@ export type Shown = {
   /** A template of the area. */
   view: string;
   model: object;
-  place: Place;
+  /** The page that is marked in the navigation, if it is not that of the area. */
+  page?: CurrentPage;
   status?: number;
   /** What the page loads beside what all pages of the portal do. */
   assets?: { stylesheets: readonly string[]; scripts: readonly string[] };
@@ -54,17 +56,19 @@ const largestForm = "256kb";
 /**
  * Makes a part of the portal.
  *
- * Shape: `folder` holds `templates/`; `texts` are added to those of the frame, in both languages.
+ * Shape: `folder` holds `templates/`; `texts` are added to those of the frame, in both languages; `page` is marked in
+ *        the navigation.
  */
 export function makeArea(
-  { folder, texts }: { folder: string; texts: { de: Texts; en: Texts } },
+  { folder, texts, page }: { folder: string; texts: { de: Texts; en: Texts }; page: CurrentPage },
   addPages: (pages: Pages) => void,
 ): Area {
   const translator = makeTranslator({ de: addTexts(german, texts.de), en: addTexts(english, texts.en) });
   const render = makeTemplates(join(folder, "templates"));
   return (deps) => {
     const router = Router();
-    const serve = (work: Show, again?: Show): RequestHandler => serveVisit(deps, { translator, render, work, again });
+    const serve = (work: Show, again?: Show): RequestHandler =>
+      serveVisit(deps, { translator, render, page, work, again });
     addPages({
       get: (path, show) => void router.get(path, serve(show)),
       post: (path, act, again) =>
@@ -92,7 +96,13 @@ const takeUpload: RequestHandler = async (req, res, next) => {
   next();
 };
 
-type Serving = { translator: ReturnType<typeof makeTranslator>; render: Render; work: Show; again?: Show | undefined };
+type Serving = {
+  translator: ReturnType<typeof makeTranslator>;
+  render: Render;
+  page: CurrentPage;
+  work: Show;
+  again?: Show | undefined;
+};
 
 function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
   return async (req, res) => {
@@ -101,7 +111,7 @@ function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
     if (visitor.needsSecondFactor) return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
     const visit = await openVisit(deps, serving, { req, res, visitor });
     const bound = { browser: nameBrowser(req, res), personId: visitor.personId };
-    const framing = { token: makeFormToken(deps.keys, bound), render: serving.render };
+    const framing = { token: makeFormToken(deps.keys, bound), render: serving.render, page: serving.page };
     if (req.method === "POST" && (isFromOtherSite(req) || !isOwnForm(deps.keys, bound, req))) {
       const code = isFromOtherSite(req) ? "form_of_other_site" : "form_not_recognised";
       const refused = new Refused(403, { code, requestId: requestIdOf(res) });
@@ -141,6 +151,7 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
   const api = deps.clientFor({ personId: visitor.personId, requestId: requestIdOf(res) });
   const { schoolId } = req.params as { schoolId?: string };
   const me = await take(api.GET("/admin/v1/me"));
+  const permissions = permissionsOf(me.roles);
   const typed = req.method === "POST" ? readTyped(req.body) : {};
   return {
     req,
@@ -151,7 +162,9 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
     t: translator(locale),
     times: makeTimes(locale, readZone(req)),
     me,
-    school: schoolId === undefined ? null : await findSchool(api, me, schoolId),
+    permissions,
+    may: (operation) => permissions.may(operation, schoolId),
+    school: schoolId === undefined ? null : await findSchool({ api, me, permissions }, schoolId),
     now: deps.clock(),
     hide: (text) => hide(deps.keys, visitor.personId, text),
     reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
@@ -166,9 +179,12 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
 }
 
 /** The school that a page is about; null where the reader does not reach it, as the page itself will answer. */
-async function findSchool(api: Visit["api"], me: Visit["me"], schoolId: string): Promise<Visit["school"]> {
+async function findSchool(
+  { api, me, permissions }: Pick<Visit, "api" | "me" | "permissions">,
+  schoolId: string,
+): Promise<Visit["school"]> {
   const mine = me.schools.find(({ id }) => id === schoolId);
-  if (mine !== undefined || !me.roles.some(({ role }) => role === "OPERATOR")) return mine ?? null;
+  if (mine !== undefined || !permissions.reachesAll) return mine ?? null;
   const { data } = await api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } });
   return data === undefined ? null : { id: data.id, name: data.name };
 }

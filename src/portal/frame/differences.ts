@@ -1,6 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { isStaffRole } from "./roles.ts";
 import type { Visit } from "./visit.ts";
 
 /** What ids in a line stand for. */
@@ -56,6 +55,6 @@ function write(value: unknown, writing: Writing): string {
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => write(one, writing)).join(", ");
   if (typeof value === "boolean") return t(`frame.difference.${value ? "yes" : "no"}`);
   const text = typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
-  if (isStaffRole(text)) return t(`staffRoles.${text}`);
+  if (text in german.staffRoles) return t(`staffRoles.${text}`);
   return names.get(text) ?? (text in values ? t(`frame.difference.value.${text}`) : text);
 }

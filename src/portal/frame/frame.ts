@@ -12,27 +12,26 @@ import {
 } from "../../platform/pages/index.ts";
 import type { Shown } from "./area.ts";
 import type { Typed } from "./form.ts";
-import { listPages, type Place } from "./navigation.ts";
+import { listPages, type CurrentPage } from "./navigation.ts";
 import type { Refused } from "./refused.ts";
 import { describeViewChange } from "./view-changes.ts";
-import type { Visit } from "./visit.ts";
+import { hasManySchools, type Visit } from "./visit.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 const style = addAsset(join(import.meta.dirname, "portal.css"));
 const scripts = [addPackageAsset("htmx.org", "dist/htmx.min.js"), addAsset(join(import.meta.dirname, "portal.js"))];
 
-export type Framed = { token: string; render: Render };
-
-const nowhere: Place = { schoolId: null, page: "" };
+export type Framed = { token: string; render: Render; page: CurrentPage };
 
 /**
  * Puts what an area shows into the frame of the portal: pages to go to, what was done, what was refused.
  *
  * Shape: null for `shown` makes a page that only says what was refused.
  */
-export function renderFramed(visit: Visit, shown: Shown | null, { token, render: renderView }: Framed): Page {
-  const { t, locale, times, refused, me } = visit;
-  const place = shown?.place ?? nowhere;
+export function renderFramed(visit: Visit, shown: Shown | null, { token, render: renderView, page }: Framed): Page {
+  const { t, locale, times, refused } = visit;
+  const schoolId = shown === null ? null : visit.part("schoolId") || null;
+  const current = shown === null ? null : shown.page === undefined ? page : shown.page;
   const parts: PartsOfPage = {
     t,
     locale,
@@ -56,11 +55,10 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
       : render("page", {
           ...parts,
           title,
-          place,
           problem,
           content,
           done: doneOf(visit),
-          school: place.schoolId === null ? null : visit.school,
+          school: schoolId === null ? null : visit.school,
         });
   return renderPage(
     {
@@ -70,7 +68,7 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
       stylesheets: [style, ...(shown?.assets?.stylesheets ?? [])],
       scripts: [...scripts, ...(shown?.assets?.scripts ?? [])],
       status: refused?.status ?? shown?.status ?? 200,
-      navigation: render("navigation", { ...parts, pages: listPages(me, t, place), ...peopleOf(visit) }),
+      navigation: render("navigation", { ...parts, pages: listPages(visit, schoolId, current), ...peopleOf(visit) }),
     },
     { locale, languageUrl: languageUrlOf(visit) },
   );
@@ -138,11 +136,11 @@ function firstTextOr(other: string, text: () => string): string {
   }
 }
 
-function peopleOf({ me }: Visit): { person: string; manySchools: boolean } {
-  const { name } = me;
+function peopleOf(visit: Visit): { person: string; manySchools: boolean } {
+  const { name } = visit.me;
   return {
     person: name === null ? "" : `${name.firstCall} ${name.last}`,
-    manySchools: me.schools.length > 1 || me.roles.some(({ role }) => role === "OPERATOR"),
+    manySchools: hasManySchools(visit),
   };
 }
 

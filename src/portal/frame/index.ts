@@ -25,6 +25,6 @@ export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./fi
 export { askedBy, leavingOf } from "./leaving.ts";
 export { onlyIf } from "./only-if.ts";
 export { Refused, take, takeIfThere, takePage, takeRecord, takeUnlessDone } from "./refused.ts";
-export { isStaffRole, managers, mayAt, office, type Role } from "./roles.ts";
 export { readImageUpload, type Upload } from "./upload.ts";
-export type { FrameDeps, Me, Visit, Visitor } from "./visit.ts";
+export { hasManySchools, type FrameDeps, type Me, type Visit, type Visitor } from "./visit.ts";
+export type { SchoolPage } from "./navigation.ts";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { AdminClient, AdminSchemas, InnerCaller } from "../../admin/index.ts";
+import type { AdminClient, AdminSchemas, InnerCaller, OperationId, Permissions } from "../../admin/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Locale, Translate } from "../../platform/pages/index.ts";
@@ -36,6 +36,9 @@ export type Visit = {
   visitor: Visitor;
   /** Who they are and which roles they hold at this moment. */
   me: Me;
+  permissions: Permissions;
+  /** Whether they may call an operation of the admin API: at the school of the address, if it names one. */
+  may(operation: OperationId): boolean;
   /** The school that the address names. */
   school: { id: string; name: string } | null;
   /** The admin API, called as this person. */
@@ -63,3 +66,7 @@ export type Visit = {
   /** Why what was just tried was refused; null else. */
   refused: Refused | null;
 };
+
+/** Whether somebody works at several schools. */
+export const hasManySchools = ({ me, permissions }: Pick<Visit, "me" | "permissions">): boolean =>
+  permissions.reachesAll || me.schools.length > 1;

@@ -1,4 +1,5 @@
 import { Router, type Request, type Response } from "express";
+import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
 import { findProfiles, personMaySignIn, type ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { PrismaDb, Queryable } from "../../platform/database/db.ts";
@@ -44,7 +45,7 @@ export type TilesOptions = {
   signOutPath: string;
   findSignedIn(req: Request, res: Response): Promise<{ personId: PersonId; isOnSharedDevice: boolean } | null>;
   /** The staff roles that the person holds at this moment. */
-  findStaffRoles(personId: PersonId): Promise<string[]>;
+  findStaffRoles(personId: PersonId): Promise<AdminSchemas["StaffRoleName"][]>;
   /** Null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: PersonId, clientId: string): Promise<string> | string;
@@ -76,7 +77,7 @@ export function makeTilesRouter(options: TilesOptions): Router {
         url: await makeTileUrl(options, personId, tile),
       })),
     );
-    const isOnlyPartner = roles.length > 0 && roles.every((role) => role === "PARTNER");
+    const isOnlyPartner = roles.length > 0 && roles.every((role) => targetOfRole(role) === "apps");
     const staffPath = roles.length === 0 ? null : isOnlyPartner ? "/partner" : "/admin";
     showPage(req, res, "tiles", {
       title: (t) => t("tiles.title"),

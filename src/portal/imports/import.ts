@@ -1,15 +1,5 @@
-import type { Shown, Visit } from "../frame/index.ts";
-import {
-  hasManySchools,
-  importAddress,
-  listAddress,
-  mayImport,
-  partOf,
-  placeOf,
-  readImport,
-  type Import,
-  type ImportSchool,
-} from "./words.ts";
+import { hasManySchools, type Shown, type Visit } from "../frame/index.ts";
+import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./words.ts";
 
 /** One import: how far it is, what it does in numbers, and what may be done with it. The lists come by themselves. */
 export async function showImport(visit: Visit): Promise<Shown> {
@@ -29,9 +19,9 @@ export async function showImport(visit: Visit): Promise<Shown> {
     lists: isWaiting && school !== null ? listsOf(school) : [],
     ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
     others: othersOf(read, visit),
-    mayImport: mayImport(visit),
+    mayImport: visit.may("applyImport"),
   };
-  return { title: t("import.title"), view: "import", model, place: placeOf(visit) };
+  return { title: t("import.title"), view: "import", model };
 }
 
 /** What the page shows: the state, and APPLYING or WAITING where it is being applied or waits for its turn. */

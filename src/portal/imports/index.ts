@@ -6,11 +6,13 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
 
+const texts = { de: german, en: english };
+
 const imports = "/admin/schools/:schoolId/imports";
 const one = `${imports}/:importId`;
 
 /** `/admin/schools/:schoolId/imports`: rosters are handed in, looked at and applied. */
-export const importPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+export const importPages = makeArea({ folder: import.meta.dirname, texts, page: "imports" }, (pages) => {
   pages.get(imports, showImports);
   pages.upload(imports, handIn, showImports);
   pages.get(`${imports}/template`, handOutTemplate);

@@ -1,7 +1,16 @@
 import { Readable } from "node:stream";
 import { rosterTemplate, type AdminSchemas } from "../../admin/index.ts";
-import { Refused, take, takePage, type Gone, type Handed, type Shown, type Visit } from "../frame/index.ts";
-import { hasManySchools, listAddress, mayImport, placeOf } from "./words.ts";
+import {
+  hasManySchools,
+  Refused,
+  take,
+  takePage,
+  type Gone,
+  type Handed,
+  type Shown,
+  type Visit,
+} from "../frame/index.ts";
+import { listAddress } from "./words.ts";
 
 type Format = AdminSchemas["ImportFormat"];
 type Mode = AdminSchemas["ImportMode"];
@@ -17,9 +26,9 @@ export async function showImports(visit: Visit): Promise<Shown> {
   const { items, next } = await takePage(api.GET("/admin/v1/imports", { params: { query: asked } }));
   const base = listAddress(visit);
   const more = next === null ? null : `${base}?${new URLSearchParams({ cursor: next }).toString()}`;
-  const form = { mayImport: mayImport(visit), hasManySchools: hasManySchools(visit), formats, modes };
+  const form = { mayImport: visit.may("createImport"), hasManySchools: hasManySchools(visit), formats, modes };
   const model = { base, imports: items, more, isFirst: cursor === "", ...form };
-  return { title: t("imports.title"), view: "list", model, place: placeOf(visit) };
+  return { title: t("imports.title"), view: "list", model };
 }
 
 /** Hands in the file that was chosen. */

@@ -1,14 +1,5 @@
 import { leavingOf, take, takePage, type Shown, type Visit } from "../frame/index.ts";
-import {
-  describeChange,
-  describeFault,
-  importAddress,
-  mayImport,
-  nameOf,
-  paramsOf,
-  placeOf,
-  readImport,
-} from "./words.ts";
+import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImport } from "./words.ts";
 
 const size = 50;
 
@@ -23,8 +14,7 @@ function showList(
   return {
     title: visit.t(`lists.${name}.title`),
     view: "part",
-    model: { ...model, name, base, more, mayImport: mayImport(visit) },
-    place: placeOf(visit),
+    model: { ...model, name, base, more, mayImport: visit.may("applyImport") },
   };
 }
 

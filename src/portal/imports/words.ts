@@ -1,20 +1,12 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { mayAt, office, Refused, take, type Shown, type Visit } from "../frame/index.ts";
+import { Refused, take, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 export type Import = AdminSchemas["Import"];
 export type ImportSchool = AdminSchemas["ImportSchool"];
 
-/** Whether somebody may hand in rosters and apply them here. */
-export const mayImport = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), office);
-
-/** Whether somebody may hand in a roster of several schools. */
-export const hasManySchools = ({ me }: Visit): boolean =>
-  me.schools.length > 1 || me.roles.some(({ role }) => role === "OPERATOR");
-
 export const listAddress = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/imports`;
 export const importAddress = (visit: Visit): string => `${listAddress(visit)}/${visit.part("importId")}`;
-export const placeOf = ({ part }: Visit): Shown["place"] => ({ schoolId: part("schoolId"), page: "imports" });
 
 /** The import that is meant and its school, for an operation. */
 export const paramsOf = ({ part }: Visit) => ({

@@ -1,11 +1,7 @@
 import { Refused, take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
-import { refuseOthers } from "./refuse-others.ts";
-
-const place = { schoolId: null, page: "operator/apps" };
 
 /** The requests that wait for a decision, and all apps. */
 export async function listApps(visit: Visit): Promise<Shown> {
-  refuseOthers(visit);
   const { api, query, part, field, t } = visit;
   const [search, cursor] = [query("search"), query("cursor")];
   const asked = { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
@@ -22,7 +18,7 @@ export async function listApps(visit: Visit): Promise<Shown> {
     typedNote: typed,
     more: apps.next === null ? null : `/admin/apps?${new URLSearchParams({ search, cursor: apps.next }).toString()}`,
   };
-  return { title: t("apps.title"), view: "apps", model, place };
+  return { title: t("apps.title"), view: "apps", model };
 }
 
 const pathOf = ({ part }: Visit) => ({ scopeRequestId: part("scopeRequestId") });
@@ -40,7 +36,6 @@ async function unlessDecided(visit: Visit, call: Promise<unknown>, state: "APPRO
 }
 
 export async function approve(visit: Visit): Promise<Gone> {
-  refuseOthers(visit);
   const note = visit.field("note");
   const call = visit.api.POST("/admin/v1/scope-requests/{scopeRequestId}/approval", {
     params: { path: pathOf(visit) },
@@ -51,7 +46,6 @@ export async function approve(visit: Visit): Promise<Gone> {
 }
 
 export async function refuse(visit: Visit): Promise<Gone> {
-  refuseOthers(visit);
   const note = visit.field("note");
   if (note === "") throw new Refused(400, { code: "note_missing" });
   const call = visit.api.POST("/admin/v1/scope-requests/{scopeRequestId}/refusal", {

@@ -1,11 +1,9 @@
 import { figureRanges, readPlots, take, type Shown, type Visit } from "../frame/index.ts";
-import { refuseOthers } from "./refuse-others.ts";
 
 const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 
 /** Whether the service is well, what waits, and what was counted over time. */
 export async function showFigures(visit: Visit): Promise<Shown> {
-  refuseOthers(visit);
   const { api, query, t } = visit;
   const range = figureRanges.find((one) => one === query("range")) ?? "day";
   const [health, held, plots] = await Promise.all([
@@ -14,5 +12,5 @@ export async function showFigures(visit: Visit): Promise<Shown> {
     readPlots(visit, { metrics, range }),
   ]);
   const model = { health, held, plots, range, ranges: figureRanges };
-  return { title: t("figures.title"), view: "figures", model, place: { schoolId: null, page: "operator/figures" } };
+  return { title: t("figures.title"), view: "figures", model, page: "operator_figures" };
 }

@@ -41,7 +41,7 @@ const texts = {
 
 /** `/partner`: what partners do for their apps themselves, and operators for all. */
 export const makePartnerPages = (guides: AppGuides) =>
-  makeArea({ folder: import.meta.dirname, texts }, (pages) => addPages(pages, guides));
+  makeArea({ folder: import.meta.dirname, texts, page: "partner" }, (pages) => addPages(pages, guides));
 
 function addPages(pages: Pages, guides: AppGuides): void {
   pages.get("/partner", listOwn);

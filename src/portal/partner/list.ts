@@ -1,5 +1,5 @@
 import { take, takePage, type Shown, type Visit } from "../frame/index.ts";
-import { isOperator, placeOf, refuseOthers } from "./place.ts";
+import { currentPage, refuseOthers } from "./place.ts";
 import { scopeNames } from "./words.ts";
 
 const list = "/admin/v1/apps";
@@ -22,13 +22,13 @@ export async function listOwn(visit: Visit): Promise<Shown> {
     failing: today.failingEndpoints?.first ?? [],
     more: next === null ? null : `/partner?${new URLSearchParams({ search, cursor: next }).toString()}`,
   };
-  return { title: t("partner.title"), view: "list", model, place: placeOf(visit) };
+  return { title: t("partner.title"), view: "list", model, page: currentPage(visit) };
 }
 
 export const showNew = (visit: Visit): Promise<Shown> => {
   refuseOthers(visit);
-  const model = { isOperator: isOperator(visit), scopes: scopeNames, chosen: visit.typed["scope"] ?? [] };
-  return Promise.resolve({ title: visit.t("new.title"), view: "new", model, place: placeOf(visit) });
+  const model = { isOperator: visit.permissions.reachesAll, scopes: scopeNames, chosen: visit.typed["scope"] ?? [] };
+  return Promise.resolve({ title: visit.t("new.title"), view: "new", model, page: currentPage(visit) });
 };
 
 /** Registers an app; its secret stands on the page that answers, and nowhere else. */
@@ -48,15 +48,15 @@ export async function createApp(visit: Visit): Promise<Shown> {
         schulconnexSpelling: "V1_4",
         ...(clientId !== "" && { clientId }),
         ...(provider !== "" && { provider }),
-        ...(isOperator(visit) && { scopes: chosen }),
+        ...(visit.permissions.reachesAll && { scopes: chosen }),
       },
     }),
   );
   const model = {
     made,
     name: field("name"),
-    isOperator: isOperator(visit),
+    isOperator: visit.permissions.reachesAll,
     address: `/partner/apps/${encodeURIComponent(made.clientId)}`,
   };
-  return { title: t("new.made"), view: "made", model, place: placeOf(visit) };
+  return { title: t("new.made"), view: "made", model, page: currentPage(visit) };
 }

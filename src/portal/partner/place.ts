@@ -9,30 +9,20 @@ export const appPath = (visit: Visit) => ({ clientId: clientIdOf(visit) });
 /** The address of the pages of an app. */
 export const addressOf = (visit: Visit): string => `/partner/apps/${encodeURIComponent(clientIdOf(visit))}`;
 
-export const isOperator = ({ me }: Pick<Visit, "me">): boolean => me.roles.some(({ role }) => role === "OPERATOR");
-
-/** The client ids of the apps that somebody looks after; null for an operator, who looks after all. */
-export function ownApps(visit: Pick<Visit, "me">): readonly string[] | null {
-  if (isOperator(visit)) return null;
-  return visit.me.roles.filter(({ role }) => role === "PARTNER").flatMap(({ clientIds }) => clientIds);
-}
-
 /** Errors: Refused role_forbids for somebody who looks after no apps, whatever else they may read of apps. */
-export function refuseOthers({ me }: Pick<Visit, "me">): void {
-  if (!me.roles.some(({ role }) => role === "PARTNER" || role === "OPERATOR"))
-    throw new Refused(403, { code: "role_forbids" });
+export function refuseOthers({ may }: Visit): void {
+  if (!may("listApps")) throw new Refused(403, { code: "role_forbids" });
 }
 
 /** Errors: Refused app_not_found for an app of somebody else. */
 export function refuseOtherApp(visit: Visit): void {
   refuseOthers(visit);
-  if (ownApps(visit)?.includes(clientIdOf(visit)) === false) throw new Refused(404, { code: "app_not_found" });
+  if (visit.permissions.ownApps?.includes(clientIdOf(visit)) === false)
+    throw new Refused(404, { code: "app_not_found" });
 }
 
-export const placeOf = (visit: Pick<Visit, "me">): Shown["place"] => ({
-  schoolId: null,
-  page: isOperator(visit) ? "operator/apps" : "partner",
-});
+export const currentPage = ({ permissions }: Visit): "operator_apps" | "partner" =>
+  permissions.reachesAll ? "operator_apps" : "partner";
 
 export function readApp(visit: Visit): Promise<App> {
   refuseOtherApp(visit);
@@ -69,8 +59,8 @@ export function showAppPage(visit: Visit, { app, page, view, title, model = {}, 
   return {
     title: page === "" ? app.name : visit.t("partner.titleOf", { page: name, app: app.name }),
     view,
-    place: placeOf(visit),
+    page: currentPage(visit),
     ...assets,
-    model: { app, address, links, isOperator: isOperator(visit), ...model },
+    model: { app, address, links, isOperator: visit.permissions.reachesAll, ...model },
   };
 }

@@ -16,14 +16,13 @@ function call(step: Step, { api, field }: Visit, params: { path: { personId: str
 export const showStep =
   (step: Step) =>
   async (visit: Visit): Promise<Shown> => {
-    const { t, part } = visit;
+    const { t } = visit;
     const [{ record, tag }, changes] = await Promise.all([
       readPerson(visit),
       take(call(step, visit, { path: pathOf(visit), query: { "dry-run": true } })),
     ]);
     const model = { step, base: addressOf(visit), fullName: nameOf(record, visit), tag, changes: changes ?? [] };
-    const place = { schoolId: part("schoolId"), page: "people" };
-    return { title: t(`confirm.${step}.title`), view: "confirm", model, place };
+    return { title: t(`confirm.${step}.title`), view: "confirm", model };
   };
 
 export const confirmStep =

@@ -7,10 +7,10 @@ import { nameOf } from "./words.ts";
 
 /** Offers what a person who asks for their data is answered. */
 export async function showData(visit: Visit): Promise<Shown> {
-  const { t, part } = visit;
+  const { t } = visit;
   const { record } = await readPerson(visit);
   const model = { base: addressOf(visit), fullName: nameOf(record, visit) };
-  return { title: t("data.title"), view: "data", model, place: { schoolId: part("schoolId"), page: "people" } };
+  return { title: t("data.title"), view: "data", model };
 }
 
 const writeDocument = limitThreaded<DataDocument, Uint8Array>({

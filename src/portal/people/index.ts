@@ -23,17 +23,18 @@ import {
 import { showPerson } from "./person.ts";
 import { release, showSignIn } from "./sign-in.ts";
 import { endSession, showUses, withdrawConsent } from "./uses.ts";
-import { mayChange, mayDelete } from "./words.ts";
+
+const texts = { de: german, en: english };
 
 const people = "/admin/schools/:schoolId/people";
 const person = `${people}/:personId`;
 
 /** `/admin/schools/:schoolId/people`: the people of a school, and all about one of them. */
-export const peoplePages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: "people" }, (pages) => {
   pages.get(people, listPeople);
   pages.post(`${people}/search`, searchPeople);
-  pages.get(`${people}/new`, onlyIf(mayChange, showNewPerson));
-  pages.post(people, addPerson, onlyIf(mayChange, showNewPerson));
+  pages.get(`${people}/new`, onlyIf("createPerson", showNewPerson));
+  pages.post(people, addPerson, onlyIf("createPerson", showNewPerson));
   pages.get(person, showPerson);
   const actions = { block, unblock, restore };
   for (const [name, act] of Object.entries(actions)) pages.post(`${person}/${name}`, act, showPerson);
@@ -48,18 +49,18 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts: { de: 
   pages.post(`${person}/groups`, joinGroup, showPerson);
   pages.post(`${person}/groups/:groupId/leave`, leaveGroup, showPerson);
   for (const step of ["leave", "delete"] as const) {
-    const show = onlyIf(step === "delete" ? mayDelete : mayChange, showStep(step));
+    const show = onlyIf(step === "delete" ? "deletePerson" : "softDeletePerson", showStep(step));
     pages.get(`${person}/${step}`, show);
     pages.post(`${person}/${step}`, confirmStep(step), show);
   }
-  pages.get(`${person}/data`, onlyIf(mayDelete, showData));
-  pages.post(`${person}/data/json`, handDataAsJson, onlyIf(mayDelete, showData));
-  pages.post(`${person}/data/pdf`, handDataAsPdf, onlyIf(mayDelete, showData));
+  pages.get(`${person}/data`, onlyIf("getPersonData", showData));
+  pages.post(`${person}/data/json`, handDataAsJson, onlyIf("getPersonData", showData));
+  pages.post(`${person}/data/pdf`, handDataAsPdf, onlyIf("getPersonData", showData));
   pages.get(`${person}/sign-in`, showSignIn);
   pages.post(`${person}/release`, release, showPerson);
   pages.get(`${person}/apps`, showUses);
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);
-  pages.get(`${person}/school`, onlyIf(mayChange, showSchools));
-  pages.post(`${person}/school`, changeSchool, onlyIf(mayChange, showSchools));
+  pages.get(`${person}/school`, onlyIf("movePerson", showSchools));
+  pages.post(`${person}/school`, changeSchool, onlyIf("movePerson", showSchools));
 });

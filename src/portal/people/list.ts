@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
 import { listGroups, onlyClasses } from "./groups.ts";
-import { classesOf, mayChange, nameOf, stateOf } from "./words.ts";
+import { classesOf, nameOf, stateOf } from "./words.ts";
 
 type Status = AdminSchemas["PersonStatus"];
 
@@ -73,7 +73,7 @@ export async function listPeople(visit: Visit): Promise<Shown> {
   }));
   const more = next === null ? null : withFilters(schoolId, filters, next);
   const isFiltered = search !== "" || Object.values(named).some((value) => value !== "");
-  const shown = { schoolId, people, classes, filters, search, more, isFiltered, mayChange: mayChange(visit) };
+  const shown = { schoolId, people, classes, filters, search, more, isFiltered, mayChange: visit.may("createPerson") };
   const model = { ...shown, columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])) };
-  return { title: t("people.title"), view: "people", model, place: { schoolId, page: "people" } };
+  return { title: t("people.title"), view: "people", model };
 }

@@ -1,14 +1,14 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { take, takeIfThere, takePage, type Shown, type Visit } from "../frame/index.ts";
 import { addressOf, pathOf } from "./record.ts";
-import { mayChange, nameOf } from "./words.ts";
+import { nameOf } from "./words.ts";
 
 const mostMembers = 1000;
 
 /** The name of the person: of a class teacher's pupil, as it stands among the members of the class. */
 async function findName(visit: Visit): Promise<string> {
   const { api, field, part } = visit;
-  if (mayChange(visit)) {
+  if (visit.may("getPerson")) {
     const person = await takeIfThere(api.GET("/admin/v1/people/{personId}", { params: { path: pathOf(visit) } }));
     return person === null ? "" : nameOf(person, visit);
   }
@@ -28,7 +28,7 @@ async function showPassword(visit: Visit, secret: AdminSchemas["LoginSecret"]): 
     title: t("password.title"),
     view: "password",
     model,
-    place: { schoolId, page: group === "" ? "people" : "classes" },
+    page: group === "" ? "people" : "classes",
   };
 }
 

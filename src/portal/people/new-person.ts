@@ -8,7 +8,7 @@ export async function showNewPerson(visit: Visit): Promise<Shown> {
   const { t, part } = visit;
   const schoolId = part("schoolId");
   const classes = onlyClasses(await listGroups(visit));
-  return { title: t("new.title"), view: "new", model: { schoolId, classes }, place: { schoolId, page: "people" } };
+  return { title: t("new.title"), view: "new", model: { schoolId, classes } };
 }
 
 /** Shape: all first names are the one that the person goes by, where nothing else was typed. */

@@ -24,8 +24,8 @@ function call(visit: Visit, { how, to }: { how: How; to: string }, query: { "dry
 }
 
 /** The schools that somebody works at; an operator works at all. */
-async function listMySchools({ api, me }: Visit): Promise<School[]> {
-  if (!me.roles.some(({ role }) => role === "OPERATOR")) return me.schools;
+async function listMySchools({ api, me, permissions }: Visit): Promise<School[]> {
+  if (!permissions.reachesAll) return me.schools;
   return (await takePage(api.GET("/admin/v1/schools", { params: { query: { limit: most } } }))).items;
 }
 
@@ -50,7 +50,7 @@ export async function showSchools(visit: Visit): Promise<Shown> {
     mayQuit: record.homeSchoolId !== part("schoolId"),
     toName: schools.find(({ id }) => id === to)?.name ?? "",
   };
-  return { title: t("school.title"), view: "school", model, place: { schoolId: part("schoolId"), page: "people" } };
+  return { title: t("school.title"), view: "school", model };
 }
 
 export async function changeSchool(visit: Visit): Promise<Gone> {

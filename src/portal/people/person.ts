@@ -3,7 +3,7 @@ import { listLoginCards, takeIfThere, takePage, type Shown, type Visit } from ".
 import { listGroups } from "./groups.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
 import { listMoments } from "./timeline.ts";
-import { classesOf, hasManySchools, mayChange, mayDelete, mayReadAudit, nameOf, stateOf } from "./words.ts";
+import { classesOf, hasOtherSchools, nameOf, stateOf } from "./words.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Login = AdminSchemas["Login"];
@@ -13,7 +13,7 @@ const mostLines = 50;
 /** The newest lines of the audit log about a person; none for a role that does not read it. */
 async function listLines(visit: Visit): Promise<Line[]> {
   const { api, part } = visit;
-  if (!mayReadAudit(visit)) return [];
+  if (!visit.may("listAudit")) return [];
   const query = { school: part("schoolId"), person: part("personId"), limit: mostLines };
   return (await takePage(api.GET("/admin/v1/audit", { params: { query } }))).items;
 }
@@ -37,6 +37,7 @@ async function readSignIn(visit: Visit): Promise<SignIn> {
 /** All about one person, with what may be done. */
 export async function showPerson(visit: Visit): Promise<Shown> {
   const { api, t, part, typed, field } = visit;
+  const mayChange = visit.may("updatePerson");
   const query = { limit: mostLines };
   const { record: person, tag } = await readPerson(visit);
   const [groups, lines, imports, { login, factors, cards }] = await Promise.all([
@@ -62,17 +63,17 @@ export async function showPerson(visit: Visit): Promise<Shown> {
     moments,
     factors,
     cards,
-    mayQuit: person.isGuest && mayChange(visit),
+    mayQuit: person.isGuest && mayChange,
     fullName: nameOf(person, visit),
     state: stateOf(person),
     classes: classesOf(person, classIds),
     isClass: (id: string) => classIds.has(id),
-    manySchools: hasManySchools(visit, person),
-    mayChange: mayChange(visit),
-    mayKeep: !person.isGuest && mayChange(visit),
-    mayDelete: !person.isGuest && mayDelete(visit),
+    manySchools: hasOtherSchools(visit, person),
+    mayChange,
+    mayKeep: !person.isGuest && mayChange,
+    mayDelete: !person.isGuest && visit.may("deletePerson"),
     /** What was typed into a form that was refused, else what there is. */
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };
-  return { title: t("person.title"), view: "person", model, place: { schoolId: part("schoolId"), page: "people" } };
+  return { title: t("person.title"), view: "person", model };
 }

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
-import { maySeeCatalogue, nameOf } from "./words.ts";
+import { nameOf } from "./words.ts";
 
 type Step = AdminSchemas["SignInStep"];
 type App = { clientId: string; name: string };
@@ -11,7 +11,7 @@ const mostApps = 200;
 /** The apps that can be asked about: all that the school can choose, for a role that sees them. */
 async function listApps(visit: Visit): Promise<App[]> {
   const { api, part } = visit;
-  if (!maySeeCatalogue(visit))
+  if (!visit.may("listCatalogue"))
     return take(api.GET("/admin/v1/people/{personId}/apps", { params: { path: pathOf(visit) } }));
   const params = { path: { schoolId: part("schoolId") }, query: { limit: mostApps } };
   return (await takePage(api.GET("/admin/v1/schools/{schoolId}/catalogue", { params }))).items;
@@ -52,7 +52,7 @@ function wordsOf({ code, outcome, values }: Step, { t, times }: Visit): string {
 
 /** Why somebody can or cannot sign in to an app, step by step, with what mends each step. */
 export async function showSignIn(visit: Visit): Promise<Shown> {
-  const { api, t, part, query } = visit;
+  const { api, t, query } = visit;
   const clientId = query("app");
   const params = { path: pathOf(visit), query: { app: clientId } };
   const [{ record: person }, apps, explanation] = await Promise.all([
@@ -68,8 +68,7 @@ export async function showSignIn(visit: Visit): Promise<Shown> {
   }));
   const model = { base: addressOf(visit), fullName: nameOf(person, visit), apps, clientId, steps: steps ?? null };
   const isAllowed = explanation?.isAllowed ?? false;
-  const place = { schoolId: part("schoolId"), page: "people" };
-  return { title: t("signIn.title"), view: "sign-in", model: { ...model, isAllowed }, place };
+  return { title: t("signIn.title"), view: "sign-in", model: { ...model, isAllowed } };
 }
 
 /** Ends the wait after wrong passwords. */

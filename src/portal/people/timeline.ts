@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import type { Visit } from "../frame/index.ts";
-import { mayChange, type Person } from "./words.ts";
+import type { Person } from "./words.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Import = AdminSchemas["PersonImport"];
@@ -42,7 +42,7 @@ export function listMoments(about: About, visit: Visit): Moment[] {
     ...lines.map((line) => ({
       ...moment(line.at, wordsOf(line, about, visit)),
       by: writeActor(line, visit),
-      undo: mayChange(visit) ? undoOf(line, about) : null,
+      undo: visit.may("restorePerson") ? undoOf(line, about) : null,
     })),
   ].sort((a, b) => (a.at < b.at ? 1 : -1));
 }

@@ -1,12 +1,12 @@
 import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
-import { mayChange, nameOf } from "./words.ts";
+import { nameOf } from "./words.ts";
 
 const most = 100;
 
 /** Which apps see a person and what, where the person is signed in, and what they agreed to. */
 export async function showUses(visit: Visit): Promise<Shown> {
-  const { api, t, part } = visit;
+  const { api, t } = visit;
   const params = { path: pathOf(visit), query: { limit: most } };
   const { record } = await readPerson(visit);
   const none = { items: [] };
@@ -19,12 +19,12 @@ export async function showUses(visit: Visit): Promise<Shown> {
     base: addressOf(visit),
     fullName: nameOf(record, visit),
     apps,
-    mayChange: mayChange(visit),
+    mayChange: visit.may("endSession"),
     sessions: sessions.items,
     consents: consents.items,
     isGuest: record.isGuest,
   };
-  return { title: t("uses.title"), view: "uses", model, place: { schoolId: part("schoolId"), page: "people" } };
+  return { title: t("uses.title"), view: "uses", model };
 }
 
 export async function endSession(visit: Visit): Promise<Gone> {

@@ -1,15 +1,8 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { managers, mayAt, office, type Visit } from "../frame/index.ts";
+import { hasManySchools, type Visit } from "../frame/index.ts";
 
 export type Person = AdminSchemas["AdminPerson"];
 type Group = AdminSchemas["AdminGroup"];
-
-/** Whether somebody may change the people of the school. */
-export const mayChange = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), office);
-
-/** Whether somebody may read the audit log of the school, and delete people for good. */
-export const mayReadAudit = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), [...managers, "SUPPORT"]);
-export const mayDelete = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), managers);
 
 export const nameOf = ({ name }: Pick<Person, "name">, { t }: Pick<Visit, "t">): string =>
   name === null ? t("frame.nameless") : `${name.firstCall} ${name.last}`;
@@ -27,8 +20,5 @@ export function classesOf({ groups }: Person, classes: ReadonlyMap<string, Group
 }
 
 /** Whether there is another school that the reader may bring the person to, or one to leave. */
-export const hasManySchools = ({ me }: Visit, person: Person): boolean =>
-  me.schools.length > 1 || person.schools.length > 1 || me.roles.some(({ role }) => role === "OPERATOR");
-
-/** Whether somebody sees the apps that the school can choose, not only those of one person. */
-export const maySeeCatalogue = mayReadAudit;
+export const hasOtherSchools = (visit: Visit, person: Person): boolean =>
+  hasManySchools(visit) || person.schools.length > 1;

@@ -3,31 +3,30 @@ import { makeArea, onlyIf, take, takePage, type Gone, type Show, type Shown, typ
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
-const place = { schoolId: null, page: "operator/schools" };
+const texts = { de: german, en: english };
 
 /** `/admin`: the way to one's school, or a choice of schools. */
-export const schoolPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+export const schoolPages = makeArea({ folder: import.meta.dirname, texts, page: "operator_schools" }, (pages) => {
   pages.get("/admin", async (visit) => findWay(visit) ?? listSchools(visit));
   pages.get("/admin/schools", listSchools);
-  pages.get("/admin/schools/new", onlyIf(mayAdd, showNew));
-  pages.post("/admin/schools/new", create, onlyIf(mayAdd, showNew));
+  pages.get("/admin/schools/new", onlyIf("createSchool", showNew));
+  pages.post("/admin/schools/new", create, onlyIf("createSchool", showNew));
   pages.get("/admin/schools/:schoolId", (visit) =>
     Promise.resolve({ to: `/admin/schools/${visit.part("schoolId")}/today` }),
   );
 });
 
 /** Where somebody is sent who has nothing to choose. */
-function findWay({ me }: Visit): Gone | null {
-  const holds = (role: string) => me.roles.some((held) => held.role === role);
+function findWay({ me, permissions }: Visit): Gone | null {
   const [school, ...others] = me.schools;
-  if (holds("OPERATOR")) return null;
+  if (permissions.reachesAll) return null;
   if (school !== undefined && others.length === 0) return { to: `/admin/schools/${school.id}/today` };
-  return school === undefined && holds("PARTNER") ? { to: "/partner" } : null;
+  return school === undefined && permissions.isPartner ? { to: "/partner" } : null;
 }
 
-async function listSchools({ api, me, query, t }: Visit): Promise<Shown> {
+async function listSchools({ api, may, me, query, t }: Visit): Promise<Shown> {
   const [search, cursor] = [query("search"), query("cursor")];
-  if (me.roles.length === 0) return { title: t("none.title"), view: "none", model: {}, place, status: 403 };
+  if (me.roles.length === 0) return { title: t("none.title"), view: "none", model: {}, status: 403 };
   const { items, next } = await takePage(
     api.GET("/admin/v1/schools", {
       params: { query: { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) } },
@@ -37,19 +36,15 @@ async function listSchools({ api, me, query, t }: Visit): Promise<Shown> {
   return {
     title: t("schools.title"),
     view: "schools",
-    model: { schools: items, search, more, mayAdd: mayAdd({ me }) },
-    place,
+    model: { schools: items, search, more, mayAdd: may("createSchool") },
   };
 }
-
-const mayAdd = ({ me }: Pick<Visit, "me">): boolean => me.roles.some(({ role }) => role === "OPERATOR");
 
 const showNew: Show = ({ t }) =>
   Promise.resolve({
     title: t("new.title"),
     view: "new",
     model: { textFields, levels: schoolingLevels, states },
-    place,
   });
 
 /** The text fields of the form, in their order. */

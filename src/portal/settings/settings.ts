@@ -1,7 +1,5 @@
 import {
   findSchoolLogo,
-  managers,
-  mayAt,
   schoolLogoAddress,
   takeRecord,
   takeUnlessDone,
@@ -17,7 +15,7 @@ const withTag = (visit: Visit) => ({ ...paramsOf(visit), header: { "If-Match": v
 
 /** The settings as they are; of a form that was refused as they were typed. */
 export async function showSettings(visit: Visit): Promise<Shown> {
-  const { api, me, part, t, field } = visit;
+  const { api, t, field } = visit;
   const params = paramsOf(visit);
   const [school, signIn, cards, logo] = await Promise.all([
     takeRecord(api.GET("/admin/v1/schools/{schoolId}", { params })),
@@ -32,13 +30,12 @@ export async function showSettings(visit: Visit): Promise<Shown> {
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(visit) } } : school,
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(visit) } : signIn,
     cards: typed === "cards" ? { ...cards, record: readCards(visit) } : cards,
-    mayChange: mayAt(me, part("schoolId"), managers),
+    mayChange: visit.may("updateSchool"),
   };
   return {
     title: t("settings.title"),
     view: "settings",
     model,
-    place: { schoolId: part("schoolId"), page: "settings" },
   };
 }
 

@@ -19,14 +19,14 @@ export async function listAccounts(visit: Visit): Promise<Shown> {
   }));
   const more = next === null ? null : `${address}?${new URLSearchParams({ cursor: next }).toString()}`;
   const model = { address, accounts, more };
-  return { title: t("accounts.title"), view: "accounts", model, place: staffOf(visit).place };
+  return { title: t("accounts.title"), view: "accounts", model, page: staffOf(visit).page };
 }
 
 export async function showNewAccount(visit: Visit): Promise<Shown> {
   const { t } = visit;
-  const { given, place } = staffOf(visit);
+  const { given, page } = staffOf(visit);
   const model = { address, formAddress: address, given, ...(await findChoices(visit)) };
-  return { title: t("accounts.new"), view: "new-account", model, place };
+  return { title: t("accounts.new"), view: "new-account", model, page };
 }
 
 /** The one page on which a password stands. */
@@ -34,7 +34,7 @@ const showSecret = (visit: Visit, title: string, secret: AdminSchemas["LoginSecr
   title: visit.t(title),
   view: "secret",
   model: { address, secret },
-  place: staffOf(visit).place,
+  page: staffOf(visit).page,
 });
 
 export async function addAccount(visit: Visit): Promise<Shown> {

@@ -1,4 +1,4 @@
-import type { AdminSchemas } from "../../admin/index.ts";
+import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
 import { makeChoices, mostChoices, readChosen, searchOf, take, takePage } from "../frame/index.ts";
 import type { Choices, Gone, Shown, Visit } from "../frame/index.ts";
 import { nameOf, staffOf, type RoleName } from "./place.ts";
@@ -17,25 +17,25 @@ export function findHolder(visit: Visit): Promise<Gone> {
 
 async function showSearch(visit: Visit): Promise<Shown> {
   const { api, query, reveal, t } = visit;
-  const { schoolId, address, place } = staffOf(visit);
+  const { schoolId, address, page } = staffOf(visit);
   const search = reveal(query("q"));
   const asked = { search, status: "ACTIVE" as const, limit: 20, ...(schoolId !== null && { school: schoolId }) };
   const found = search === "" ? null : await takePage(api.GET("/admin/v1/people", { params: { query: asked } }));
   const people = found?.items.map((person) => ({ ...person, fullName: nameOf(person.name, visit) })) ?? null;
   const model = { address, search, people, isMore: found !== null && found.next !== null };
-  return { title: t("give.title"), view: "search", model, place };
+  return { title: t("give.title"), view: "search", model, page };
 }
 
 async function showForm(visit: Visit): Promise<Shown> {
   const { api, field, query, t } = visit;
-  const { address, place, given } = staffOf(visit);
+  const { address, page, given } = staffOf(visit);
   const personId = field("person") || query("person");
   const [person, choices] = await Promise.all([
     take(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } })),
     findChoices(visit),
   ]);
   const model = { address, formAddress: `${address}/new`, person, name: nameOf(person.name, visit), given, ...choices };
-  return { title: t("give.title"), view: "give", model, place };
+  return { title: t("give.title"), view: "give", model, page };
 }
 
 /** What a role can be for: what is searched for, and what of it was chosen before. */
@@ -69,8 +69,8 @@ export function readRole(visit: Visit): Omit<NewStaffRole, "holder"> {
   const clientIds = readChosen(visit, "app");
   return {
     role,
-    ...(role !== "OPERATOR" && role !== "PARTNER" && schoolIds.length > 0 && { schoolIds }),
-    ...(role === "PARTNER" && clientIds.length > 0 && { clientIds }),
+    ...(targetOfRole(role) === "schools" && schoolIds.length > 0 && { schoolIds }),
+    ...(targetOfRole(role) === "apps" && clientIds.length > 0 && { clientIds }),
     ...(reason !== "" && { reason }),
     ...(endsAt !== null && { endsAt }),
   };

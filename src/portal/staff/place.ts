@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { managers, mayAt, type Visit } from "../frame/index.ts";
+import type { Shown, Visit } from "../frame/index.ts";
 
 export type RoleName = AdminSchemas["StaffRoleName"];
 
@@ -7,27 +7,16 @@ export type RoleName = AdminSchemas["StaffRoleName"];
 export type Staff = {
   schoolId: string | null;
   address: string;
-  place: { schoolId: string | null; page: string };
+  page: NonNullable<Shown["page"]>;
   /** The roles that the reader may give and withdraw here. */
   given: readonly RoleName[];
 };
 
-const ofSchool: readonly RoleName[] = ["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"];
-
-export function staffOf({ me, part }: Visit): Staff {
-  const isOperator = me.roles.some(({ role }) => role === "OPERATOR");
+export function staffOf({ permissions, part }: Visit): Staff {
   const schoolId = part("schoolId") || null;
-  if (schoolId === null) {
-    const given: RoleName[] = isOperator ? ["OPERATOR", "DISTRICT", "SUPPORT", "PARTNER"] : [];
-    return { schoolId, address: "/admin/staff", place: { schoolId, page: "operator/staff" }, given };
-  }
-  const mayGive = mayAt(me, schoolId, managers);
-  return {
-    schoolId,
-    address: `/admin/schools/${schoolId}/staff`,
-    place: { schoolId, page: "staff" },
-    given: isOperator ? [...ofSchool, "SUPPORT"] : mayGive ? ofSchool : [],
-  };
+  const given = permissions.rolesToGive(schoolId);
+  if (schoolId === null) return { schoolId, address: "/admin/staff", page: "operator_staff", given };
+  return { schoolId, address: `/admin/schools/${schoolId}/staff`, page: "staff", given };
 }
 
 export const nameOf = (name: AdminSchemas["PersonName"], { t }: Pick<Visit, "t">): string =>

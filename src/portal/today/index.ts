@@ -1,24 +1,26 @@
-import { makeArea, managers, mayAt, office, take, type Role, type Shown, type Visit } from "../frame/index.ts";
+import { makeArea, take, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
+const texts = { de: german, en: english };
+
 /** `/admin/schools/:schoolId/today`: what waits for somebody at this school. */
-export const todayPage = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+export const todayPage = makeArea({ folder: import.meta.dirname, texts, page: "today" }, (pages) => {
   pages.get("/admin/schools/:schoolId/today", showToday);
 });
 
-const seeOffice: Role[] = [...office, "SUPPORT"];
-
-async function showToday({ api, me, part, t }: Visit): Promise<Shown> {
+async function showToday({ api, may, part, t }: Visit): Promise<Shown> {
   const schoolId = part("schoolId");
-  const place = { schoolId, page: "today" };
   const [today] = await Promise.all([
-    mayAt(me, schoolId, seeOffice)
-      ? take(api.GET("/admin/v1/today", { params: { query: { school: schoolId } } }))
-      : null,
+    may("getToday") ? take(api.GET("/admin/v1/today", { params: { query: { school: schoolId } } })) : null,
     take(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
   ]);
-  const can = { office: mayAt(me, schoolId, office), grant: mayAt(me, schoolId, managers) };
+  const can = {
+    import: may("createImport"),
+    giveLogins: may("createSchoolPasswords"),
+    grant: may("putGrant"),
+    dismiss: may("withdrawPasswordRequests"),
+  };
   const model = { today, can, address: `/admin/schools/${schoolId}` };
-  return { title: t("today.title"), view: "today", model, place };
+  return { title: t("today.title"), view: "today", model };
 }

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Area, SchoolPage } from "../../src/portal/frame/index.ts";
+import type { CurrentPage, Links } from "../../src/portal/frame/navigation.ts";
+import { checkArea } from "../support/page-texts.ts";
+
+// Adds the page `rooms` of a school as CONTRIBUTING.md says, and forgets one line at a time.
+
+let folder: string;
+const frame = "src/portal/frame";
+const check = () => checkArea(folder, { shared: [frame] });
+const write = (file: string, text: string) => writeFile(join(folder, file), text);
+const writeTexts = (locale: "de" | "en", texts: Record<string, string>) =>
+  write(`locales/${locale}.json`, JSON.stringify({ rooms: texts }));
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rooms-"));
+  await mkdir(join(folder, "templates"));
+  await mkdir(join(folder, "locales"));
+  await write(
+    "index.ts",
+    `pages.get("/admin/schools/:schoolId/rooms", ({ t }) => ({ title: t("rooms.title"), view: "rooms", model: {} }));`,
+  );
+  await write("templates/rooms.eta", `<p><%= it.t("rooms.text") %></p>`);
+  for (const locale of ["de", "en"] as const) await writeTexts(locale, { title: "Rooms", text: "Planted." });
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test("a page with its texts and its template is complete", () => {
+  expect(check()).toEqual([]);
+});
+
+test("a text that only one language has is named", async () => {
+  await writeTexts("en", { title: "Rooms" });
+  expect(check()).toEqual(["no English text rooms.text"]);
+  await writeTexts("de", {});
+  expect(check()).toContain("no German text rooms.title");
+});
+
+test("a text that the page or its template names and nobody wrote is named, and so is one that nobody uses", async () => {
+  for (const locale of ["de", "en"] as const) await writeTexts(locale, { text: "Planted.", other: "Planted." });
+  expect(check()).toEqual(["no text rooms.title", "nobody uses the text rooms.other"]);
+});
+
+test("a missing template is named, and so is one that nobody uses", async () => {
+  await rm(join(folder, "templates/rooms.eta"));
+  await write("templates/another.eta", "");
+  const texts = "nobody uses the text rooms.text";
+  expect(check()).toEqual(["no template rooms", texts, "nobody uses the template another"]);
+});
+
+test("a value that only one language has is named", async () => {
+  await writeTexts("en", { title: "Rooms of {{school}}", text: "Planted." });
+  expect(check()).toEqual(["other values in the German text rooms.title"]);
+});
+
+// What the compiler holds: the gate of types fails when one of these lines compiles.
+test("a page without its label, its link or its area does not compile", () => {
+  // @ts-expect-error src/portal/frame/locales have no label for the page
+  const withoutLabel: Links = { rooms: "listGroups" };
+  // @ts-expect-error the navigation does not name the page
+  const withoutLink: CurrentPage = "rooms";
+  const { today: _, ...rest } = {} as Record<SchoolPage, Area>;
+  // @ts-expect-error src/portal/index.ts serves no area for the page
+  const withoutArea: Record<SchoolPage, Area> = rest;
+  expect([withoutLabel, withoutLink, withoutArea]).toHaveLength(3);
+});
