@@ -1,5 +1,8 @@
 import { Agent, request, type RequestOptions } from "node:http";
 import { describe, expect, test } from "vitest";
+import type { ClientId } from "../../src/access/index.ts";
+import type { SchoolId } from "../../src/directory/index.ts";
+import type { StaffRoleName } from "../../src/staff/index.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, signIn } from "../support/portal.ts";
@@ -84,7 +87,7 @@ test("each page that the navigation of a role names can be opened", async () => 
   const school = await make.school({ name: "Eichen-Schule" });
   const { clientId } = await make.app();
   const schoolIds = [school];
-  const starts = [
+  const starts: [StaffRoleName, { schoolIds?: SchoolId[]; clientIds?: ClientId[] }, string, number][] = [
     ["OPERATOR", {}, "/admin/schools", 5],
     ["OPERATOR", {}, `/admin/schools/${school}/today`, 8],
     ["SCHOOL_ADMIN", { schoolIds }, `/admin/schools/${school}/today`, 8],
@@ -92,8 +95,8 @@ test("each page that the navigation of a role names can be opened", async () => 
     ["CLASS_TEACHER", { schoolIds }, `/admin/schools/${school}/today`, 2],
     ["SUPPORT", { schoolIds }, `/admin/schools/${school}/today`, 7],
     ["PARTNER", { clientIds: [clientId] }, "/partner", 1],
-  ] as const;
-  for (const [role, { ...target }, start, count] of starts) {
+  ];
+  for (const [role, target, start, count] of starts) {
     const { browser } = await makePortalUser(service, role, target);
     const { html } = await browser.open(start);
     const navigation = /<nav class="pages"[\s\S]*?<\/nav>/.exec(html)?.[0] ?? "";
