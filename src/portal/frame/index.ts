@@ -1,10 +1,11 @@
 /*
- * frame: what every page of the portal stands in.
+ * frame: what all pages of the portal share.
  *
  * Nouns:      visit (a request for a page by somebody who is signed in), area (a part of the portal with its own texts
- *             and templates), place (where in the portal a page stands), refused (the admin API said no).
- * Invariants: a page does nothing by itself, it calls operations of the admin API as the person who is signed in; a
- *             form is answered only when one of our own pages sent it; what was typed is never lost.
+ *             and templates), permissions (which operations the reader may call), refused (the admin API said no).
+ * Invariants: a page does nothing by itself, it calls operations of the admin API as the person who is signed in; it
+ *             asks for permissions, never for roles; a form is accepted only from one of our own pages; what was typed
+ *             is never lost.
  */
 export {
   makeArea,
