@@ -7,7 +7,7 @@ import type { Me } from "./visit.ts";
 export type NavigationItem = { href: string; label: string; isCurrent: boolean };
 
 /** The names of pages in both languages: a page without one does not compile. */
-type Label = keyof typeof german.frame.pages & keyof typeof english.frame.pages;
+type Label = Extract<keyof typeof german.frame.pages, keyof typeof english.frame.pages>;
 export type Links = Partial<Record<Label, OperationId>>;
 
 /** The pages of a school, in this order, each for those who may call the operation at the school. */
