@@ -157,7 +157,7 @@ export async function makeApp(
     ...traffic.jobs,
     lastCalls.job,
   ];
-  const admin = makeAdmin({
+  const admin = await makeAdmin({
     db: shares.changes,
     clock,
     keys: deriveKeys(config.encryptionKeys, "admin"),

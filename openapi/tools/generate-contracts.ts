@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { inlineEnums } from "./inline-enums.ts";
 import { inlineExamples } from "./inline-examples.ts";
 import { runProgram } from "./run-program.ts";
@@ -22,12 +23,16 @@ export async function generateContracts(root: string): Promise<void> {
     await runProgram("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
 
   // Our own types keep the names of enums; what is published does without.
-  for (const file of bundles) await writeFile(join(out, file), inlineEnums(await readFile(join(out, file), "utf8")));
+  for (const file of bundles) {
+    const bundle = inlineEnums(await readFile(join(out, file), "utf8"));
+    await writeFile(join(out, file), bundle);
+    // What programs load: reading YAML takes thirty times as long.
+    await writeFile(join(out, jsonOf(file)), `${JSON.stringify(parse(bundle), null, 1)}\n`);
+  }
 
-  const current = new Set(bundles.flatMap((file) => [file, typesOf(file)]));
+  const current = new Set(bundles.flatMap((file) => [file, jsonOf(file), typesOf(file)]));
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
 }
 
-function typesOf(bundle: string): string {
-  return bundle.replace(/yaml$/, "ts");
-}
+const typesOf = (bundle: string): string => bundle.replace(/yaml$/, "ts");
+const jsonOf = (bundle: string): string => bundle.replace(/yaml$/, "json");

@@ -1,11 +1,20 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Router } from "express";
 import createClient, { type Client } from "openapi-fetch";
 import type { PersonId } from "../directory/index.ts";
-import { innerOrigin, makeInnerCalls } from "../platform/http/index.ts";
+import {
+  innerOrigin,
+  listOperations,
+  makeInnerCalls,
+  type InnerFetch,
+  type OpenApiDocument,
+} from "../platform/http/index.ts";
+import { silentLog, type Log } from "../platform/telemetry/log.ts";
 import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { StaffRole } from "../staff/index.ts";
 import type { paths } from "../../generated/openapi/admin.ts";
+import type { OperationId } from "./handler.ts";
 
 /** The typed client of openapi/admin.yaml. */
 export type AdminClient = Client<paths>;
@@ -31,6 +40,42 @@ export function makeInnerClients(): {
       return (caller) => createClient<paths>({ baseUrl: innerOrigin, fetch: fetchAs(caller) });
     },
   };
+}
+
+type BindOne = (operation: OperationId, log: Log) => Promise<Router>;
+
+/**
+ * Calls operations in this process that are loaded when they are first called.
+ *
+ * Errors: a call throws what the operation throws where that is no refusal.
+ */
+export function makeLazyClient(document: OpenApiDocument, bind: BindOne): AdminClient {
+  const places = listOperations(document).map(({ path, method, operation }) => ({
+    id: operation.operationId as OperationId,
+    method: method.toUpperCase(),
+    path: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
+  }));
+  const failures = new Map<string, unknown>();
+  const note = ({ requestId, err }: { requestId: string; err: unknown }) => void failures.set(requestId, err);
+  const log = Object.assign(Object.create(silentLog) as Log, { error: note });
+  const serving = new Map<OperationId, Promise<(caller: { requestId: string }) => InnerFetch>>();
+  const serve = async (id: OperationId) => makeInnerCalls().serve(await bind(id, log));
+  return createClient<paths>({
+    baseUrl: innerOrigin,
+    fetch: async (request) => {
+      const { pathname } = new URL(request.url);
+      const place = places.find(({ method, path }) => method === request.method && path.test(pathname));
+      if (place === undefined) throw new Error(`The contract has no ${request.method} ${pathname}.`);
+      const served = serving.get(place.id) ?? serve(place.id);
+      serving.set(place.id, served);
+      // A call in this process arrives once.
+      request.headers.delete("Idempotency-Key");
+      const requestId = randomUUID();
+      const answer = await (await served)({ requestId })(request);
+      if (failures.has(requestId)) throw failures.get(requestId);
+      return answer;
+    },
+  });
 }
 
 /** Shape: `reads` is null where nothing that was read before may be used. */

@@ -43,7 +43,10 @@ export type AdminDeps = {
 
 /** Who calls, with the roles that hold at this moment. */
 export type AdminCaller = AccessToken & {
-  holder: RoleHolder;
+  /** As the audit log names them. */
+  actorId: string;
+  /** Who holds the roles; null for a program on the machine of the service, which acts as an operator. */
+  holder: RoleHolder | null;
   roles: readonly StaffRole[];
   /** What was read before for the same page; null for all who call with a token, and for changes. */
   reads: SharedReads | null;

@@ -9,6 +9,7 @@
  *             change, its audit lines and its kept answer commit together.
  * Must never know: how pages look, how tokens are kept.
  */
+import type { IncomingMessage } from "node:http";
 import type { Router } from "express";
 import type { PersonId } from "../directory/index.ts";
 import { scopeOfContract, type CheckAccessToken, type ClientId, type ScopeName } from "../access/index.ts";
@@ -24,10 +25,10 @@ import {
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import { sharedReads } from "../platform/database/shared-reads.ts";
-import { findRoles, type StaffRole } from "../staff/index.ts";
-import { makeHeldReads, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
+import { findRoles, type StaffRole, type StaffRoleId } from "../staff/index.ts";
+import { makeHeldReads, makeInnerClients, makeLazyClient, type AdminClient, type InnerCaller } from "./client.ts";
 import { makeRenderProblem } from "./failure.ts";
-import { handlers } from "./handlers.ts";
+import { loadHandlers, operationIds } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
 import type { AdminRequest, OperationId, Operations } from "./handler.ts";
 import { doOnce } from "./idempotency.ts";
@@ -36,11 +37,11 @@ import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
 
 export type { AdminClient, InnerCaller } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";
-/** A roster to fill in, as plain CSV. */
-export { plainTemplate as rosterTemplate } from "../imports/index.ts";
 export { permissionsOf, type Permissions } from "./rights.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
 export type { OperationId } from "./handler.ts";
+/** A roster to fill in, as plain CSV. */
+export const rosterTemplate = async (): Promise<string> => (await import("../imports/index.ts")).plainTemplate();
 export type { AdminSchemas } from "./schemas.ts";
 
 export type AdminOptions = AdminDeps & {
@@ -60,16 +61,52 @@ export type Admin = {
   clientFor(caller: InnerCaller): AdminClient;
 };
 
-export function makeAdmin(options: AdminOptions): Admin {
-  const { document, log, checkAnswers, reading, keys, checkAccessToken } = options;
-  const needOf = readPersonNeeds(document);
-  const bound = Object.entries(handlers).map(([id, handler]) => [
-    id,
-    guard(options, { id: id as OperationId, personNeed: needOf(id) }, handler as AdminHandler<OperationId>),
-  ]);
+export async function makeAdmin(options: AdminOptions): Promise<Admin> {
   const inner = makeInnerClients();
   const readFor = makeHeldReads();
-  const router = bindOperations<Operations, AdminCaller>({
+  const findInnerCaller: FindInnerCaller = async (req) => {
+    const caller = inner.findCaller(req);
+    if (caller === null) return null;
+    const { personId } = caller;
+    const holder = { personId };
+    const held = await readFor(caller, req.method, () => findRoles(options.db, holder, options.clock()));
+    return { ...pages, ...held, actorId: personActor(personId), personId, holder };
+  };
+  const router = await bindAdmin(options, { findInnerCaller, log: options.log });
+  return { router, clientFor: inner.makeClients(router) };
+}
+
+/**
+ * Makes a client for a program that the operator of the machine runs, with the rights of an operator.
+ *
+ * Errors: calls throw what the operation throws, instead of answering with it.
+ */
+export function makeProgramClient(options: AdminOptions, actorId: string): AdminClient {
+  const caller: AdminCaller = {
+    ...pages,
+    actorId,
+    personId: null,
+    holder: null,
+    roles: [machineOperator],
+    reads: null,
+  };
+  return makeLazyClient(options.document, (only, log) =>
+    bindAdmin(options, { findInnerCaller: async () => caller, log, only }),
+  );
+}
+
+type FindInnerCaller = (req: IncomingMessage) => Promise<AdminCaller | null>;
+
+/** Makes the router of all operations, or of one alone. */
+async function bindAdmin(
+  options: AdminOptions,
+  { findInnerCaller, log, only }: { findInnerCaller: FindInnerCaller; log: Log; only?: OperationId },
+): Promise<Router> {
+  const { document, checkAnswers, reading, keys, checkAccessToken } = options;
+  const needOf = readPersonNeeds(document);
+  const loaded = await loadHandlers(only === undefined ? operationIds : [only]);
+  const bound = [...loaded].map(([id, handler]) => [id, guard(options, { id, personNeed: needOf(id) }, handler)]);
+  return bindOperations<Operations, AdminCaller>({
     document,
     handlers: Object.fromEntries(bound) as unknown as Handlers<Operations, AdminCaller>,
     checkToken: async (bearer) => {
@@ -77,35 +114,41 @@ export function makeAdmin(options: AdminOptions): Admin {
       if (check.kind !== "valid") return check;
       const { clientId, personId, hasSecondFactor } = check.token;
       const holder = personId === null ? { clientId } : { personId };
+      const actorId = personId === null ? appActor(clientId) : personActor(personId);
+      const token = { ...check.token, actorId, holder, reads: null };
       // Without a scope the answer is 403: what an app has to do is sign the person on again.
       if (personId !== null && !hasSecondFactor && (await options.needsSecondFactor(personId)))
-        return { kind: "valid", token: { ...check.token, scopes: noScopes, holder, roles: [], reads: null } };
-      const roles = await findRoles(options.db, holder, options.clock());
-      return { kind: "valid", token: { ...check.token, holder, roles, reads: null } };
+        return { kind: "valid", token: { ...token, scopes: noScopes, roles: [] } };
+      return { kind: "valid", token: { ...token, roles: await findRoles(options.db, holder, options.clock()) } };
     },
-    findInnerCaller: async (req) => {
-      const caller = inner.findCaller(req);
-      if (caller === null) return null;
-      const { personId } = caller;
-      const holder = { personId };
-      const held = await readFor(caller, req.method, () => findRoles(options.db, holder, options.clock()));
-      const token = { clientId: pagesClientId, personId, scopes: bothScopes, hasSecondFactor: true, readsNames: true };
-      return { ...token, holder, ...held };
-    },
+    findInnerCaller,
     scopeName: scopeOfContract,
     reading,
     cursorKeys: keys,
     log,
     render: makeRenderProblem(makeProblemType(options.issuerUrl)),
     checkAnswersBy: checkAnswers ? [document] : [],
+    ...(only !== undefined && { only }),
   });
-  return { router, clientFor: inner.makeClients(router) };
 }
 
 // No app can have it: the ids of apps have no brackets.
 const pagesClientId = "(pages)" as ClientId;
 const noScopes: ReadonlySet<ScopeName> = new Set();
 const bothScopes: ReadonlySet<ScopeName> = new Set(["admin:read", "admin:write"]);
+const pages = { clientId: pagesClientId, scopes: bothScopes, hasSecondFactor: true, readsNames: true };
+
+/** What a program on the machine of the service holds. */
+const machineOperator: StaffRole = {
+  id: "(machine)" as StaffRoleId,
+  role: "OPERATOR",
+  holder: { clientId: pagesClientId },
+  schoolIds: [],
+  clientIds: [],
+  reason: null,
+  endsAt: null,
+  givenAt: new Date(0),
+};
 
 /** The one place where roles are asked, who did it is named, and a request that is sent again is found. */
 function guard<Id extends OperationId>(
@@ -123,9 +166,10 @@ function guard<Id extends OperationId>(
         return { role, reach: { ...reach, personNeed } };
       };
       const { reach, role } = allowed(caller.roles);
-      const reachNow = async () => allowed(await findRoles(deps.db, caller.holder, deps.clock())).reach;
-      const actorId = caller.personId === null ? appActor(caller.clientId) : personActor(caller.personId);
-      const origin = { at: deps.clock(), actorId, actorRole: role, requestId };
+      const { holder, actorId } = caller;
+      const rolesNow = async () => (holder === null ? caller.roles : findRoles(deps.db, holder, deps.clock()));
+      const reachNow = async () => allowed(await rolesNow()).reach;
+      const origin = { at: deps.clock(), actorId, actorRole: holder === null ? undefined : role, requestId };
       if (body instanceof Upload) await body.receive();
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
       return doOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>

@@ -5,7 +5,7 @@ import { makeCommand, type Noun } from "./command.ts";
 import { done } from "./lines.ts";
 import { argument } from "./option.ts";
 import * as far from "./remote/person.ts";
-import type { Remote } from "./remote/remote.ts";
+import type { Remote } from "./admin-api.ts";
 
 type Way<On> = (on: On, of: { personId: PersonId; schoolId: SchoolId }) => Promise<void>;
 

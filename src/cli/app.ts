@@ -20,7 +20,7 @@ import { done, recordLines, wholeList } from "./lines.ts";
 import { argument, option, readDuration, required, UsageError } from "./option.ts";
 import { policyOf, withPolicyHint } from "./outbound-policy.ts";
 import * as far from "./remote/app.ts";
-import type { Schemas } from "./remote/remote.ts";
+import type { Schemas } from "./admin-api.ts";
 import { getAppView } from "./remote/watch.ts";
 
 const takes = { app: argument.text<ClientId>() };

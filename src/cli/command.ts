@@ -4,8 +4,11 @@ import type { Clock } from "../platform/clock.ts";
 import type { OpenDb } from "../platform/database/db.ts";
 import type { Argument, Option } from "./option.ts";
 import type { ProgressStep } from "./progress-bar.ts";
-import type { Remote } from "./remote/remote.ts";
+import type { Remote, Service } from "./admin-api.ts";
 import type { RemotesFile } from "./remote/remotes-file.ts";
+
+/** The command line in the audit log. */
+export const actorId = "command-line";
 
 /** Rows under headings; the headings are also the first line of CSV. */
 export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
@@ -119,6 +122,26 @@ export function makeCommand<Takes extends Arguments = Record<string, never>, O e
   };
 }
 
+type ApiDefinition<Takes extends Arguments, O extends Options> = Omit<Definition<Takes, O>, "run" | "remote"> & {
+  call(service: Service, call: Call<Takes, O>): Promise<Result>;
+};
+
+/** Makes a command that calls the admin API: in this process on the database, or on a remote service. */
+export function makeApiCommand<
+  Takes extends Arguments = Record<string, never>,
+  O extends Options = Record<string, never>,
+>(definition: ApiDefinition<Takes, O>): Command {
+  const work = (service: Service, call: Call<Arguments, Options>) => definition.call(service, call as Call<Takes, O>);
+  return {
+    ...shapeOf(definition),
+    run: async (tools, call) => {
+      const { connectHere } = await import("./in-process.ts");
+      return tools.withDatabase(async ({ db }) => work(await connectHere(tools, db), call));
+    },
+    remote: work,
+  };
+}
+
 /** Makes a command that works the same wherever the service is. */
 export function makeOwnCommand<
   Takes extends Arguments = Record<string, never>,
@@ -138,7 +161,7 @@ const shapeOf = <Takes extends Arguments, O extends Options>({
   takes,
   options,
   irreversible,
-}: Pick<Definition<Takes, O>, "summary" | "takes" | "options" | "irreversible">) => ({
+}: Omit<Definition<Takes, O>, "run" | "remote">) => ({
   summary,
   takes: takes ?? {},
   options: options ?? {},

@@ -5,7 +5,7 @@ import { makeCommand, type Noun, type Result } from "./command.ts";
 import { done, made, updated, defaultLimit, listOptions, listResult, recordLines, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
 import * as far from "./remote/group.ts";
-import { refuseHere } from "./remote/remote.ts";
+import { refuseHere } from "./admin-api.ts";
 
 const types: readonly GroupType[] = ["KLASSE", "KURS", "SONSTIG"];
 const takes = { group: argument.group() };

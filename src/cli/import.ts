@@ -20,7 +20,7 @@ import { importColumns, importLines } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import * as far from "./remote/import.ts";
-import type { Remote } from "./remote/remote.ts";
+import type { Remote } from "./admin-api.ts";
 
 const takes = { import: argument.id<ImportId>() };
 const roster = { file: argument.text() };

@@ -13,11 +13,14 @@ const hint =
   "this command and for the service.";
 
 /** Adds to the refusal of an address which variable allows private ones. */
+export const addPolicyHint = (refusal: AppError): AppError =>
+  refusal.message.includes("not public")
+    ? new AppError("invalid", refusal.code, `${refusal.message.replace(/\.?$/, ".")} ${hint}`)
+    : refusal;
+
+/** The same for what a use case refuses. */
 export async function withPolicyHint<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof AppError) || !error.message.includes("not public")) throw error;
-    throw new AppError("invalid", error.code, `${error.message.replace(/\.?$/, ".")} ${hint}`);
-  }
+  return work.catch((error: unknown) => {
+    throw error instanceof AppError ? addPolicyHint(error) : error;
+  });
 }

@@ -40,7 +40,7 @@ import {
 import { setLoginHere, showLogin } from "./new-login.ts";
 import { argument, option, required, UsageError } from "./option.ts";
 import * as far from "./remote/person.ts";
-import { refuseHere, type Remote, type Schemas } from "./remote/remote.ts";
+import { refuseHere, type Remote, type Schemas } from "./admin-api.ts";
 import { explainSignIn } from "./remote/watch.ts";
 
 const roles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];

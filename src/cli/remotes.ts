@@ -6,7 +6,7 @@ import { logout } from "./logout.ts";
 import { argument, option, required, UsageError } from "./option.ts";
 import { readAddress } from "./remote/address.ts";
 import { connect } from "./remote/connect.ts";
-import { bodyOf } from "./remote/remote.ts";
+import { bodyOf } from "./admin-api.ts";
 import { findRemote, localName } from "./remote/remotes-file.ts";
 
 type Shown = { name: string; address: string; clientId: string; used: boolean };

@@ -1,12 +1,26 @@
-import { createSchool, findSchool, listSchools, updateSchool } from "../directory/index.ts";
-import type { NewSchool, School, SchoolId, SchoolUpdate } from "../directory/index.ts";
-import type { PasswordKind, SignInSettings, UserNameRule } from "../accounts/index.ts";
-import { found, inChange, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
-import { done, made, updated, defaultLimit, listOptions, listResult, recordLines, type Columns } from "./lines.ts";
+import type { SchoolId } from "../directory/index.ts";
+import type { PasswordKind, UserNameRule } from "../accounts/index.ts";
+import {
+  bodyOf,
+  fromLatest,
+  given,
+  isEmpty,
+  listResult,
+  machineFor,
+  makeBody,
+  makePart,
+  once,
+  tagged,
+  updateRecord,
+  type Schemas,
+} from "./admin-api.ts";
+import { inChange } from "./change.ts";
+import { makeApiCommand, type Noun, type OptionsOf, type Result, type Tools } from "./command.ts";
+import { done, made, updated, listOptions, recordLines, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
-import { refuseHere } from "./remote/remote.ts";
-import * as far from "./remote/school.ts";
+
+type AdminSchool = Schemas["AdminSchool"];
+type SignInSettings = Schemas["SignInSettings"];
 
 const userNameRules = ["FIRST_DOT_LAST", "FIRST_INITIAL_LAST", "FIRST_LAST_INITIAL", "RANDOM", "ROSTER"] as const;
 const highestGrade = 13;
@@ -25,15 +39,12 @@ const properties = {
 
 const takes = { school: argument.school() };
 
-const columns: Columns<School> = {
+const columns: Columns<AdminSchool> = {
   id: ({ id }) => id,
   "official id": ({ officialId }) => officialId,
   name: ({ name }) => name,
   city: ({ address }) => address.city,
 };
-
-/** All fields, so that one which is added to the type is missing here and does not compile. */
-type Every<Whole> = { [Name in keyof Required<Whole>]: Whole[Name] };
 
 const creation = {
   ...properties,
@@ -60,24 +71,36 @@ const signInChanges = {
   noHelp: option.flag("Remove this text."),
 };
 
-function readNewSchool(options: OptionsOf<typeof creation>): Omit<School, "id"> & Pick<NewSchool, "id"> {
-  const { id, name, officialId, street, addition, zip, city, country, state, schoolingLevel } = options;
-  const address = { address: street, addressAddition: addition ?? null, city, zipCode: zip };
-  const location = { country: country ?? "DE", state };
-  return { id, name, officialId, address, location, schoolingLevel: schoolingLevel ?? null };
-}
-
-function readUpdate(schoolId: SchoolId, options: OptionsOf<typeof changes>): Every<SchoolUpdate> {
-  const { name, officialId, street, zip, city, country, state } = options;
-  const addressAddition = options.noAddition ? null : options.addition;
-  return {
-    schoolId,
+function readNewSchool(options: OptionsOf<typeof creation>): Schemas["NewSchool"] {
+  const { name, officialId, street, addition, zip, city, country, state, schoolingLevel } = options;
+  return makeBody<Schemas["NewSchool"]>({
     name,
     officialId,
-    location: { country, state },
-    address: { address: street, addressAddition, city, zipCode: zip },
+    schoolingLevel,
+    address: makeBody<Schemas["NewSchoolAddress"]>({ address: street, addressAddition: addition, city, zipCode: zip }),
+    location: makeBody<Schemas["NewSchoolLocation"]>({ country, state }),
+  });
+}
+
+function readUpdate(options: OptionsOf<typeof changes>): Schemas["SchoolUpdate"] {
+  const { name, officialId, street, zip, city, country, state } = options;
+  const addressAddition = options.noAddition ? null : options.addition;
+  return makeBody<Schemas["SchoolUpdate"]>({
+    name,
+    officialId,
     schoolingLevel: options.noSchoolingLevel ? null : options.schoolingLevel,
-  };
+    address: makePart<Schemas["SchoolAddressUpdate"]>({ address: street, addressAddition, city, zipCode: zip }),
+    location: makePart<Schemas["SchoolLocationUpdate"]>({ country, state }),
+  });
+}
+
+/** Registers a school under an id that it has already, which the admin API does not offer. */
+async function createWithId(tools: Tools, id: SchoolId, school: Schemas["NewSchool"]): Promise<string> {
+  const { createSchool } = await import("../directory/index.ts");
+  const { schoolingLevel = null, address, ...rest } = school;
+  const { addressAddition = null } = address;
+  const wanted = { ...rest, id, schoolingLevel, address: { ...address, addressAddition } };
+  return inChange(tools, (change) => createSchool(change, wanted));
 }
 
 /** The present settings with what is given. Errors: UsageError. */
@@ -95,10 +118,7 @@ function readSignIn(present: SignInSettings, options: OptionsOf<typeof signInCha
   return after;
 }
 
-const signInChanged = (id: SchoolId, settings: SignInSettings) =>
-  done("Sign-in of the school changed.", { id, ...settings });
-
-function show(shown: School): Result {
+function show(shown: AdminSchool): Result {
   const { id, name, officialId, schoolingLevel, address, location, ...unnamed } = shown;
   unnamed satisfies Record<string, never>;
   const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
@@ -113,67 +133,62 @@ function show(shown: School): Result {
   return { lines, quiet: [id], data: shown };
 }
 
+const oneSchool = "/admin/v1/schools/{schoolId}";
+
 export const school: Noun = {
   verbs: {
-    create: makeCommand({
+    create: makeApiCommand({
       summary: "Register a school.",
       options: creation,
-      run: async (tools, { options }) =>
-        made(await inChange(tools, (change) => createSchool(change, readNewSchool(options)))),
-      remote: async (remote, { options }) => {
-        refuseHere({ id: options.id });
-        return made(await far.createSchool(remote, readNewSchool(options)));
+      call: async (service, { options }) => {
+        const { id } = options;
+        const body = readNewSchool(options);
+        if (id !== undefined) return made(await createWithId(machineFor(service, { id }), id, body));
+        return made((await bodyOf(service.api.POST("/admin/v1/schools", { params: once(), body }))).id);
       },
     }),
-    update: makeCommand({
+    update: makeApiCommand({
       summary: "Change what is given of a school; what is left out stays.",
       takes,
       options: changes,
-      run: async (tools, { given: { school: id }, options }) =>
-        updated("School", id, await inChange(tools, (change) => updateSchool(change, readUpdate(id, options)))),
-      remote: async (remote, { given: { school: id }, options }) =>
-        updated("School", id, await far.updateSchool(remote, readUpdate(id, options))),
+      call: async ({ api }, { given: { school: schoolId }, options }) => {
+        const body = readUpdate(options);
+        const path = { schoolId };
+        const changed = await updateRecord({
+          read: () => api.GET(oneSchool, { params: { path } }),
+          change: (_before, header) =>
+            isEmpty(body) ? null : api.PATCH(oneSchool, { params: { path, header }, body }),
+        });
+        return updated("School", schoolId, changed);
+      },
     }),
-    "set-sign-in": makeCommand({
+    "set-sign-in": makeApiCommand({
       summary: "Change how the people of a school sign in; what is left out stays.",
       takes,
       options: signInChanges,
-      run: async ({ withDatabase, origin }, { given: { school: schoolId }, options }) => {
-        const { findSignInSettings, lockSignInSettings, putSignInSettings } = await import("../accounts/index.ts");
-        const { withPrismaTransaction } = await import("../platform/database/db.ts");
-        const settings = await withDatabase(({ db }) =>
-          withPrismaTransaction(db, async (tx) => {
-            await lockSignInSettings(tx, schoolId);
-            const before = await findSignInSettings(tx, schoolId);
-            const after = readSignIn(found(before, "school_not_found", "The school does not exist."), options);
-            await putSignInSettings(tx, { schoolId, ...after }, origin());
-            return after;
-          }),
-        );
-        return signInChanged(schoolId, settings);
+      call: async ({ api }, { given: { school: schoolId }, options }) => {
+        const [address, path] = [`${oneSchool}/sign-in-settings`, { schoolId }] as const;
+        return fromLatest(async () => {
+          const { record, ifMatch } = await tagged(api.GET(address, { params: { path } }));
+          const body = readSignIn(record, options);
+          await api.PUT(address, { params: { path, header: ifMatch }, body });
+          return done("Sign-in of the school changed.", { id: schoolId, ...body });
+        });
       },
-      remote: async (remote, { given: { school: id }, options }) =>
-        signInChanged(id, await far.changeSignIn(remote, id, (present) => readSignIn(present, options))),
     }),
-    show: makeCommand({
+    show: makeApiCommand({
       summary: "Show one school.",
       takes,
-      run: async (tools, { given }) => {
-        const school = await inDatabase(tools, (db) => findSchool(db, given.school));
-        return show(found(school, "school_not_found", "The school does not exist."));
-      },
-      remote: async (remote, { given }) => show(await far.findSchool(remote, given.school)),
+      call: async ({ api }, { given: { school: schoolId } }) =>
+        show(await bodyOf(api.GET(oneSchool, { params: { path: { schoolId } } }))),
     }),
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List schools by name.",
       options: listOptions,
-      run: async (tools, { options: { search, after, limit = defaultLimit } }) => {
-        const schools = await inDatabase(tools, (db) => listSchools(db, { search, after, limit: limit + 1 }));
-        return listResult("schools", schools, limit, columns);
-      },
-      remote: async (remote, { options: { search, after, limit = defaultLimit } }) => {
-        const schools = await far.listSchools(remote, { search, after, limit: limit + 1 });
-        return listResult("schools", schools, limit, columns);
+      call: ({ api }, { options: { search, ...part } }) => {
+        const query = given({ search });
+        const read = (page: object) => api.GET("/admin/v1/schools", { params: { query: { ...query, ...page } } });
+        return listResult("schools", read, { ...part, columns });
       },
     }),
   },

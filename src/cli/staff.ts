@@ -7,7 +7,7 @@ import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { done, listOptions, listResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import { refuseHere } from "./remote/remote.ts";
+import { refuseHere } from "./admin-api.ts";
 import * as far from "./remote/staff.ts";
 import { readRole, roleOptions, staffPeopleVerbs } from "./staff-people.ts";
 

@@ -6,7 +6,7 @@ import { found, inDatabase } from "./change.ts";
 import { makeCommand, type Result } from "./command.ts";
 import { recordLines, tableOf, type Columns } from "./lines.ts";
 import { option, required, UsageError } from "./option.ts";
-import type { Schemas } from "./remote/remote.ts";
+import type { Schemas } from "./admin-api.ts";
 import * as far from "./remote/watch.ts";
 
 type Point = { at: string; outcome: string; count: number };

@@ -25,7 +25,7 @@ import { done, alignColumns, counted, defaultLimit, recordLines, timeOf, wholeLi
 import { argument, option, required } from "./option.ts";
 import { policyOf, withPolicyHint } from "./outbound-policy.ts";
 import * as far from "./remote/endpoint.ts";
-import type { Remote } from "./remote/remote.ts";
+import type { Remote } from "./admin-api.ts";
 
 const endpoint = { endpoint: argument.endpoint() };
 const delivery = { delivery: argument.text() };

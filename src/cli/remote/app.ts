@@ -1,5 +1,5 @@
 import type { App, ClientId, Registration } from "../../access/index.ts";
-import { bodyOf, dateOf, everyEntry, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, everyEntry, firstEntries, given, once, type Remote, type Schemas } from "../admin-api.ts";
 
 /** A registration as it is shown: without the hashes of secrets. */
 export type ShownApp = Omit<App, "secretHash" | "oldSecretHash" | "backchannelLogoutUri"> & {

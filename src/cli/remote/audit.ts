@@ -1,5 +1,5 @@
 import type { RecordedAudit } from "../../events/index.ts";
-import { firstEntries, given, type Remote, type Schemas } from "./remote.ts";
+import { firstEntries, given, type Remote, type Schemas } from "../admin-api.ts";
 
 function actorIdOf({ personId, clientId, program }: Schemas["AuditActor"]): string | null {
   if (personId !== null) return `person:${personId}`;

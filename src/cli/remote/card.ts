@@ -1,7 +1,7 @@
 import type { GroupId, PersonId, SchoolId } from "../../directory/index.ts";
 import type { CardId, ListedCard } from "../../accounts/index.ts";
 import { writeNewFile } from "./new-file.ts";
-import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "../admin-api.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
 

@@ -1,7 +1,7 @@
 import type { ClientId } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import type { OfferedApp } from "../catalogue.ts";
-import { dateOf, allEntries, given, type Remote } from "./remote.ts";
+import { dateOf, allEntries, given, type Remote } from "../admin-api.ts";
 
 type Asked = { schoolId: SchoolId; search: string | undefined; granted: boolean | undefined };
 

@@ -1,6 +1,6 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../../../generated/openapi/admin.ts";
-import type { Remote } from "./remote.ts";
+import type { Remote } from "../admin-api.ts";
 import { patiently, refusing, sendOnce, withToken } from "./send.ts";
 import { makeTokenSource } from "./token.ts";
 
@@ -29,6 +29,7 @@ export function connect(where: Where, terminal: Terminal): Remote {
   });
   return {
     address: where.address,
+    machine: null,
     api,
     tell,
     showProgress,

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery, Endpoint } from "../../webhooks/index.ts";
-import { bodyOf, dateOf, everyEntry, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, everyEntry, firstEntries, given, once, type Remote, type Schemas } from "../admin-api.ts";
 
 /** Shape: fields in the order in which they are printed. */
 const endpointOf = (record: Schemas["WebhookEndpoint"]): Endpoint => {

@@ -1,7 +1,16 @@
 import type { ClientId, GrantKey, GrantSettings, SignOnAudience } from "../../access/index.ts";
 import type { GroupId, PersonRole, SchoolId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
-import { bodyOf, firstEntries, fromLatest, given, tagged, type IfMatch, type Remote, type Schemas } from "./remote.ts";
+import {
+  bodyOf,
+  firstEntries,
+  fromLatest,
+  given,
+  tagged,
+  type IfMatch,
+  type Remote,
+  type Schemas,
+} from "../admin-api.ts";
 
 const oneGrant = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 

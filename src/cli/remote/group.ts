@@ -1,6 +1,6 @@
 import type { Group, GroupId, GroupType, PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
-import { bodyOf, firstEntries, fromLatest, given, once, tagged, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, firstEntries, fromLatest, given, once, tagged, type Remote, type Schemas } from "../admin-api.ts";
 
 /** Shape: fields in the order in which they are printed. */
 const groupOf = (record: Schemas["AdminGroup"]): Group => {

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { SchoolId } from "../../directory/index.ts";
 import type { ImportFault, ImportId, ImportRecord, Samples } from "../../imports/index.ts";
-import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "../admin-api.ts";
 
 const oneImport = "/admin/v1/imports/{importId}";
 const of = (importId: string) => ({ params: { path: { importId } } });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../platform/errors.ts";
 import { makeGuardedSender, type GuardedSender } from "../../platform/outbound/guarded-request.ts";
 import type { Result } from "../command.ts";
-import { bodyOf, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, once, type Remote, type Schemas } from "../admin-api.ts";
 
 type Taken = Schemas["TakenDelivery"];
 type Attempt = Schemas["ReportedAttempt"];

@@ -1,6 +1,6 @@
 import type { GroupId, PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { LoginState, MadeLogin } from "../../accounts/index.ts";
-import { bodyOf, dateOf, once, type Remote } from "./remote.ts";
+import { bodyOf, dateOf, once, type Remote } from "../admin-api.ts";
 
 export async function findLogin({ api }: Remote, personId: PersonId): Promise<LoginState> {
   const params = { path: { personId } };

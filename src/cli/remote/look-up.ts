@@ -1,7 +1,7 @@
 import { AppError } from "../../platform/errors.ts";
 import type { Kind, LookUp } from "../names.ts";
 import { notFound, onlyEndpoint, onlyGroup } from "../only-one.ts";
-import { everyEntry, type Remote, type Schemas } from "./remote.ts";
+import { everyEntry, type Remote, type Schemas } from "../admin-api.ts";
 
 type Find = (remote: Remote, text: string, schoolId: string | undefined) => Promise<string>;
 

@@ -9,7 +9,17 @@ import type {
 } from "../../directory/index.ts";
 import type { PersonName, PersonUpdate } from "../../directory/index.ts";
 import { writeNewFile } from "./new-file.ts";
-import { bodyOf, dateOf, firstEntries, fromLatest, given, once, tagged, type Remote, type Schemas } from "./remote.ts";
+import {
+  bodyOf,
+  dateOf,
+  firstEntries,
+  fromLatest,
+  given,
+  once,
+  tagged,
+  type Remote,
+  type Schemas,
+} from "../admin-api.ts";
 
 /** Shape: fields in the order in which they are printed. */
 function personOf(record: Schemas["AdminPerson"]): Person {

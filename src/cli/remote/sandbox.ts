@@ -1,7 +1,7 @@
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { CreatedSandbox, Sandbox, SandboxId, SandboxStepName } from "../../sandbox/index.ts";
-import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "../admin-api.ts";
 
 /** Shape: fields in the order in which they are printed. */
 const sandboxOf = ({ id, clientId, createdAt, expiresAt, schools, steps }: Schemas["Sandbox"]): Sandbox => ({

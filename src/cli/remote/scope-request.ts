@@ -1,5 +1,5 @@
 import type { ClientId, ScopeRequest, ScopeRequestId } from "../../access/index.ts";
-import { bodyOf, dateOf, firstEntries, given, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, firstEntries, given, type Remote, type Schemas } from "../admin-api.ts";
 
 const requestOf = ({ id, clientId, requestedAt, decidedAt, ...rest }: Schemas["ScopeRequest"]): ScopeRequest => ({
   ...rest,

@@ -61,15 +61,20 @@ export const withToken =
 
 type Problem = { message?: unknown; code?: unknown; requestId?: unknown };
 
+/** Reads why the service refused. */
+export async function readRefusal(response: Response): Promise<AppError> {
+  const { message, code, requestId } = ((await response.json().catch(() => null)) ?? {}) as Problem;
+  const said = typeof message === "string" ? message : `The service answered ${response.status}.`;
+  const number = response.status >= 500 && typeof requestId === "string" ? ` Request: ${requestId}` : "";
+  const kind = errorKindOf(response.status) ?? (response.status < 500 ? "invalid" : "bug");
+  return new AppError(kind, typeof code === "string" ? code : "failed", `${said}${number}`);
+}
+
 /** Ends the command where the service refuses, with its message and code. */
 export const refusing =
   (send: Send): Send =>
   async (request) => {
     const response = await send(request);
-    if (response.ok) return response;
-    const { message, code, requestId } = ((await response.json().catch(() => null)) ?? {}) as Problem;
-    const said = typeof message === "string" ? message : `The service answered ${response.status}.`;
-    const number = response.status >= 500 && typeof requestId === "string" ? ` Request: ${requestId}` : "";
-    const kind = errorKindOf(response.status) ?? (response.status < 500 ? "invalid" : "bug");
-    throw new AppError(kind, typeof code === "string" ? code : "failed", `${said}${number}`);
+    if (!response.ok) throw await readRefusal(response);
+    return response;
   };

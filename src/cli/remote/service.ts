@@ -1,4 +1,4 @@
-import { bodyOf, given, once, type Remote } from "./remote.ts";
+import { bodyOf, given, once, type Remote } from "../admin-api.ts";
 
 /** Answers the keys that sign now. */
 export async function rotateSigningKeys(

@@ -1,7 +1,7 @@
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { ConsentOfPerson, PersonSession } from "../../sign-on/index.ts";
-import { dateOf, allEntries, type Remote } from "./remote.ts";
+import { dateOf, allEntries, type Remote } from "../admin-api.ts";
 
 const onePerson = "/admin/v1/people/{personId}";
 

@@ -1,7 +1,7 @@
 import type { ClientId } from "../../access/index.ts";
 import type { Person, PersonId, PersonName, SchoolId } from "../../directory/index.ts";
 import type { ListedRole, StaffRole, StaffRoleId, StaffRoleName } from "../../staff/index.ts";
-import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "../admin-api.ts";
 
 /** Shape: fields in the order in which they are printed. */
 function roleOf(record: Schemas["StaffRole"]): StaffRole {

@@ -1,6 +1,6 @@
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { bodyOf, given, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, given, type Remote, type Schemas } from "../admin-api.ts";
 
 export const getHealth = ({ api }: Remote): Promise<Schemas["Health"]> => bodyOf(api.GET("/admin/v1/health"));
 

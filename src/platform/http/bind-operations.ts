@@ -7,7 +7,7 @@ import type { Done, JsonDone, JsonList, JsonMade, JsonRead } from "./answer.ts";
 import { makeBodyReader, readHeaders } from "./body.ts";
 import { callerOf, CallerLeft, type Caller as Connection } from "../concurrency/caller.ts";
 import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
-import { listOperations, resolve, type OpenApiDocument, type Operation } from "./document.ts";
+import { listOperations, narrowDocument, resolve, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, requestIdOf, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
 import { makeReadTogether } from "./read-together.ts";
@@ -33,6 +33,8 @@ export type Binding<Operations, Caller extends Token> = {
   cursorKeys: EncryptionKeys;
   log: Log;
   render: RenderFailure;
+  /** Serves this operation alone; the handlers of others may be missing. */
+  only?: string;
   /** In tests: every 200 must match one of these documents. */
   checkAnswersBy: readonly OpenApiDocument[];
 };
@@ -53,14 +55,15 @@ type AnyHandler = (request: {
  * Errors: throws for a missing handler or one that the document does not know.
  */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
-  const { document, log, render } = binding;
+  const { log, render, only } = binding;
+  const document = only === undefined ? binding.document : narrowDocument(binding.document, only);
   const operations = listOperations(document);
   const handlers = binding.handlers as unknown as Record<string, AnyHandler>;
   refuseGaps("Handlers and contract differ.", {
     described: operations.map(({ operation }) => operation.operationId),
     known: Object.keys(handlers),
   });
-  refuseOtherScopes(document, operations);
+  refuseOtherScopes(document, listOperations(binding.document));
   const checkRequest = makeRequestCheck(document);
   const readBody = makeBodyReader(document);
   const checkBodies = binding.checkAnswersBy.map(makeResponseCheck);

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { parse } from "yaml";
 
 export type Schema = {
   type?: string;
@@ -57,8 +56,8 @@ export function loadDocument(name: string, platform: string): Promise<OpenApiDoc
 }
 
 async function readDocument(name: string, platform: string): Promise<OpenApiDocument> {
-  const text = await readFile(new URL(`${name}.yaml`, bundles), "utf8");
-  return freeze(parse(text.replaceAll("<platform>", platform)) as OpenApiDocument);
+  const text = await readFile(new URL(`${name}.json`, bundles), "utf8");
+  return freeze(JSON.parse(text.replaceAll("<platform>", platform)) as OpenApiDocument);
 }
 
 function freeze<T>(part: T): T {
@@ -87,4 +86,24 @@ export function listOperations(document: OpenApiDocument): { path: string; metho
       return [{ path, method, operation: { ...operation, parameters: [...shared, ...(operation.parameters ?? [])] } }];
     }),
   );
+}
+
+const references = /"\$ref":"#\/components\/(\w+)\/(\w+)"/g;
+
+/** A document with one of its operations and the components that it leads to. */
+export function narrowDocument(document: OpenApiDocument, operationId: string): OpenApiDocument {
+  const place = listOperations(document).find(({ operation }) => operation.operationId === operationId);
+  if (place === undefined) throw new Error(`The contract has no operation ${operationId}.`);
+  const all = document.components as Record<string, Record<string, object>>;
+  const components: Record<string, Record<string, object>> = { securitySchemes: all["securitySchemes"] ?? {} };
+  const collect = (part: object) => {
+    for (const [, kind = "", name = ""] of JSON.stringify(part).matchAll(references)) {
+      const found = all[kind]?.[name];
+      if (found === undefined || components[kind]?.[name] !== undefined) continue;
+      (components[kind] ??= {})[name] = found;
+      collect(found);
+    }
+  };
+  collect(place.operation);
+  return { ...document, components, paths: { [place.path]: { [place.method]: place.operation } } } as OpenApiDocument;
 }

@@ -1,6 +1,6 @@
 import { lookup as lookupByName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { Agent, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 
 export type OutboundPolicy = {
@@ -45,19 +45,25 @@ const keptBytes = 4096;
  * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or the connection's error.
  */
 export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { timeoutMs: number }): GuardedSender {
-  const agent = new Agent({
-    allowH2: false,
-    pipelining: 1,
-    connect: { timeout: timeoutMs, lookup: makeCheckedLookup(policy) },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  });
+  let agent: Promise<Agent> | undefined;
+  const makeAgent = async () => {
+    // Loaded for the first request: it takes longer to load than most commands of the command line need.
+    const { Agent } = await import("undici");
+    return new Agent({
+      allowH2: false,
+      pipelining: 1,
+      connect: { timeout: timeoutMs, lookup: makeCheckedLookup(policy) },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+  };
   return {
-    post: (url, message) => {
+    post: async (url, message) => {
       const refusal = findRefusal(url, policy);
-      return refusal === null ? post(agent, url, { ...message, timeoutMs }) : Promise.reject(refusal);
+      if (refusal !== null) throw refusal;
+      return post(await (agent ??= makeAgent()), url, { ...message, timeoutMs });
     },
-    close: () => agent.destroy(),
+    close: async () => (await agent)?.destroy(),
   };
 }
 

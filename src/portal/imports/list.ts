@@ -61,5 +61,8 @@ export async function handIn(visit: Visit): Promise<Gone> {
 }
 
 /** A file to fill in, for a school whose program has none of the formats. */
-export const handOutTemplate = ({ t }: Visit): Promise<Handed> =>
-  Promise.resolve({ file: rosterTemplate(), type: "text/csv; charset=utf-8", name: `${t("template.name")}.csv` });
+export const handOutTemplate = async ({ t }: Visit): Promise<Handed> => ({
+  file: await rosterTemplate(),
+  type: "text/csv; charset=utf-8",
+  name: `${t("template.name")}.csv`,
+});
