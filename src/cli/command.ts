@@ -7,9 +7,6 @@ import type { ProgressStep } from "./progress-bar.ts";
 import type { Remote, Service } from "./admin-api.ts";
 import type { RemotesFile } from "./remote/remotes-file.ts";
 
-/** The command line in the audit log. */
-export const actorId = "command-line";
-
 /** Rows under headings; the headings are also the first line of CSV. */
 export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
 

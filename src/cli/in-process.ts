@@ -4,7 +4,7 @@ import { loadDocument, makeReading } from "../platform/http/index.ts";
 import { silentLog } from "../platform/telemetry/log.ts";
 import { deriveKeys } from "../platform/crypto/seal.ts";
 import type { Service } from "./admin-api.ts";
-import { actorId, type Tools } from "./command.ts";
+import type { Tools } from "./command.ts";
 import { addPolicyHint, policyOf } from "./outbound-policy.ts";
 import { readRefusal } from "./remote/send.ts";
 
@@ -42,7 +42,7 @@ export async function connectHere(machine: Tools, db: OpenDb): Promise<Service> 
         return inServiceOnly();
       },
     },
-    actorId,
+    machine.origin().actorId,
   );
   api.use({
     async onResponse({ response }) {

@@ -3,7 +3,7 @@ import type { Config, RemoteSettings } from "../config/index.ts";
 import { systemClock } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
-import { actorId, type Command, type Commands, type Result, type Tools } from "./command.ts";
+import type { Command, Commands, Result, Tools } from "./command.ts";
 import { makeDatabaseOfCall } from "./database.ts";
 import { readGlobals, type Globals } from "./globals.ts";
 import { exitCodes, makeHelp } from "./help.ts";
@@ -123,7 +123,7 @@ async function runBeside(
       clock: () => clock(),
       tell,
       showProgress,
-      origin: () => ({ at: clock(), actorId }),
+      origin: () => ({ at: clock(), actorId: "command-line" }),
       withDatabase: async (work) => {
         const given = await database.get();
         ({ clock } = given);
