@@ -27,7 +27,8 @@ module.exports = {
     },
     {
       name: "admin-on-top",
-      comment: "admin uses all modules below it; only the pages, src/app.ts and the local client of the command line use it.",
+      comment:
+        "admin uses all modules below it; only the pages, src/app.ts and the local client of the command line use it.",
       severity: "error",
       from: {
         path: "^(src|demo|prisma|openapi|test/bench)/",
