@@ -18,7 +18,7 @@ import {
   sendTestEventIn,
   updateEndpointIn,
 } from "../webhooks/index.ts";
-import type { Endpoint, EndpointPlace } from "../webhooks/index.ts";
+import type { Endpoint, EndpointPosition } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
@@ -68,7 +68,7 @@ const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, { query, reach
   return answerPage(deps, asked, { found, idOf, present: presentEndpoint });
 };
 
-function placeFrom(text: string | undefined): EndpointPlace | undefined {
+function placeFrom(text: string | undefined): EndpointPosition | undefined {
   if (text === undefined) return undefined;
   const [clientId, createdAt, id] = JSON.parse(text) as [string, string, string];
   return { clientId, createdAt: new Date(createdAt), id };

@@ -6,7 +6,7 @@ import {
   recordAttempts as record,
   replayIn,
   takeDeliveries as take,
-  type Taken,
+  type SignedDelivery,
 } from "../webhooks/index.ts";
 import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -27,7 +27,7 @@ const createListener: AdminHandler<"createListener"> = async (deps, { body, reac
   });
 };
 
-const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, body }: Taken) =>
+const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, body }: SignedDelivery) =>
   present<Schemas["TakenDelivery"]>({
     deliveryId,
     eventType: eventType as Schemas["TakenDelivery"]["eventType"],

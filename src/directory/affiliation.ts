@@ -9,11 +9,7 @@ import { write } from "./refusals.ts";
 
 type AtSchool = { personId: PersonId; schoolId: SchoolId };
 
-/**
- * Adds a school to those of a person; for a person of none it becomes the home.
- *
- * Errors: not_found person_not_found, school_not_found; conflict person_wrong_status, person_at_school.
- */
+/** Their first school becomes the home. Errors: of the status and `person_at_school`. */
 export async function joinSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
@@ -21,11 +17,7 @@ export async function joinSchool(change: Change, { personId, schoolId }: AtSchoo
   if (homeSchoolId === null) await changeHome(change, { personId, schoolId });
 }
 
-/**
- * Ends a person's affiliation with a school that is not their home, and their memberships there.
- *
- * Errors: not_found person_not_found, affiliation_not_found; conflict person_wrong_status, home_school_left.
- */
+/** Ends the memberships there too. Errors: conflict home_school_left. */
 export async function leaveSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
@@ -36,11 +28,6 @@ export async function leaveSchool(change: Change, { personId, schoolId }: AtScho
   await endAffiliation(change, { personId, schoolId });
 }
 
-/**
- * Makes another of a person's schools their home.
- *
- * Errors: not_found person_not_found, affiliation_not_found; conflict person_wrong_status.
- */
 export async function setHomeSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
@@ -48,13 +35,7 @@ export async function setHomeSchool(change: Change, { personId, schoolId }: AtSc
   if (homeSchoolId !== schoolId) await changeHome(change, { personId, schoolId });
 }
 
-/**
- * Moves a person to the school `to` from the school `from`, where their memberships end.
- *
- * Shape:  `from` is the home school unless given. Where the home is left, `to` becomes the home.
- * Errors: invalid move_to_same_school; not_found person_not_found, school_not_found, affiliation_not_found; conflict
- *         person_wrong_status.
- */
+/** Ends affiliation and memberships at `from`, by default the home school. Errors: invalid move_to_same_school. */
 export async function movePerson(
   change: Change,
   move: { personId: PersonId; to: SchoolId; from?: SchoolId | undefined },
@@ -75,10 +56,8 @@ const p = table("person", "p");
 const other = table("person", "other");
 
 /**
- * SQL: the source system identifier that person `p` keeps when another school becomes their home.
- *
- * Shape: null where only files of the old home name the person by it, as it could be somebody else's at the next home,
- *        and where it is taken there.
+ * SQL: the source system identifier that person `p` keeps at the next home; null if only the old school's files use it,
+ * because it may name somebody else there, or if it is taken.
  */
 export const sourceIdAtNextHome = (nextHome: Part): Sql => sql`CASE WHEN ${p.sourceIdIsShared} AND NOT EXISTS (
     SELECT FROM ${other} WHERE ${other.homeSchoolId} = ${nextHome}

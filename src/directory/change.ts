@@ -2,7 +2,7 @@ import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 
-/** `membersOf` are groups whose members are all concerned, as when a group is deleted or restored. */
+/** `membersOf` names groups whose members are all affected. */
 export type Touched = {
   people?: readonly PersonId[];
   groups?: readonly GroupId[];
@@ -11,12 +11,12 @@ export type Touched = {
 };
 
 /**
- * The one transaction in which what apps may see is changed.
+ * The transaction of a change of what apps may see. Every use case names its subjects before it writes: this locks
+ * their
+ * schools and keeps what every app saw. A new subject is named with its id and its schools; naming one twice is
+ * harmless.
  *
- * Shape:  every use case names its subjects before it alters them. Their schools are locked and what every app saw is
- *         noted; a subject that is about to be made is named with its id and the schools it comes to. Naming a subject
- *         again costs little and changes nothing.
- * Errors: `touch` and `touchSchool` throw PostgreSQL's error for a lock that was not free in time.
+ * Errors: `touch` and `touchSchool` throw PostgreSQL's lock timeout.
  */
 export type Change = {
   tx: Transaction;
@@ -25,14 +25,10 @@ export type Change = {
   actorRole?: string | undefined;
   requestId?: string | undefined;
   touch(subjects: Touched): Promise<void>;
-  /**
-   * Names all subjects of a school, those that come to it during the change included; with `clientId`, of one app's
-   * view.
-   */
+  /** Names all subjects of a school, now and at the end of the change; with `clientId` for one app's view only. */
   touchSchool(schoolId: SchoolId, clientId?: string): Promise<void>;
 };
 
-/** Where a change comes from, for its audit lines. */
 export const originOf = ({ now, actorId, actorRole, requestId }: Change): Origin => ({
   at: now,
   actorId,

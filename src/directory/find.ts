@@ -5,14 +5,13 @@ import type { Parameter, Part as SqlPart, Sql } from "../platform/database/sql.t
 import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { nameOf, type PersonName, type PersonRole } from "./person.ts";
-import { isBehind, orderBy, type NameOrder, type PersonOrder } from "./order.ts";
+import { isAfter, orderBy, type NameOrder, type PersonOrder } from "./order.ts";
 import type { School } from "./school.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
-/** How much of a list: `search` is a part of the name, in any case; `after` the last id of the part before. */
-export type Part = { search?: string | undefined; limit: number; after?: string | undefined };
+/** `search` is a substring of the name, case-insensitive; `after` is the last id of the previous page. */
+export type Page = { search?: string | undefined; limit: number; after?: string | undefined };
 
-/** Null for a school that does not exist. */
 export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): Promise<School | null> {
   const found = await prisma.school.findUnique({ where: { id: schoolId } });
   return found && presentSchool(found);
@@ -29,19 +28,18 @@ function presentSchool(record: Prisma.SchoolModel): School {
   };
 }
 
-// Lists are found by named SQL: Prisma Client has no search for a part of several columns together, and takes % and _
-// for wildcards. It reads the records that were found.
+// Prisma Client cannot search several columns together and treats % and _ as wildcards, so named SQL finds the ids.
 
-type Found<Id extends string> = { id: Id };
+type IdRow<Id extends string> = { id: Id };
 type Search = { search: string | undefined; limit: number; after: string | undefined };
 
-const searchOf = ({ search, limit, after }: Part): Search => ({ search: search?.normalize("NFC"), limit, after });
+const searchOf = ({ search, limit, after }: Page): Search => ({ search: search?.normalize("NFC"), limit, after });
 
 const contains = (text: Sql, search: SqlPart): Sql =>
   sql`(${search}::text IS NULL OR position(lower(${search}) IN lower(${text})) > 0)`;
 
-/** Records in the order of the ids that were found. */
-function inOrder<Id extends string, Record extends { id: string }>(ids: readonly Found<Id>[], records: Record[]) {
+/** Records in the order of `ids`. */
+function inOrder<Id extends string, Record extends { id: string }>(ids: readonly IdRow<Id>[], records: Record[]) {
   const byId = new Map(records.map((record) => [record.id, record]));
   return ids.flatMap(({ id }) => byId.get(id) ?? []);
 }
@@ -51,25 +49,25 @@ const lastSchool = table("school", "last_school");
 
 type SchoolsAmong = { among: readonly SchoolId[] | null };
 
-const schoolPlace = { key: s.sortKey, id: s.id };
+const schoolPosition = { key: s.sortKey, id: s.id };
 const searchSchools = (order: NameOrder) =>
   statement<Search & SchoolsAmong>(
     ({ search, limit, after, among }) => sql`
-  SELECT ${fields<Found<SchoolId>>({ id: s.id })} FROM ${s}
+  SELECT ${fields<IdRow<SchoolId>>({ id: s.id })} FROM ${s}
   WHERE ${contains(sql`${s.name} || ' ' || ${s.officialId}`, search)}
     AND (${among}::uuid[] IS NULL OR ${s.id} = ANY (${among}::uuid[])) AND ${s.sandboxId} IS NULL
-    AND ${isBehind(order, schoolPlace, { from: lastSchool, key: lastSchool.sortKey, id: lastSchool.id, after })}
-  ${orderBy(order, schoolPlace)} LIMIT ${limit}`,
+    AND ${isAfter(order, schoolPosition, { from: lastSchool, key: lastSchool.sortKey, id: lastSchool.id, after })}
+  ${orderBy(order, schoolPosition)} LIMIT ${limit}`,
   );
 const schoolSearches = { name: searchSchools("name"), "-name": searchSchools("-name") };
 
-/** Schools by name, or in another order; of those that `among` names, if it is given. None of a sandbox. */
+/** Leaves out schools of sandboxes. */
 export async function listSchools(
   db: Store,
-  { among, order = "name", ...part }: Part & { among?: readonly SchoolId[] | undefined; order?: NameOrder | undefined },
+  { among, order = "name", ...page }: Page & { among?: readonly SchoolId[] | undefined; order?: NameOrder | undefined },
 ): Promise<School[]> {
-  const asked = { ...searchOf(part), among: among ?? null };
-  const found = await findRows<Found<SchoolId>, Search & SchoolsAmong>(db, schoolSearches[order], asked);
+  const query = { ...searchOf(page), among: among ?? null };
+  const found = await findRows<IdRow<SchoolId>, Search & SchoolsAmong>(db, schoolSearches[order], query);
   const schools = await db.prisma.school.findMany({ where: { id: { in: found.map(({ id }) => id) } } });
   return inOrder(found, schools).map(presentSchool);
 }
@@ -101,15 +99,18 @@ const presentGroup = ({ _count, ...group }: Prisma.GroupGetPayload<{ select: typ
   members: _count.memberships,
 });
 
-/** Null for a group that does not exist. */
 export async function findGroup({ prisma }: RecordStore, groupId: GroupId): Promise<Group | null> {
   const found = await prisma.group.findUnique({ where: { id: groupId }, select: withMembers });
   return found && presentGroup(found);
 }
 
-type GroupsOf = { schoolId: SchoolId; withDeleted: boolean };
-/** Shape: `taughtBy` is a member with the role TEACHER; `byIdentifier` searches source system identifiers too. */
-type GroupsAmong = { taughtBy?: PersonId | undefined; byIdentifier?: boolean | undefined };
+/** `taughtBy` is a member with the role TEACHER; `byIdentifier` also searches source system identifiers. */
+type GroupFilter = {
+  schoolId: SchoolId;
+  withDeleted: boolean;
+  taughtBy?: PersonId | undefined;
+  byIdentifier?: boolean | undefined;
+};
 
 const g = table("group", "g");
 const lastGroup = table("group", "last_group");
@@ -119,38 +120,26 @@ const m = table("membership", "m");
 const groupText = (byIdentifier: SqlPart): Sql =>
   sql`concat_ws(' ', ${g.name}, CASE WHEN ${byIdentifier}::boolean THEN ${g.sourceSystemIdentifier} END)`;
 
-const groupPlace = { key: g.sortKey, id: g.id };
+const groupPosition = { key: g.sortKey, id: g.id };
 const searchGroups = (order: NameOrder) =>
-  statement<Search & GroupsOf & Required<GroupsAmong>>(
+  statement<Search & GroupFilter>(
     ({ search, limit, after, schoolId, withDeleted, taughtBy, byIdentifier }) => sql`
-  SELECT ${fields<Found<GroupId>>({ id: g.id })} FROM ${g}
+  SELECT ${fields<IdRow<GroupId>>({ id: g.id })} FROM ${g}
   WHERE ${g.schoolId} = ${schoolId} AND (${withDeleted} OR ${g.status} = 'ACTIVE')
     AND ${contains(groupText(byIdentifier), search)}
     AND (${taughtBy}::uuid IS NULL OR EXISTS (SELECT FROM ${m}
       WHERE ${m.groupId} = ${g.id} AND ${m.personId} = ${taughtBy} AND ${m.role} = 'TEACHER'))
-    AND ${isBehind(order, groupPlace, { from: lastGroup, key: lastGroup.sortKey, id: lastGroup.id, after })}
-  ${orderBy(order, groupPlace)} LIMIT ${limit}`,
+    AND ${isAfter(order, groupPosition, { from: lastGroup, key: lastGroup.sortKey, id: lastGroup.id, after })}
+  ${orderBy(order, groupPosition)} LIMIT ${limit}`,
   );
 const groupSearches = { name: searchGroups("name"), "-name": searchGroups("-name") };
 
-/** The groups of a school by name, deleted ones too if `withDeleted`; those of one teacher if `taughtBy` is given. */
 export async function listGroups(
   db: Store,
-  {
-    schoolId,
-    withDeleted,
-    taughtBy,
-    byIdentifier = false,
-    order = "name",
-    ...part
-  }: Part & GroupsOf & GroupsAmong & { order?: NameOrder | undefined },
+  { search, limit, after, order = "name", ...filter }: Page & GroupFilter & { order?: NameOrder | undefined },
 ): Promise<Group[]> {
-  const asked = { ...searchOf(part), schoolId, withDeleted, taughtBy, byIdentifier };
-  const found = await findRows<Found<GroupId>, Search & GroupsOf & Required<GroupsAmong>>(
-    db,
-    groupSearches[order],
-    asked,
-  );
+  const query = { ...filter, ...searchOf({ search, limit, after }) };
+  const found = await findRows<IdRow<GroupId>, Search & GroupFilter>(db, groupSearches[order], query);
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.group.findMany({ where, select: withMembers })).map(presentGroup);
 }
@@ -163,9 +152,8 @@ export type Person = {
   sourceSystemIdentifier: string | null;
   softDeletedAt: Date | null;
   purgeAt: Date | null;
-  /** Since when staff keep the person from signing in. */
   blockedAt: Date | null;
-  /** Null for people of the staff who are at no school. */
+  /** Null for staff at no school. */
   homeSchoolId: SchoolId | null;
   createdAt: Date;
   schools: { id: SchoolId; name: string }[];
@@ -198,7 +186,7 @@ const atSchools = {
   },
 } satisfies Prisma.PersonSelect;
 
-/** Sort keys are ASCII, so this is their order in the database. */
+/** Sort keys are ASCII, so this is the order of the database. */
 const bySortKey = (a: { sortKey: string; id: string }, b: { sortKey: string; id: string }): number => {
   const [left, right] = a.sortKey === b.sortKey ? [a.id, b.id] : [a.sortKey, b.sortKey];
   return left < right ? -1 : Number(left > right);
@@ -225,18 +213,16 @@ function presentPerson(found: Prisma.PersonGetPayload<{ select: typeof atSchools
   };
 }
 
-/** Null for a person who does not exist. */
 export async function findPerson({ prisma }: RecordStore, personId: PersonId): Promise<Person | null> {
   const found = await prisma.person.findUnique({ where: { id: personId }, select: atSchools });
   return found && presentPerson(found);
 }
 
 /**
- * Which people: of every school that `among` names, of all schools if it is null.
- *
- * Shape:  `words` all stand in the names, source system identifier and user name; `search` is one text of these.
+ * `among` limits people to these schools; null means all. Each of `words` must occur in the names, the source system
+ * identifier or the user name; `search` is one text of these.
  */
-export type PeopleOf = {
+export type PeopleFilter = {
   schoolId?: SchoolId | undefined;
   among?: readonly SchoolId[] | null | undefined;
   groupId?: GroupId | undefined;
@@ -244,9 +230,8 @@ export type PeopleOf = {
   role?: PersonRole | undefined;
   hasLogin?: boolean | undefined;
   words?: readonly string[] | undefined;
-  /** At which homes people are found by their identifiers too; null for all. */
+  /** Home schools whose people are also found by identifier; null for all. */
   identifiersOf?: readonly SchoolId[] | null | undefined;
-  /** Only people of the staff who are at no school. */
   atNoSchool?: boolean | undefined;
 };
 
@@ -260,13 +245,13 @@ const identifiersAt = (
 ): Sql => sql`CASE WHEN ${homes}::uuid[] IS NULL OR ${p.homeSchoolId} = ANY (${homes}::uuid[])
       THEN concat_ws(' ', ${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM ${c} WHERE ${c.personId} = ${p.id})) END`;
 
-/** `rarest` is a pattern for a part of what is looked for, within one name or identifier. */
-type People = Search & Required<PeopleOf> & { rarest: string | null };
+/** `rarest` is a LIKE pattern for the longest word of the search. */
+type People = Search & PeopleFilter & { rarest: string | null };
 
 const signIn = table("signIn");
 
 const sandboxSchool = table("school", "sandbox_school");
-// Asked once in a statement. People of the staff who are at no school are in none.
+// Evaluated once per statement. Staff at no school have a null home.
 const isInSandbox = sql`(${p.homeSchoolId} = ANY (ARRAY(
       SELECT ${sandboxSchool.id} FROM ${sandboxSchool} WHERE ${sandboxSchool.sandboxId} IS NOT NULL))) IS TRUE`;
 
@@ -281,20 +266,20 @@ const peopleKeys: Record<PersonOrder, (of: { sortKey: Sql; createdAt: Sql; id: S
   lastSignIn: ({ id }) => lastSignInOf(id),
   "-lastSignIn": ({ id }) => lastSignInOf(id),
 };
-const personPlace = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[order](of), id: of.id });
+const personPosition = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[order](of), id: of.id });
 
-type Narrowed = "group" | "school" | "schools" | "text";
+type Narrowing = "group" | "school" | "schools" | "text";
 type OfPeople = { [Name in keyof People]-?: Parameter };
 
 const named = table("person", "named");
 const orNone = (text: Sql): Sql => sql`coalesce(${text}, '')`;
-// Worded as its index is.
+// The same expression as the index.
 const textOfPerson = sql`lower(${orNone(named.firstFull)} || ' ' || ${orNone(named.firstCall)} || ' '
         || ${orNone(named.last)} || ' ' || ${orNone(named.sourceSystemIdentifier)})`;
 
-// What narrows a search to few people is read first, whatever PostgreSQL believes of the tables: otherwise a rare name
-// is looked for among all people.
-const candidates: Record<Narrowed, (given: OfPeople) => Sql> = {
+// Reads what narrows the search most first, whatever PostgreSQL estimates: otherwise it scans all people for a rare
+// name.
+const candidates: Record<Narrowing, (given: OfPeople) => Sql> = {
   group: ({ groupId }) => sql`SELECT ${m.personId} FROM ${m} WHERE ${m.groupId} = ${groupId}`,
   school: ({ schoolId }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${schoolId}`,
   schools: ({ among }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${among}::uuid[])`,
@@ -303,29 +288,27 @@ const candidates: Record<Narrowed, (given: OfPeople) => Sql> = {
       UNION ALL SELECT ${c.personId} FROM ${c} WHERE lower(${c.username}) LIKE lower(${rarest})`,
 };
 
-type Narrowing = Pick<People, "groupId" | "schoolId" | "among" | "rarest">;
-
-function narrowedBy({ groupId, schoolId, among, rarest }: Narrowing): Narrowed | null {
+function narrowingOf({ groupId, schoolId, among, rarest }: People): Narrowing | null {
   if (groupId !== undefined) return "group";
   if (schoolId !== undefined) return "school";
-  if (among !== null) return "schools";
+  if (among) return "schools";
   return rarest === null ? null : "text";
 }
 
-/** The longest word of what is looked for, as a pattern; null without one that the index knows: of three characters. */
+/** A pattern for the longest word; null below three characters, which the trigram index cannot find. */
 function findRarest(texts: readonly string[]): string | null {
   const words = texts.flatMap((text) => text.split(" ")).sort((x, y) => y.length - x.length);
   const [longest] = words;
   return longest === undefined || longest.length < 3 ? null : `%${longest.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-const searchPeople = (order: PersonOrder, narrowed: Narrowed | null) =>
+const searchPeople = (order: PersonOrder, narrowing: Narrowing | null) =>
   statement<People>((given) => {
     const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = given;
     const identifiers = identifiersAt(given.identifiersOf);
-    const isCandidate = narrowed && sql`${p.id} = ANY (ARRAY(${candidates[narrowed](given)})) AND `;
+    const isCandidate = narrowing && sql`${p.id} = ANY (ARRAY(${candidates[narrowing](given)})) AND `;
     return sql`
-  SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
+  SELECT ${fields<IdRow<PersonId>>({ id: p.id })} FROM ${p}
   WHERE ${isCandidate ?? empty}(CASE WHEN ${schoolId}::uuid IS NULL THEN NOT ${isInSandbox}
       ELSE EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}) END)
     AND (${among}::uuid[] IS NULL
@@ -341,61 +324,31 @@ const searchPeople = (order: PersonOrder, narrowed: Narrowed | null) =>
     AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${identifiers})`, search)}
     AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
       IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers}))) = 0))
-    AND ${isBehind(order, personPlace(order, p), { from: lastPerson, ...personPlace(order, lastPerson), after })}
-  ${orderBy(order, personPlace(order, p))} LIMIT ${limit}`;
+    AND ${isAfter(order, personPosition(order, p), { from: lastPerson, ...personPosition(order, lastPerson), after })}
+  ${orderBy(order, personPosition(order, p))} LIMIT ${limit}`;
   });
 const orders = Object.keys(peopleKeys) as PersonOrder[];
-const searchesBy = (narrowed: Narrowed | null) =>
-  new Map(orders.map((order) => [order, searchPeople(order, narrowed)]));
+const searchesBy = (narrowing: Narrowing | null) =>
+  new Map(orders.map((order) => [order, searchPeople(order, narrowing)]));
 const peopleSearches = new Map(
   ([null, "group", "school", "schools", "text"] as const).map((by) => [by, searchesBy(by)]),
 );
 
-/**
- * People by name, or in another order; at a school, in one of its groups and of one status if these are given. Those of
- * a sandbox are found at their school only.
- */
+/** People of sandboxes are only found at their school. */
 export async function listPeople(
   db: Store,
-  { search, limit, after, order = "name", ...of }: Part & PeopleOf & { order?: PersonOrder | undefined },
+  { search, limit, after, order = "name", ...filter }: Page & PeopleFilter & { order?: PersonOrder | undefined },
 ): Promise<Person[]> {
-  const {
-    schoolId,
-    among = null,
-    groupId,
-    status,
-    role,
-    hasLogin,
-    words,
-    identifiersOf = null,
-    atNoSchool = false,
-  } = of;
-  const given = searchOf({ search, limit, after });
-  const names = words?.map((word) => word.normalize("NFC"));
-  const rarest = findRarest([...(names ?? []), given.search ?? ""]);
-  const narrowed = {
-    schoolId,
-    among,
-    groupId,
-    status,
-    role,
-    hasLogin,
-    words: names,
-    identifiersOf,
-    atNoSchool,
-    rarest,
-  };
-  const asked = { ...given, ...narrowed };
-  const found = await findRows<Found<PersonId>, People>(
-    db,
-    peopleSearches.get(narrowedBy(narrowed))!.get(order)!,
-    asked,
-  );
+  const texts = searchOf({ search, limit, after });
+  const words = filter.words?.map((word) => word.normalize("NFC"));
+  const rarest = findRarest([...(words ?? []), texts.search ?? ""]);
+  const query: People = { ...filter, ...texts, words, rarest, atNoSchool: filter.atNoSchool ?? false };
+  const statement = peopleSearches.get(narrowingOf(query))!.get(order)!;
+  const found = await findRows<IdRow<PersonId>, People>(db, statement, query);
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);
 }
 
-/** When a person was deleted for good; null for one who was not. */
 export async function findTombstone({ prisma }: RecordStore, personId: PersonId): Promise<{ deletedAt: Date } | null> {
   return prisma.tombstone.findUnique({ where: { personId }, select: { deletedAt: true } });
 }

@@ -6,11 +6,7 @@ const prefix = String.raw`(?:(?:klassenstufe|klasse|kl|jahrgangsstufe|jahrgang|j
 const lower = new RegExp(String.raw`^${prefix}(?:[a-z](?=\d))?0?(\d{1,2})(?!\d)(?:\s*[/-]\s*0?(\d{1,2})(?!\d))?`, "i");
 const upper = new RegExp(String.raw`^${prefix}(?:(ef|e)[-\s]?[12]?|(q)[-\s]?([1-4]))(?![a-z\d]{2})`, "i");
 
-/**
- * Reads the grade from the name of a class; the higher one of a class of two grades, such as "3/4".
- *
- * Shape: 1 to 13, or null for a name without a grade; E phase 11, Q1 and Q2 12, Q3 and Q4 13.
- */
+/** The grade (1 to 13) in the name of a class, the higher one of "3/4"; E phase is 11, Q1 and Q2 12, Q3 and Q4 13. */
 export function gradeOfName(name: string): number | null {
   const trimmed = name.normalize("NFKC").trim();
   const phase = upper.exec(trimmed);
@@ -23,13 +19,12 @@ export function gradeOfName(name: string): number | null {
   return grade >= 1 && grade <= highestGrade ? grade : null;
 }
 
-/** The highest grade that the names of somebody's classes say; null where none says one. */
 export function gradeOfNames(names: readonly string[]): number | null {
   const grades = names.map(gradeOfName).filter((grade) => grade !== null);
   return grades.length === 0 ? null : Math.max(...grades);
 }
 
-/** Reads the grades of people from their active classes. Shape: each of `personIds` is a key of the answer. */
+/** The grades of people by their active classes; every id is a key. */
 export async function findGrades(
   { prisma }: Pick<RecordStore, "prisma">,
   personIds: readonly PersonId[],

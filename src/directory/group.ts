@@ -14,27 +14,22 @@ import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.
 
 export type { GroupType };
 
-/** What is written of a group: every column of the record but those that the directory keeps by itself. */
+/** Every column except those that the directory sets itself. */
 type GroupRecord = Omit<Prisma.GroupModel, KeptByDirectory>;
 type KeptByDirectory = "id" | "schoolId" | "sortKey" | "status" | "deletedAt" | "createdAt" | "updatedAt";
 
-/** Shape: an import manages only groups with a source system identifier. */
+/** Imports manage only groups with a source system identifier. */
 export type NewGroup = Omit<GroupRecord, "sourceSystemIdentifier"> & {
   id?: GroupId | undefined;
   schoolId: SchoolId;
   sourceSystemIdentifier?: string | null | undefined;
 };
 
-/**
- * Makes a group of a school.
- *
- * Errors: invalid for a text that cannot be kept (text_empty, text_too_long, text_unprintable); not_found
- *         school_not_found; conflict id_taken, source_system_identifier_taken.
- */
+/** Errors: invalid text_*; not_found school_not_found; conflict id_taken, source_system_identifier_taken. */
 export async function createGroup(change: Change, group: NewGroup): Promise<GroupId> {
   const { tx, now } = change;
-  const { id: wanted, schoolId, sourceSystemIdentifier = null, ...rest } = group;
-  const id = wanted ?? (makeUuid(now) as GroupId);
+  const { id: chosen, schoolId, sourceSystemIdentifier = null, ...rest } = group;
+  const id = chosen ?? (makeUuid(now) as GroupId);
   const record = checkGroup({ ...rest, sourceSystemIdentifier });
   await change.touch({ groups: [id], schools: [schoolId] });
   const kept = { schoolId, sortKey: makeSortKey(record.name), createdAt: now, updatedAt: now };
@@ -44,17 +39,14 @@ export async function createGroup(change: Change, group: NewGroup): Promise<Grou
 }
 
 /**
- * Gives a group another name.
- *
- * Shape:  false where the group has this name already; then nothing was written.
- * Errors: invalid as `createGroup`; not_found group_not_found; conflict group_wrong_status.
+ * Returns false, and writes nothing, if the group has this name. Errors: invalid text_*; conflict group_wrong_status.
  */
 export async function renameGroup(
   change: Change,
-  { groupId, name: wanted }: { groupId: GroupId; name: string },
+  { groupId, name: newName }: { groupId: GroupId; name: string },
 ): Promise<boolean> {
   const { tx, now } = change;
-  const name = checkText("name", wanted);
+  const name = checkText("name", newName);
   await change.touch({ groups: [groupId] });
   const before = await lockGroup(tx, groupId, "change");
   if (before.name === name) return false;
@@ -64,38 +56,25 @@ export async function renameGroup(
   return true;
 }
 
-/**
- * Gives a group an id of the source system, by which imports find it.
- *
- * Errors: invalid as `createGroup`; not_found group_not_found; conflict group_wrong_status,
- *         source_system_identifier_taken.
- */
+/** Imports find the group by this identifier. Errors: conflict group_wrong_status, source_system_identifier_taken. */
 export async function setGroupSourceId(
   change: Change,
-  { groupId, sourceSystemIdentifier: wanted }: { groupId: GroupId; sourceSystemIdentifier: string },
+  { groupId, sourceSystemIdentifier: identifier }: { groupId: GroupId; sourceSystemIdentifier: string },
 ): Promise<void> {
   const { tx, now } = change;
-  const sourceSystemIdentifier = checkIdentifier("sourceSystemIdentifier", wanted);
+  const sourceSystemIdentifier = checkIdentifier("sourceSystemIdentifier", identifier);
   await change.touch({ groups: [groupId] });
   const { schoolId } = await lockGroup(tx, groupId, "change");
   await write(tx.prisma.group.update({ where: { id: groupId }, data: { sourceSystemIdentifier, updatedAt: now } }));
   await recordAudit(tx, { ...originOf(change), action: "group_source_id_set", schoolId, detail: { groupId } });
 }
 
-/**
- * ACTIVE → DELETED; the members stay, so that a restored group has them.
- *
- * Errors: not_found group_not_found; conflict group_wrong_status.
- */
+/** Keeps the memberships, so that a restored group has them. Errors: conflict group_wrong_status. */
 export async function deleteGroup(change: Change, { groupId }: { groupId: GroupId }): Promise<void> {
   await changeStatus(change, { groupId, step: "delete", to: "DELETED" });
 }
 
-/**
- * DELETED → ACTIVE, with the members it had.
- *
- * Errors: not_found group_not_found; conflict group_wrong_status.
- */
+/** Errors: conflict group_wrong_status. */
 export async function restoreGroup(change: Change, { groupId }: { groupId: GroupId }): Promise<void> {
   await changeStatus(change, { groupId, step: "restore", to: "ACTIVE" });
 }
@@ -119,11 +98,7 @@ const lockRow = statement<{ groupId: GroupId }>(
   "directory.lockGroup",
 );
 
-/**
- * Reads a group, whose row is locked until the end of the change.
- *
- * Errors: not_found group_not_found; conflict group_wrong_status for a step that the group's status does not allow.
- */
+/** Locks a group until the transaction ends. Errors: not_found group_not_found; conflict group_wrong_status. */
 export async function lockGroup(
   tx: Transaction,
   groupId: GroupId,
@@ -137,7 +112,7 @@ export async function lockGroup(
   return { schoolId: group.schoolId as SchoolId, name: group.name };
 }
 
-/** The record with every field cleaned; a column of the schema that is missing here does not compile. */
+/** A column of the schema that is missing here does not compile. */
 const checkGroup = ({ name, type, sourceSystemIdentifier }: GroupRecord): GroupRecord => ({
   name: checkText("name", name),
   type,

@@ -2,21 +2,22 @@
  * directory: which people are at which schools and in which groups. Its public API.
  *
  * Nouns:      school, person, affiliation (a person at a school), group (of one school), membership (a person in a
- *             group), change (the transaction in which any of them is altered), tombstone (the id and the date that
- *             stay of a person who was deleted for good).
- * Invariants: a person has at least one school, their home; a membership is in a group of one of the person's schools;
- *             a name is whole or null; a soft-deleted person has a date of purge, an active one has none;
- *             transitions.ts says which steps a status allows; a use case names its subjects (`touch`) before it
- *             writes, and records an audit line; where nothing differs, nothing is written.
- * Never knows: apps, school grants, HTTP; of sign-on only whether a person has a login, which lists are filtered by.
+ *             group), change (the transaction that alters any of them), tombstone (id and date of a person who was
+ *             deleted for good).
+ * Invariants: a person has a home school, except staff at none; a membership is in a group of one of the person's
+ *             schools; a name is complete or null; only soft-deleted people have a purge date; transitions.ts says
+ *             which
+ *             steps a status allows; a use case names its subjects (`touch`) before it writes, and records an audit
+ *             line; nothing is written if nothing differs.
+ * Never knows: apps, school grants, HTTP; of sign-on only whether a person has a login.
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { originOf } from "./change.ts";
 export type { Change, Touched } from "./change.ts";
 export type { NameOrder, PersonOrder } from "./order.ts";
 export { findGroup, findPerson, findSchool, findTombstone, listGroups, listPeople, listSchools } from "./find.ts";
-export type { Group, Part, PeopleOf, Person } from "./find.ts";
-export { findGrades, gradeOfName, gradeOfNames } from "./grade.ts";
+export type { Group, Page, PeopleFilter, Person } from "./find.ts";
+export { findGrades, gradeOfNames } from "./grade.ts";
 export { createGroup, deleteGroup, renameGroup, restoreGroup, setGroupSourceId } from "./group.ts";
 export type { GroupType, NewGroup } from "./group.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";

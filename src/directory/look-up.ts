@@ -1,11 +1,10 @@
 import type { PrismaDb } from "../platform/database/db.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
-import type { PersonName, PersonRole } from "./person.ts";
+import { nameOf, type PersonName, type PersonRole } from "./person.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
 type Records = Pick<PrismaDb, "prisma">;
 
-/** The school with an official id. */
 export async function findSchoolId({ prisma }: Records, officialId: string): Promise<SchoolId | null> {
   const school = await prisma.school.findUnique({ where: { officialId }, select: { id: true } });
   return school === null ? null : (school.id as SchoolId);
@@ -15,7 +14,7 @@ export type NamedGroup = { id: GroupId; status: GroupStatus; school: { name: str
 
 const mostNamedGroups = 20;
 
-/** Groups with exactly this name, deleted ones too, of one school if it is given; not more than twenty. */
+/** Groups of this exact name, deleted ones included; at most twenty. */
 export async function listGroupsCalled(
   { prisma }: Records,
   { name, schoolId }: { name: string; schoolId: string | undefined },
@@ -34,11 +33,11 @@ export type FoundPerson = {
   role: PersonRole;
   status: PersonStatus;
   name: PersonName | null;
-  /** Null for people of the staff who are at no school. */
+  /** Null for staff at no school. */
   homeSchool: { id: SchoolId; name: string; officialId: string } | null;
 };
 
-/** People of all schools whose names or source system identifier hold every word of `search`, by name. */
+/** People of all schools whose names or source system identifier contain every word. */
 export async function findPeople(
   { prisma }: Records,
   { search, limit, after }: { search: string; limit: number; after?: string | undefined },
@@ -64,11 +63,11 @@ export async function findPeople(
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
   });
-  return people.map(({ id, role, status, firstFull, firstCall, last, homeSchool }) => ({
+  return people.map(({ id, role, status, homeSchool, ...name }) => ({
     id: id as PersonId,
     role,
     status,
-    name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
+    name: nameOf(name),
     homeSchool: homeSchool && { ...homeSchool, id: homeSchool.id as SchoolId },
   }));
 }

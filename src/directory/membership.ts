@@ -8,15 +8,10 @@ import { write } from "./refusals.ts";
 
 type InGroup = { groupId: GroupId; personId: PersonId };
 
-/** Shape: without `role` the member has the person's own role. */
+/** Without `role` the member has the person's own role. */
 export type NewMembership = InGroup & { role?: PersonRole | undefined };
 
-/**
- * Puts a person into a group of one of their schools.
- *
- * Errors: not_found person_not_found, group_not_found; conflict person_wrong_status, group_wrong_status,
- *         person_not_at_school, membership_exists.
- */
+/** Errors: conflict person_wrong_status, group_wrong_status, person_not_at_school, membership_exists. */
 export async function addMembership(change: Change, { groupId, personId, role }: NewMembership): Promise<void> {
   const { person, schoolId } = await lockBoth(change, { groupId, personId });
   const data = { groupId, personId, schoolId, role: role ?? person.before.role };
@@ -25,12 +20,7 @@ export async function addMembership(change: Change, { groupId, personId, role }:
   await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
-/**
- * Takes a person out of a group.
- *
- * Errors: not_found person_not_found, group_not_found, membership_not_found; conflict person_wrong_status,
- *         group_wrong_status.
- */
+/** Errors: not_found membership_not_found; conflict person_wrong_status, group_wrong_status. */
 export async function removeMembership(change: Change, { groupId, personId }: InGroup): Promise<void> {
   const { schoolId } = await lockBoth(change, { groupId, personId });
   const { count } = await change.tx.prisma.membership.deleteMany({ where: { groupId, personId } });
@@ -39,12 +29,7 @@ export async function removeMembership(change: Change, { groupId, personId }: In
   await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
-/**
- * Gives a member another role in the group, such as a teacher who learns there.
- *
- * Shape:  false where the member has this role already; then nothing was written.
- * Errors: as `removeMembership`.
- */
+/** Returns false, and writes nothing, if the member has this role. Errors: as `removeMembership`. */
 export async function setMembershipRole(
   change: Change,
   { groupId, personId, role }: InGroup & { role: PersonRole },

@@ -1,22 +1,24 @@
 import { sql, type Part, type Sql } from "../platform/database/sql.ts";
 
-/** By name, or backwards. */
+/** A minus means descending. */
 export type NameOrder = "name" | "-name";
 
-/** What people are ordered by; backwards with a minus. */
 export type PersonOrder = NameOrder | "createdAt" | "-createdAt" | "lastSignIn" | "-lastSignIn";
 
-type Place = { key: Sql; id: Sql };
+type SortPosition = { key: Sql; id: Sql };
 
-const isBackwards = (order: string): boolean => order.startsWith("-");
+const isDescending = (order: string): boolean => order.startsWith("-");
 
-/** ORDER BY of a list, whose ids decide between equals. */
-export const orderBy = (order: string, { key, id }: Place): Sql =>
-  isBackwards(order) ? sql`ORDER BY ${key} DESC, ${id} DESC` : sql`ORDER BY ${key}, ${id}`;
+export const orderBy = (order: string, { key, id }: SortPosition): Sql =>
+  isDescending(order) ? sql`ORDER BY ${key} DESC, ${id} DESC` : sql`ORDER BY ${key}, ${id}`;
 
-/** Whether a row stands behind the last one of the part before. Shape: `from` binds `last` by its id. */
-export function isBehind(order: string, { key, id }: Place, last: Place & { from: Part; after: Part }): Sql {
+/** SQL condition: the row comes after the last row of the previous page. */
+export function isAfter(
+  order: string,
+  { key, id }: SortPosition,
+  last: SortPosition & { from: Part; after: Part },
+): Sql {
   const found = sql`(SELECT ${last.key}, ${last.id} FROM ${last.from} WHERE ${last.id} = ${last.after})`;
-  const compare = isBackwards(order) ? sql`<` : sql`>`;
+  const compare = isDescending(order) ? sql`<` : sql`>`;
   return sql`(${last.after}::uuid IS NULL OR (${key}, ${id}) ${compare} ${found})`;
 }

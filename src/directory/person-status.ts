@@ -8,11 +8,7 @@ import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
 
 /**
- * ACTIVE → SOFT_DELETED: the person signs in nowhere and can be restored unchanged until the purge.
- *
- * Shape:  answers when the person will be deleted for good.
- * Units:  restoreWindowDays in days of 24 hours.
- * Errors: not_found person_not_found; conflict person_wrong_status.
+ * Returns the date of the purge. Units: restoreWindowDays in days of 24 hours. Errors: conflict person_wrong_status.
  */
 export async function softDeletePerson(
   change: Change,
@@ -29,9 +25,8 @@ export async function softDeletePerson(
 }
 
 /**
- * SOFT_DELETED → ACTIVE, until the restore window ends, also when the purge is late.
- *
- * Errors: not_found person_not_found; conflict person_wrong_status, restore_window_over.
+ * Refused after the restore window even if the purge is late. Errors: conflict person_wrong_status,
+ * restore_window_over.
  */
 export async function restorePerson(change: Change, { personId }: { personId: PersonId }): Promise<void> {
   const { tx, now } = change;
@@ -45,15 +40,10 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
   await recordAudit(tx, { ...originOf(change), action: "person_restored", personId, schoolId });
 }
 
-/** Removes what modules that the directory does not know keep of a person, in the same transaction. */
+/** Removes what other modules keep of a person. */
 export type ForgetPerson = (tx: Transaction, personId: PersonId) => Promise<void>;
 
-/**
- * SOFT_DELETED → gone, with affiliations, memberships, sign-in data and all other rows of the person.
- *
- * Shape:  what stays is a tombstone, which is the id and the time, and audit lines without the id.
- * Errors: not_found person_not_found; conflict person_wrong_status.
- */
+/** Leaves a tombstone, and audit lines without the id. Errors: conflict person_wrong_status. */
 export async function deletePerson(
   change: Change,
   { personId, forget }: { personId: PersonId; forget: ForgetPerson },
@@ -76,11 +66,7 @@ const lockIfDue = statement<{ personId: PersonId; now: Date }>(
   "directory.lockIfDue",
 );
 
-/**
- * Deletes a person for good if their restore window is over.
- *
- * Shape:  false where the person is gone already or was restored.
- */
+/** Returns false if the person is already deleted or was restored. */
 export async function purgePerson(
   change: Change,
   { personId, forget }: { personId: PersonId; forget: ForgetPerson },
@@ -93,7 +79,7 @@ export async function purgePerson(
 
 type Due = { at: Date; limit: number; except: readonly PersonId[] };
 
-// `except` is as long as there are people whose deletion fails; Prisma Client has a limit for lists.
+// A list in Prisma Client has a maximum length; `except` has none.
 const selectPurgeable = statement<Due>(
   ({ at, limit, except }) => sql`
   SELECT ${fields<{ id: PersonId }>({ id: p.id })} FROM ${p}
@@ -102,7 +88,7 @@ const selectPurgeable = statement<Due>(
   "directory.listPurgeable",
 );
 
-/** Soft-deleted people whose restore window is over at a time, the longest due first. */
+/** Longest due first. */
 export async function listPurgeable(db: Queryable, due: Omit<Due, "except"> & Partial<Due>): Promise<PersonId[]> {
   const rows = await findRows<{ id: PersonId }, Due>(db, selectPurgeable, { ...due, except: due.except ?? [] });
   return rows.map(({ id }) => id);

@@ -2,9 +2,7 @@ import { AppError, type ErrorKind } from "../platform/errors.ts";
 
 type Refusal = readonly [kind: ErrorKind, code: string, message: string];
 
-/**
- * Constraints of the record that a write of the directory can break, as errors; the others are checked before a write.
- */
+/** Errors by the database constraint that a write breaks; other constraints are checked before a write. */
 const refusals: Readonly<Record<string, Refusal>> = {
   school_pkey: ["conflict", "id_taken", "The id is taken."],
   person_pkey: ["conflict", "id_taken", "The id is taken."],
@@ -20,7 +18,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     "source_system_identifier_taken",
     "Another group of this school has this identifier of the source system.",
   ],
-  // What one of a sandbox and one of real schools is to the other.
+  // Sandboxes and real schools do not see each other.
   affiliation_sandbox_fkey: ["not_found", "school_not_found", "The school does not exist."],
   affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
   membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],
@@ -30,11 +28,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   group_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
 };
 
-/**
- * Awaits a write through Prisma Client or named SQL.
- *
- * Errors: an AppError of `refusals` where a constraint listed there was broken; any other error unchanged.
- */
+/** Awaits a write, and turns a broken constraint into its error. */
 export async function write<T>(written: PromiseLike<T>): Promise<T> {
   try {
     return await written;

@@ -7,7 +7,6 @@ import { lockSchool } from "./school.ts";
 
 export type SchoolLogo = Pick<Logo, "hash" | "bytes"> & { type: "image/png" | "image/jpeg" };
 
-/** The image on the login cards of a school; null where it has none. */
 export async function findSchoolLogo({ prisma }: RecordStore, schoolId: SchoolId): Promise<SchoolLogo | null> {
   const found = await prisma.schoolLogo.findUnique({ where: { schoolId }, omit: { schoolId: true } });
   return found && { ...found, type: found.type as SchoolLogo["type"] };
@@ -18,31 +17,21 @@ const isPrintable = limitThreaded<Buffer, boolean>({
   seconds: 20,
 });
 
-/**
- * Checks an image that is to be the logo of a school, by what it is.
- *
- * Errors: invalid logo_refused for what is no whole PNG or JPEG image, and for one that is too large; as
- *         `limitThreaded`.
- */
-export async function checkSchoolLogo(image: Buffer, asked: AskedBy): Promise<Logo> {
+/** Errors: invalid logo_refused; those of `limitThreaded`. */
+export async function checkSchoolLogo(image: Buffer, caller: AskedBy): Promise<Logo> {
   const logo = checkLogo(image, { types: ["image/png", "image/jpeg"], called: "PNG or JPEG" });
-  if (!(await isPrintable(image, asked))) throw refuseLogo("is damaged");
+  if (!(await isPrintable(image, caller))) throw refuseLogo("is damaged");
   return logo;
 }
 
-type Changed = { before: string | null; after: string | null };
+/** Hashes of the logo before and after; the same image again writes nothing. */
+type LogoChange = { before: string | null; after: string | null };
 
-/**
- * Keeps a checked image as the logo of a school.
- *
- * Shape:  answers the hashes of the logo before and after; the same image again writes nothing.
- * Errors: not_found school_not_found.
- */
 export async function putSchoolLogo(
   tx: Transaction,
   { schoolId, logo }: { schoolId: SchoolId; logo: Logo },
   origin: Origin,
-): Promise<Changed> {
+): Promise<LogoChange> {
   const before = await lockLogo(tx, schoolId);
   if (logo.hash !== before) {
     await tx.prisma.schoolLogo.upsert({ where: { schoolId }, create: { schoolId, ...logo }, update: logo });
@@ -51,8 +40,7 @@ export async function putSchoolLogo(
   return { before, after: logo.hash };
 }
 
-/** Removes the logo of a school, if it has one. Errors: not_found school_not_found. */
-export async function deleteSchoolLogo(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<Changed> {
+export async function deleteSchoolLogo(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<LogoChange> {
   const before = await lockLogo(tx, schoolId);
   if (before !== null) {
     await tx.prisma.schoolLogo.delete({ where: { schoolId } });

@@ -6,7 +6,6 @@ const byBytes = (a: string, b: string): number =>
   Buffer.compare(Buffer.from(makeSortKey(a)), Buffer.from(makeSortKey(b)));
 const sorted = (words: string[]): string[] => [...words].sort(byBytes);
 
-/** A small generator with a seed, so that a failure can be seen again. */
 function makeRandom(seed: number): (below: number) => number {
   return (below) => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;

@@ -3,7 +3,7 @@ import type { PersonName } from "./person.ts";
 const punctuation = " _-‐‑–—,;:!¡?¿.…·'\"“”„«»()[]{}§@*/\\&#%`^°©®+<=>|~$";
 const sameAs: Record<string, string> = { "’": "'", "‘": "'", "‚": "'" };
 
-/** Letters that Unicode does not take apart, as letters and marks; U+035C ties two letters to one. */
+/** Letters that Unicode does not decompose; U+035C joins two letters. */
 const spelledAs: Record<string, string> = {
   ß: "s\u035cs",
   æ: "a\u035ce",
@@ -15,19 +15,18 @@ const spelledAs: Record<string, string> = {
   ħ: "h\u0335",
 };
 
-/** Letters of their own, each just behind one of the alphabet. */
+/** Letters that sort directly after one of the alphabet. */
 const ownPlace: Record<string, string> = { ı: "i~", ŋ: "n~", ŧ: "t~", ə: "e~", ĸ: "q~", þ: "z~" };
 
-/** Ordinary accents in their order; all others come behind them. */
+/** Common accents in their order; all others sort after them. */
 const accents =
   "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0338\u0327\u0328\u0304\u0335\u0309\u035c";
 
 /**
- * Makes the text by which names are ordered when it is compared byte by byte: German dictionary order.
- * Letters decide first, then accents, then case (small before capital).
+ * A text whose bytes sort in German dictionary order: letters decide first, then accents, then case (small letters
+ * first). Punctuation sorts before digits, digits before letters, letters before other scripts.
  *
- * Shape:  ASCII; spaces and punctuation before digits before letters before other scripts, as dictionaries have them.
- * Source: DIN 5007-1; where it is silent, the order of the Unicode collation algorithm.
+ * Source: DIN 5007-1; beyond it, the Unicode collation algorithm.
  */
 export function makeSortKey(text: string): string {
   let primary = "";
@@ -48,7 +47,7 @@ export function makeSortKey(text: string): string {
   return [primary, secondary.replace(/0+$/, ""), tertiary.replace(/0+$/, "")].join(" ");
 }
 
-/** People by last, then first name; those without a name behind all others. */
+/** By last, then first name; people without a name come last. */
 export function makePersonSortKey(name: PersonName | null): string {
   return name === null ? "~" : `${makeSortKey(name.last)} ${makeSortKey(name.firstFull)}`;
 }

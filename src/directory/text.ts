@@ -5,14 +5,10 @@ type Fault = { code: string; message: string };
 
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** The one spelling in which a text for people is kept: composed (NFC), without outer white space. */
+/** Composed (NFC) and trimmed. */
 export const cleanText = (text: string): string => text.trim().normalize("NFC");
 
-/**
- * Says why a text cannot be kept: it is empty, too long, or holds characters that nobody sees; null when it can.
- *
- * Units: `most` in code points of the text as `cleanText` returns it.
- */
+/** Why a text cannot be kept; null if it can. Units: `most` in code points. */
 export function findTextFault(text: string, most = 200): string | null {
   return findFault(text, most)?.message ?? null;
 }
@@ -20,7 +16,7 @@ export function findTextFault(text: string, most = 200): string | null {
 function findFault(text: string, most: number): Fault | null {
   const cleaned = cleanText(text);
   if (cleaned === "") return { code: "text_empty", message: "must not be empty" };
-  // No text of more UTF-16 units fits, so a very long one is not counted to its end.
+  // A text of more UTF-16 units is too long anyway, and counting its code points would take long.
   if (cleaned.length > 2 * most || Array.from(cleaned).length > most)
     return { code: "text_too_long", message: `is longer than ${most} characters` };
   const found = findUnprintable(cleaned);
@@ -28,13 +24,13 @@ function findFault(text: string, most: number): Fault | null {
   return visible.test(cleaned) ? null : { code: "text_empty", message: "must not be empty" };
 }
 
-/** Returns the text as `cleanText` does; refuses one that has a fault. */
+/** Errors: invalid text_empty, text_too_long, text_unprintable. */
 export function checkText(field: string, text: string, maxLength = 200): string {
   refuseFault(field, text, maxLength);
   return cleanText(text);
 }
 
-/** As `checkText`, for what is compared with other systems by its exact characters: nothing is composed. */
+/** Keeps the exact characters, because other systems compare them. Errors: as `checkText`. */
 export function checkIdentifier(field: string, text: string, maxLength = 255): string {
   refuseFault(field, text, maxLength);
   return text.trim();
@@ -45,7 +41,7 @@ function refuseFault(field: string, text: string, maxLength: number): void {
   if (fault !== null) throw new AppError("invalid", fault.code, `${field} ${fault.message}.`);
 }
 
-/** Returns the text as it is; refuses what does not look as it must. */
+/** Errors: invalid text_malformed. */
 export function checkShape(field: string, text: string, { shape, like }: { shape: RegExp; like: string }): string {
   if (!shape.test(text)) throw new AppError("invalid", "text_malformed", `${field} must look like ${like}.`);
   return text;

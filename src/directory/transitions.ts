@@ -4,10 +4,9 @@ import { join, literal, sql, type Sql } from "../platform/database/sql.ts";
 
 export type { GroupStatus, PersonStatus };
 
-/** Where a step leads, or why it is refused. */
 type Transition<To> = { to: To } | { refused: string };
 
-/** Every step in every status. `change` alters a person and leaves the status as it is. */
+/** `change` alters a person and keeps the status. */
 export const personTransitions = {
   ACTIVE: {
     change: { to: "ACTIVE" },
@@ -23,7 +22,7 @@ export const personTransitions = {
   },
 } as const satisfies Record<PersonStatus, Record<string, Transition<PersonStatus | "GONE">>>;
 
-/** `change` is a new name, a new member or another role of one. */
+/** `change` renames the group or alters its members. */
 export const groupTransitions = {
   ACTIVE: {
     change: { to: "ACTIVE" },
@@ -40,13 +39,13 @@ export const groupTransitions = {
 export type PersonStep = keyof (typeof personTransitions)[PersonStatus];
 export type GroupStep = keyof (typeof groupTransitions)[GroupStatus];
 
-/** Errors: conflict person_wrong_status for a step that the status does not allow. */
+/** Errors: conflict person_wrong_status. */
 export function checkPersonStep(status: PersonStatus, step: PersonStep): void {
   const transition: Transition<string> = personTransitions[status][step];
   if ("refused" in transition) throw new AppError("conflict", "person_wrong_status", transition.refused);
 }
 
-/** Errors: conflict group_wrong_status for a step that the status does not allow. */
+/** Errors: conflict group_wrong_status. */
 export function checkGroupStep(status: GroupStatus, step: GroupStep): void {
   const transition: Transition<string> = groupTransitions[status][step];
   if ("refused" in transition) throw new AppError("conflict", "group_wrong_status", transition.refused);
@@ -54,7 +53,7 @@ export function checkGroupStep(status: GroupStatus, step: GroupStep): void {
 
 type Transitions<Step extends string> = Readonly<Record<string, Readonly<Record<Step, Transition<string>>>>>;
 
-/** The states in which a step is allowed, with where it leads. */
+/** The statuses that allow a step, with the status after it. */
 const listAllowed = <Step extends string>(transitions: Transitions<Step>, step: Step) =>
   Object.entries(transitions).flatMap(([status, steps]) =>
     "to" in steps[step] ? [{ status, to: steps[step].to }] : [],
@@ -66,10 +65,9 @@ const allows = <Step extends string>(transitions: Transitions<Step>, status: Sql
 const after = <Step extends string>(transitions: Transitions<Step>, step: Step): Sql =>
   literal(listAllowed(transitions, step)[0]!.to);
 
-/** SQL for statements about many people or groups: whether one in this status may take the step. */
+/** SQL conditions and values for statements about many people or groups. */
 export const allowsPersonStep = (status: Sql, step: PersonStep): Sql => allows(personTransitions, status, step);
 export const allowsGroupStep = (status: Sql, step: GroupStep): Sql => allows(groupTransitions, status, step);
 
-/** SQL for the same statements: the status after the step. */
 export const personStatusAfter = (step: Exclude<PersonStep, "delete">): Sql => after(personTransitions, step);
 export const groupStatusAfter = (step: GroupStep): Sql => after(groupTransitions, step);

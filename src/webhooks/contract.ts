@@ -4,10 +4,8 @@ import type { AppEventAction } from "../events/index.ts";
 import type { EnumsAgree, Same } from "../platform/contract-types.ts";
 import type { EventType } from "./payload.ts";
 
-/** The headers of every delivery. */
 export type EventHeaders = operations["receivePersonEvent"]["parameters"]["header"];
 
-/** The operations of the contract, each for one type of event. */
 export const operationTypes: Readonly<Record<keyof operations, EventType>> = {
   receivePersonEvent: "person",
   receiveGroupEvent: "group",

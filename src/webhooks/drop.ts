@@ -7,10 +7,10 @@ const most = 1000;
 const d = table("webhookDelivery", "d");
 const w = table("webhookEndpoint", "w");
 
-type Given = { endpointId: string; now: Date };
+type Target = { endpointId: string; now: Date };
 
 const dropSome = (which: Sql, name: string) =>
-  statement<Given>(
+  statement<Target>(
     ({ endpointId, now }) => sql`
     ${update("webhookDelivery", "d", { state: sql`'FAILED'`, dueAt: sql`NULL`, finishedAt: now })}
     WHERE ${d.id} = ANY (ARRAY(
@@ -18,10 +18,10 @@ const dropSome = (which: Sql, name: string) =>
     name,
   );
 
-// What waits is dropped before the firsts: the rest of a queue keeps its first, in case the endpoint is resumed.
+// Waiting deliveries first, so that a queue never loses its first one while others remain.
 const drops = [dropSome(isWaiting(d), "webhooks.dropWaiting"), dropSome(isFirst(d), "webhooks.dropFirsts")];
 
-/** Drops what is pending for an endpoint, 1000 at most. The caller holds the queues. */
+/** Drops at most 1,000 pending deliveries; the caller must hold the queues. */
 export async function dropPending(tx: Queryable, endpointId: string, now: Date): Promise<void> {
   for (const drop of drops) if ((await run(tx, drop, { endpointId, now })) === most) return;
 }
@@ -35,7 +35,7 @@ const findDisabled = statement(
   "webhooks.findDisabled",
 );
 
-/** Drops what is still pending for disabled endpoints, in transactions that are short for those who wait. */
+/** Drops the pending deliveries of disabled endpoints, in short transactions. */
 export async function dropLeft(
   db: Pick<Db, "pool">,
   { now, signal }: { now: Date; signal: AbortSignal },

@@ -2,19 +2,19 @@ import type { Queryable } from "../platform/database/db.ts";
 import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 import { isFirst } from "./queue.ts";
 
-/** How an endpoint does. Units: milliseconds; of attempts that were answered, null where there are none. */
+/** Times in milliseconds, null without answered attempts. */
 export type EndpointFigures = {
   attempts: number;
   succeeded: number;
   p50Ms: number | null;
   p95Ms: number | null;
-  /** When the oldest event that waits was made. */
+  /** Creation time of the oldest waiting event. */
   waitingSince: Date | null;
 };
 
-type Asked = { endpointId: string; since: Date };
+type FiguresQuery = { endpointId: string; since: Date };
 
-/** Deliveries that are looked at, the newest, so that a busy endpoint takes no longer. */
+/** Limits the work for busy endpoints. */
 const mostDeliveries = 10_000;
 
 const d = table("webhookDelivery", "d");
@@ -25,7 +25,7 @@ const percentile = (part: Sql) =>
   sql`(percentile_disc(${part}) WITHIN GROUP (ORDER BY ${a.durationMs})
     FILTER (WHERE ${answered}))`;
 
-const selectFigures = statement<Asked>(
+const selectFigures = statement<FiguresQuery>(
   ({ endpointId, since }) => sql`
   SELECT ${fields<EndpointFigures>({
     attempts: sql`count(*)::int`,
@@ -39,8 +39,8 @@ const selectFigures = statement<Asked>(
   ) newest JOIN ${a} ON ${a.deliveryId} = newest.id AND ${a.at} >= ${since}`,
 );
 
-/** How an endpoint did since a time, among its newest 10,000 deliveries. */
-export async function findEndpointFigures(db: Queryable, asked: Asked): Promise<EndpointFigures> {
-  const [found] = await findRows<EndpointFigures, Asked>(db, selectFigures, asked);
+/** Figures since a time, from the newest 10,000 deliveries. */
+export async function findEndpointFigures(db: Queryable, query: FiguresQuery): Promise<EndpointFigures> {
+  const [found] = await findRows<EndpointFigures, FiguresQuery>(db, selectFigures, query);
   return found!;
 }

@@ -6,7 +6,7 @@ import { lockQueues } from "./queue.ts";
 export type Reason = "asked_for" | "failing" | "gone";
 export type EndpointState =
   | { state: "ACTIVE" }
-  | { state: "PAUSED"; reason: "asked_for" | "failing"; /** None when it was asked for. */ resumeAt: Date | null }
+  | { state: "PAUSED"; reason: "asked_for" | "failing"; resumeAt: Date | null }
   | { state: "DISABLED"; reason: Reason };
 
 const actions = {
@@ -15,12 +15,7 @@ const actions = {
   DISABLED: "webhook_endpoint_disabled",
 };
 
-/**
- * Puts an endpoint into a state, with an audit line. What waits for a disabled one is dropped: the first part here, the
- * rest by a job.
- *
- * Errors: none for an endpoint that was removed meanwhile; then nothing is written.
- */
+/** Does nothing if the endpoint was removed. Of a disabled one, drops a first batch; a job drops the rest. */
 export async function setEndpointState(tx: Transaction, id: string, to: EndpointState, origin: Origin): Promise<void> {
   const reason = "reason" in to ? to.reason : null;
   if (to.state === "DISABLED") await lockQueues(tx, "exclusive");

@@ -1,4 +1,4 @@
-import { findApp } from "../access/index.ts";
+import { appNotFound, lockApp, type ClientId } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type Db, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -14,21 +14,19 @@ import { addSecret } from "./secret.ts";
 
 export type NewEndpoint = { clientId: string; url: string; eventTypes: readonly EventType[] };
 
-/** What may be written of an endpoint, after its check. */
 export type CheckedEndpoint = { url?: string; eventTypes?: EventType[] };
 
 type Unchecked = { url?: string | undefined; eventTypes?: readonly EventType[] | undefined };
 
 /**
- * Checks what is to be written of an endpoint. The address is looked up: not for a transaction.
- *
- * Errors: invalid for an address that must not be called, and for no event type.
+ * Resolves the host name, so it must run outside transactions. Errors: invalid webhook_url_refused,
+ * webhook_without_event_type.
  */
 export async function checkEndpoint(
-  wanted: Pick<NewEndpoint, "url" | "eventTypes">,
+  endpoint: Pick<NewEndpoint, "url" | "eventTypes">,
   policy: OutboundPolicy,
 ): Promise<Required<CheckedEndpoint>>;
-export async function checkEndpoint(wanted: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint>;
+export async function checkEndpoint(endpoint: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint>;
 export async function checkEndpoint({ url, eventTypes }: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint> {
   return {
     ...(url !== undefined && { url: await checkUrl(url, policy) }),
@@ -36,38 +34,29 @@ export async function checkEndpoint({ url, eventTypes }: Unchecked, policy: Outb
   };
 }
 
-/**
- * Registers where an app is notified. The secret is answered here and never again.
- *
- * Errors: not_found for an unknown app; invalid for an address that must not be called, and for no event type.
- */
+/** Only the result has the secret. Errors: not_found app_not_found; those of `checkEndpoint`. */
 export async function registerEndpoint(
   db: PrismaDb,
-  wanted: NewEndpoint,
+  endpoint: NewEndpoint,
   { origin, keys, policy }: { origin: Origin; keys: EncryptionKeys; policy: OutboundPolicy },
 ): Promise<{ id: string; secret: string }> {
-  const checked = { clientId: wanted.clientId, ...(await checkEndpoint(wanted, policy)) };
+  const checked = { clientId: endpoint.clientId, ...(await checkEndpoint(endpoint, policy)) };
   return withPrismaTransaction(db, (tx) => registerEndpointIn(tx, checked, { origin, keys }));
 }
 
-// Each event makes a delivery for every endpoint of the app: with very many, one app would keep all others waiting.
+// Every event makes a delivery per endpoint: an app with very many would delay all others.
 const mostOfApp = 20;
 
-const app = table("app");
 const e = table("webhookEndpoint", "e");
-const lockApp = statement<{ clientId: string }>(
-  ({ clientId }) => sql`SELECT FROM ${app} WHERE ${app.clientId} = ${clientId} FOR NO KEY UPDATE`,
-  "webhooks.lockEndpoints",
-);
 const countEndpoints = statement<{ clientId: string }>(
   ({ clientId }) => sql`
   SELECT count(*)::int AS count FROM ${e} WHERE ${e.clientId} = ${clientId} AND ${e.listensUntil} IS NULL`,
   "webhooks.countEndpoints",
 );
 
-/** Keeps others from making endpoints of an app until the transaction ends, so that they can be counted. */
+/** Locks the app, so that its endpoints can be counted. Errors: not_found app_not_found. */
 export async function lockEndpointsOf(tx: Transaction, clientId: string): Promise<void> {
-  await run(tx, lockApp, { clientId });
+  if ((await lockApp(tx, clientId as ClientId)) === null) throw appNotFound();
 }
 
 const tooMany = (): AppError =>
@@ -77,25 +66,30 @@ const tooMany = (): AppError =>
     `An app has ${mostOfApp} webhook endpoints at most; delete one first`,
   );
 
-/**
- * Registers an endpoint that was checked, in a transaction.
- *
- * Errors: not_found for an unknown app; invalid webhook_endpoint_limit.
- */
+/** Errors: not_found app_not_found; invalid webhook_endpoint_limit. */
 export async function registerEndpointIn(
   tx: Transaction,
-  { clientId, url, eventTypes }: { clientId: string } & Required<CheckedEndpoint>,
-  { origin, keys }: { origin: Origin; keys: EncryptionKeys },
+  endpoint: { clientId: string } & Required<CheckedEndpoint>,
+  context: SecretContext,
 ): Promise<{ id: string; secret: string }> {
-  if ((await findApp(tx, clientId)) === null)
-    throw new AppError("not_found", "app_not_found", "There is no app with this client id");
+  const { clientId } = endpoint;
   await lockEndpointsOf(tx, clientId);
   const [found] = await findRows<{ count: number }, { clientId: string }>(tx, countEndpoints, { clientId });
   if (found!.count >= mostOfApp) throw tooMany();
-  const id = makeUuid(origin.at);
-  const at = origin.at;
+  return insertEndpoint(tx, endpoint, context);
+}
+
+/** Only the result has the secret. */
+export async function insertEndpoint(
+  tx: Transaction,
+  endpoint: { clientId: string; listensUntil?: Date } & Required<CheckedEndpoint>,
+  { origin, keys }: SecretContext,
+): Promise<{ id: string; secret: string }> {
+  const { clientId, eventTypes } = endpoint;
+  const { at } = origin;
+  const id = makeUuid(at);
   await tx.prisma.webhookEndpoint.create({
-    data: { id, clientId, url, eventTypes, stateChangedAt: at, createdAt: at, updatedAt: at },
+    data: { id, ...endpoint, stateChangedAt: at, createdAt: at, updatedAt: at },
   });
   const secret = await addSecret(tx, { endpointId: id, keys, now: at });
   const detail = { endpointId: id, eventTypes };
@@ -103,21 +97,17 @@ export async function registerEndpointIn(
   return { id, secret };
 }
 
-/** Changes address or event types; events that wait go to the new address. Errors: as registering, and not_found. */
+/** Waiting events go to the new address. Errors: as `checkEndpoint`; not_found. */
 export async function updateEndpoint(
   db: PrismaDb,
-  wanted: { id: string } & Unchecked,
+  update: { id: string } & Unchecked,
   { origin, policy }: { origin: Origin; policy: OutboundPolicy },
 ): Promise<void> {
-  const checked = await checkEndpoint(wanted, policy);
-  await withPrismaTransaction(db, (tx) => updateEndpointIn(tx, wanted.id, checked, origin));
+  const checked = await checkEndpoint(update, policy);
+  await withPrismaTransaction(db, (tx) => updateEndpointIn(tx, update.id, checked, origin));
 }
 
-/**
- * Changes what was checked of an endpoint, in a transaction.
- *
- * Errors: not_found; invalid for an address of a listening endpoint.
- */
+/** Errors: not_found; invalid webhook_url_refused for a listening endpoint. */
 export async function updateEndpointIn(
   tx: Transaction,
   id: string,
@@ -132,20 +122,14 @@ export async function updateEndpointIn(
   await recordAudit(tx, { ...origin, action: "webhook_endpoint_changed", clientId, detail });
 }
 
-/**
- * Gives an endpoint a new secret, answered here and never again; the old ones stay valid for the overlap.
- *
- * Units:  overlapHours in hours.
- * Errors: not_found.
- */
-export const rotateEndpointSecret = (db: PrismaDb, wanted: Rotation, context: SecretContext): Promise<Rotated> =>
-  withPrismaTransaction(db, (tx) => rotateEndpointSecretIn(tx, wanted, context));
+/** Only the result has the new secret; old ones stay valid for the overlap. Errors: not_found. */
+export const rotateEndpointSecret = (db: PrismaDb, rotation: Rotation, context: SecretContext): Promise<Rotated> =>
+  withPrismaTransaction(db, (tx) => rotateEndpointSecretIn(tx, rotation, context));
 
 type Rotation = { id: string; overlapHours: number };
 type Rotated = { secret: string; oldValidUntil: Date };
 type SecretContext = { origin: Origin; keys: EncryptionKeys };
 
-/** Gives an endpoint a new secret, in a transaction. Units: overlapHours in hours. Errors: not_found. */
 export async function rotateEndpointSecretIn(
   tx: Transaction,
   { id, overlapHours }: Rotation,
@@ -163,47 +147,33 @@ export async function rotateEndpointSecretIn(
   return { secret, oldValidUntil: until };
 }
 
-/** Lets events wait until the endpoint is resumed. Errors: not_found; conflict for a disabled one. */
-export async function pauseEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "PAUSED", origin));
-}
+export const pauseEndpoint = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
+  withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "PAUSED", origin));
 
-/** Drops what waits and what comes until the endpoint is resumed. Errors: not_found. */
-export async function disableEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "DISABLED", origin));
-}
+export const disableEndpoint = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
+  withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "DISABLED", origin));
 
-/**
- * Makes a paused or disabled endpoint active: what waits is delivered, what was dropped is not.
- *
- * Errors: not_found; conflict for an active one.
- */
-export async function resumeEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "ACTIVE", origin));
-}
+export const resumeEndpoint = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
+  withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "ACTIVE", origin));
 
-const asked = {
+const requested = {
   ACTIVE: { state: "ACTIVE" },
   PAUSED: { state: "PAUSED", reason: "asked_for", resumeAt: null },
   DISABLED: { state: "DISABLED", reason: "asked_for" },
 } as const;
 
-/**
- * Puts an endpoint into a state that was asked for, in a transaction.
- *
- * Errors: not_found; conflict for an active one that is to be active, and a disabled one that is to be paused.
- */
+/** A disabled endpoint drops events, a paused one keeps them. Errors: not_found; conflict webhook_endpoint_*. */
 export async function changeEndpointState(
   tx: Transaction,
   id: string,
-  to: keyof typeof asked,
+  to: keyof typeof requested,
   origin: Origin,
 ): Promise<void> {
   const { state } = await getEndpointState(tx, id);
   if (to === "PAUSED" && state === "DISABLED") throw disabled();
   if (to === "ACTIVE" && state === "ACTIVE")
     throw new AppError("conflict", "webhook_endpoint_active", "The webhook endpoint is active already");
-  await setEndpointState(tx, id, asked[to], origin);
+  await setEndpointState(tx, id, requested[to], origin);
 }
 
 const d = table("webhookDelivery", "d");
@@ -220,33 +190,28 @@ const removeLog = statement<{ endpointId: string }>(
   "webhooks.removeLog",
 );
 
-/**
- * Removes an endpoint with its secrets and its log. What a crash leaves of the log goes when it is old.
- *
- * Errors: not_found.
- */
+/** What a crash leaves of the log is swept by age. Errors: not_found. */
 export async function removeEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
   await withPrismaTransaction(db, (tx) => removeEndpointIn(tx, id, origin));
   await removeDeliveries(db, [id]);
 }
 
-/** Removes an endpoint with its secrets, in a transaction; its log is removed afterwards. Errors: not_found. */
+/** Keeps the log, which `removeDeliveries` removes afterwards. Errors: not_found. */
 export async function removeEndpointIn(tx: Transaction, id: string, origin: Origin): Promise<void> {
   const { clientId } = await getEndpointState(tx, id);
   await tx.prisma.webhookEndpoint.deleteMany({ where: { id } });
   await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
 }
 
-/** Removes the log of endpoints that are gone, in batches. */
+/** In batches, for endpoints that are removed. */
 export async function removeDeliveries({ pool }: Pick<Db, "pool">, endpointIds: readonly string[]): Promise<void> {
   for (const endpointId of endpointIds) while ((await run(pool, removeLog, { endpointId })) > 0);
 }
 
-/** The refusal for what a disabled endpoint cannot do. */
 export const disabled = (): AppError =>
   new AppError("conflict", "webhook_endpoint_disabled", "The webhook endpoint is disabled; resume it first");
 
-/** Event types in order. Errors: invalid for none. */
+/** Errors: invalid webhook_without_event_type. */
 export function checkTypes(types: readonly EventType[]): EventType[] {
   if (types.length === 0)
     throw new AppError("invalid", "webhook_without_event_type", "A webhook endpoint needs at least one event type");

@@ -1,20 +1,19 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import { columnNames, findRows, insert, sql, statement, table, update } from "../platform/database/sql.ts";
-import { asynchronous } from "./delivery/lease.ts";
 import { payload } from "./payload.ts";
-import { joinFirst, lockQueues } from "./queue.ts";
+import { asynchronous, joinFirst, lockQueues } from "./queue.ts";
 
-/** The channel on which other processes learn that there is something to deliver. */
+/** The PostgreSQL channel notified of new deliveries. */
 export const deliveryChannel = "webhook_delivery";
 
 const e = table("appEvent", "e");
 const w = table("webhookEndpoint", "w");
 const fanOutPosition = table("webhookFanOut", "f");
 
-type Given = { now: Date; limit: number; channel: string };
+type Batch = { now: Date; limit: number; channel: string };
 
-// The deliveries and the position up to which they are made commit together.
-const fanOutBatch = statement<Given>(
+// Deliveries and the position that they are made up to commit together.
+const fanOutBatch = statement<Batch>(
   ({ now, limit, channel }) => sql`
   WITH batch AS MATERIALIZED (
     SELECT e.* FROM ${e}
@@ -52,19 +51,15 @@ const fanOutBatch = statement<Given>(
   "webhooks.fanOut",
 );
 
-/**
- * Makes a delivery of every new event for every endpoint that asked for its type.
- *
- * Shape: answers how many events were read, at most `limit`, and how many deliveries were made.
- */
+/** Makes a delivery of each new event for each endpoint of its type. Reads at most `limit` events. */
 export async function fanOut(
   db: Pick<Db, "pool">,
   { now, limit }: { now: Date; limit: number },
 ): Promise<{ read: number; made: number }> {
   return withTransaction(db, async (tx) => {
     await lockQueues(tx, "exclusive");
-    const given = { now, limit, channel: deliveryChannel };
-    const [counts] = await findRows<{ read: number; made: number }, Given>(tx, fanOutBatch, given);
+    const batch = { now, limit, channel: deliveryChannel };
+    const [counts] = await findRows<{ read: number; made: number }, Batch>(tx, fanOutBatch, batch);
     return { read: counts!.read, made: counts!.made };
   });
 }

@@ -20,12 +20,11 @@ export type Endpoint = {
   state: "ACTIVE" | "PAUSED" | "DISABLED";
   reason: Reason | null;
   stateChangedAt: Date;
-  /** Of an endpoint paused because it fails: when one event is tried. */
+  /** When one event is tried at an endpoint that is paused for failing. */
   resumeAt: Date | null;
   failingSince: Date | null;
-  /** Of a listening endpoint, whose deliveries are fetched: when it ends unless something is fetched before. */
+  /** When a listening endpoint ends unless deliveries are fetched before. */
   listensUntil: Date | null;
-  /** Deliveries that wait. */
   pending: number;
   createdAt: Date;
 };
@@ -44,14 +43,13 @@ const shown = {
   createdAt: true,
 } as const;
 
-/** The columns without a type of their own in the database; a constraint holds their values. */
+/** Text columns whose values a database constraint checks. */
 type Codes = Pick<Endpoint, "eventTypes" | "reason">;
 
 const d = table("webhookDelivery", "d");
 const count = (which: typeof isFirst) => sql`(SELECT count(*) FROM ${d} WHERE ${d.endpointId} = e.id AND ${which(d)})`;
 
-// Each count is worded as an index of its own is. A count by Prisma Client gives the state as a parameter, which keeps
-// PostgreSQL from using them.
+// The same conditions as the partial indexes. Prisma Client passes the state as a parameter, which excludes these.
 const countPending = statement<{ ids: readonly string[] }>(
   ({ ids }) => sql`
   SELECT e.id, (${count(isFirst)} + ${count(isWaiting)})::int AS pending FROM unnest(${ids}::uuid[]) AS e (id)`,
@@ -63,18 +61,17 @@ async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
-/** Where an endpoint stands in the list. */
-export type EndpointPlace = Pick<Endpoint, "clientId" | "createdAt" | "id">;
+/** The sort key of the list. */
+export type EndpointPosition = Pick<Endpoint, "clientId" | "createdAt" | "id">;
 
-type EndpointsAsked = {
+type EndpointFilter = {
   clientId?: string | undefined;
-  /** Only those of these apps. */
   among?: readonly string[] | undefined;
   limit?: number | undefined;
-  after?: EndpointPlace | undefined;
+  after?: EndpointPosition | undefined;
 };
 
-const behind = ({ clientId, createdAt, id }: EndpointPlace) => ({
+const isAfter = ({ clientId, createdAt, id }: EndpointPosition) => ({
   OR: [
     { clientId: { gt: clientId } },
     { clientId, createdAt: { gt: createdAt } },
@@ -82,17 +79,17 @@ const behind = ({ clientId, createdAt, id }: EndpointPlace) => ({
   ],
 });
 
-/** Lists the endpoints of an app, of some or of all, by app, the oldest first. */
+/** By app, oldest first. */
 export async function listEndpoints(
   { prisma, pool }: PrismaDb,
-  { clientId, among, limit, after }: EndpointsAsked = {},
+  { clientId, among, limit, after }: EndpointFilter = {},
 ): Promise<Endpoint[]> {
   const endpoints = await prisma.webhookEndpoint.findMany({
     where: {
       AND: [
         clientId === undefined ? {} : { clientId },
         among === undefined ? {} : { clientId: { in: [...among] } },
-        after === undefined ? {} : behind(after),
+        after === undefined ? {} : isAfter(after),
       ],
     },
     orderBy: [{ clientId: "asc" }, { createdAt: "asc" }, { id: "asc" }],
@@ -106,10 +103,10 @@ export async function listEndpoints(
   return endpoints.map((endpoint) => ({ ...endpoint, ...(endpoint as Codes), pending: pending.get(endpoint.id) ?? 0 }));
 }
 
-/** Gets one endpoint. Errors: not_found. */
+/** Errors: not_found webhook_endpoint_not_found. */
 export const getEndpoint = (db: PrismaDb, id: string): Promise<Endpoint> => readEndpoint(storeOf(db), id);
 
-/** Gets one endpoint, also in a transaction. Errors: not_found. */
+/** As `getEndpoint`, also in a transaction. */
 export async function readEndpoint(store: Store, id: string): Promise<Endpoint> {
   const endpoint = await store.prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
   if (endpoint === null) throw endpointNotFound();
@@ -123,10 +120,8 @@ const lockRow = statement<{ id: string }>(
 );
 
 /**
- * Reads an endpoint, whose row is locked until the end of the transaction.
- *
- * Shape:  `disables` locks the queues before the row, in the order of those who record what came of deliveries.
- * Errors: not_found.
+ * Locks an endpoint until the transaction ends; `disables` locks the queues first, as other writers do. Errors:
+ * not_found.
  */
 export async function lockEndpoint(tx: Transaction, id: string, { disables = false } = {}): Promise<Endpoint> {
   if (disables) await lockQueues(tx, "exclusive");
@@ -134,7 +129,7 @@ export async function lockEndpoint(tx: Transaction, id: string, { disables = fal
   return readEndpoint(tx, id);
 }
 
-/** Finds whose endpoint it is and in which state. Errors: not_found. */
+/** Errors: not_found webhook_endpoint_not_found. */
 export async function getEndpointState(
   { prisma }: RecordStore,
   id: string,

@@ -1,14 +1,13 @@
 /*
  * webhooks: delivers events to the addresses that apps registered.
  *
- * Nouns:      endpoint (an app's address, its event types, secrets and state), listening endpoint
- *             (one without an address, whose deliveries are fetched), delivery (one event for one endpoint, with the
- *             body that is sent), queue (what one subject has pending for one endpoint), attempt (one request
- *             and its result), lease (one process's right to deliver to an endpoint), endpoint worker (what that
- *             process has under way there), dispatcher (the loop that keeps them going).
- * Invariants: what is committed is delivered at least once and under one webhook-id; of one subject one delivery is
- *             under way at a time; no endpoint waits for another; secrets are shown once and kept sealed; no address
- *             inside the network is called.
+ * Nouns:      endpoint (an app's address, its event types, secrets and state), listening endpoint (one without an
+ *             address; the app fetches its deliveries), delivery (one event for one endpoint), queue (the pending
+ *             deliveries of one subject for one endpoint), attempt (one request and its result), lease (a process's
+ *             right to deliver to an endpoint), endpoint worker (its deliveries under way), dispatcher (the loop).
+ * Invariants: every committed event is delivered at least once, under one webhook-id; deliveries of one subject never
+ *             overlap; no endpoint waits for another; secrets are shown once and stored encrypted; addresses inside the
+ *             network are never called.
  * Never knows: what a school, a person or a group is, who may see what, or why something changed.
  */
 export {
@@ -38,7 +37,7 @@ export {
   lockEndpoint,
   readEndpoint,
 } from "./find-endpoint.ts";
-export type { Endpoint, EndpointPlace } from "./find-endpoint.ts";
+export type { Endpoint, EndpointPosition } from "./find-endpoint.ts";
 export { makeWebhooks } from "./jobs.ts";
 export type { WebhookDeps, WebhookSettings } from "./jobs.ts";
 export {
@@ -55,10 +54,10 @@ export type { Attempt, Delivery, DeliveryState } from "./log.ts";
 export { listDeliveriesOf } from "./of-subject.ts";
 export { recordAttempts } from "./listener/attempts.ts";
 export type { AttemptRules } from "./listener/attempts.ts";
-export { makeListenerIn } from "./listener/make.ts";
+export { makeListenerIn } from "./listener/endpoint.ts";
 export { replayIn } from "./listener/replay.ts";
 export { takeDeliveries } from "./listener/take.ts";
-export type { Taken } from "./listener/take.ts";
+export type { SignedDelivery } from "./listener/take.ts";
 export type { ListenerWaits } from "./listener/waits.ts";
 export { eventTypes } from "./payload.ts";
 export type { EventType } from "./payload.ts";

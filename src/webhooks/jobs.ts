@@ -9,11 +9,11 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeDispatcher } from "./delivery/dispatcher.ts";
 import { dropLeft } from "./drop.ts";
 import { deliveryChannel, fanOut } from "./fan-out.ts";
-import { endListeners } from "./listener/end.ts";
+import { endListeners } from "./listener/endpoint.ts";
 import { makeListenerWaits, type ListenerWaits } from "./listener/waits.ts";
 import { sweepWebhooks } from "./sweep.ts";
 
-/** Units: timeoutMs in milliseconds, retrySeconds in seconds, disableAfterDays and logDays in days of 24 hours. */
+/** Units: days of 24 hours. */
 export type WebhookSettings = {
   timeoutMs: number;
   retrySeconds: readonly number[];
@@ -36,12 +36,7 @@ export type WebhookDeps = {
 
 const fanOutBatch = 2000;
 
-/**
- * Makes the jobs that deliver events to apps, and where requests wait that fetch deliveries; `close` ends their
- * connections.
- *
- * Units: leaseSeconds in seconds.
- */
+/** `waits` holds requests that fetch deliveries; `close` ends their connections. */
 export function makeWebhooks({
   db,
   clock,
@@ -77,7 +72,7 @@ export function makeWebhooks({
       everySeconds: 1,
       wait: (seconds, signal) => (listen(), events.wait(seconds, signal)),
       async run(signal) {
-        // In batches, so that the first events of a large change arrive while the last ones still get their positions.
+        // In batches, so that the first events of a large change are delivered while later ones get their positions.
         await sequenceSome(db, fanOutBatch);
         for (let isMore = true; isMore && !signal.aborted;) {
           const [placed, read] = await Promise.all([sequenceSome(db, fanOutBatch), fanOutSome()]);

@@ -20,7 +20,7 @@ export type Delivery = {
   body: string;
   state: DeliveryState;
   attempts: number;
-  /** Of the first that its subject has pending; those behind it have none. */
+  /** Null for deliveries behind the first of their queue. */
   nextAttemptAt: Date | null;
   createdAt: Date;
   finishedAt: Date | null;
@@ -32,7 +32,7 @@ export type Attempt = {
   durationMs: number;
   status: number | null;
   error: string | null;
-  /** The first bytes of the answer's body, as text. */ answer: string | null;
+  answer: string | null;
 };
 
 const shown = {
@@ -62,18 +62,18 @@ const present = ({ dueAt, ...row }: Row): Delivery => ({
   nextAttemptAt: dueAt,
 });
 
-type DeliveriesAsked = {
+type DeliveryFilter = {
   endpointId: string;
   state?: DeliveryState | undefined;
   limit: number;
-  /** Only those made before the delivery with this id. */
+  /** The last id of the previous page. */
   after?: string | undefined;
 };
 
-/** Lists the deliveries of an endpoint, the newest first. Errors: not_found for an unknown endpoint. */
+/** Newest first. Errors: not_found webhook_endpoint_not_found. */
 export async function listDeliveries(
   db: RecordStore,
-  { endpointId, state, limit, after }: DeliveriesAsked,
+  { endpointId, state, limit, after }: DeliveryFilter,
 ): Promise<Delivery[]> {
   await getEndpointState(db, endpointId);
   const rows = await db.prisma.webhookDelivery.findMany({
@@ -89,7 +89,7 @@ export async function listDeliveries(
   return rows.map(present);
 }
 
-/** Gets one delivery with all its attempts. Errors: not_found. */
+/** Errors: not_found webhook_delivery_not_found. */
 export async function getDelivery(db: RecordStore, id: string): Promise<Delivery & { log: Attempt[] }> {
   const delivery = await findDelivery(db, id);
   const attempts = await db.prisma.webhookAttempt.findMany({
@@ -101,15 +101,10 @@ export async function getDelivery(db: RecordStore, id: string): Promise<Delivery
   return { ...delivery, log: attempts.map((attempt) => ({ ...attempt, answer: text(attempt.answer) })) };
 }
 
-/**
- * Delivers once more, with all its tries and the same webhook-id.
- *
- * Errors: not_found; conflict while the delivery is pending or its endpoint is disabled.
- */
+/** Starts a new series of tries under the same webhook-id. Errors: not_found; conflict if pending or disabled. */
 export const redeliver = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
   withPrismaTransaction(db, (tx) => redeliverIn(tx, id, origin));
 
-/** Delivers once more, in a transaction. Errors: as redelivering. */
 export async function redeliverIn(tx: Transaction, id: string, origin: Origin): Promise<void> {
   await lockQueues(tx, "exclusive");
   const { endpointId, state } = await findDelivery(tx, id);
@@ -120,11 +115,7 @@ export async function redeliverIn(tx: Transaction, id: string, origin: Origin): 
 
 const mostRepeated = 1000;
 
-/**
- * Delivers once more what failed and was made since then; answers how many.
- *
- * Errors: not_found; conflict for a disabled endpoint.
- */
+/** Redelivers what failed and was created since a time; returns the number. Errors: not_found; conflict if disabled. */
 export async function redeliverFailed(
   db: PrismaDb,
   { endpointId, since }: { endpointId: string; since: Date },
@@ -146,17 +137,12 @@ export async function redeliverFailed(
   return repeated;
 }
 
-/**
- * Sends an endpoint an event that stands for no change; answers the id of its delivery.
- *
- * Errors: not_found; conflict for a disabled endpoint.
- */
-export const sendTestEvent = (db: PrismaDb, wanted: TestEvent, origin: Origin): Promise<string> =>
-  withPrismaTransaction(db, (tx) => sendTestEventIn(tx, wanted, origin));
+/** Sends an event that no change caused; returns the delivery's id. Errors: not_found; conflict if disabled. */
+export const sendTestEvent = (db: PrismaDb, event: TestEvent, origin: Origin): Promise<string> =>
+  withPrismaTransaction(db, (tx) => sendTestEventIn(tx, event, origin));
 
 type TestEvent = { endpointId: string; eventType: EventType };
 
-/** Sends a test event, in a transaction; answers the id of its delivery. Errors: as sending it. */
 export async function sendTestEventIn(
   tx: Transaction,
   { endpointId, eventType }: TestEvent,
@@ -214,14 +200,13 @@ async function repeatIn(tx: Transaction, { endpointId, ids }: Repetition, origin
   return deliveries;
 }
 
-/** The client id of an endpoint that is not disabled. */
 async function getUsableOwner(tx: RecordStore, endpointId: string): Promise<string> {
   const { clientId, state } = await getEndpointState(tx, endpointId);
   if (state === "DISABLED") throw disabled();
   return clientId;
 }
 
-/** Errors: not_found for what no delivery can have. */
+/** Errors: not_found if no delivery can have this id. */
 export function readDeliveryId(id: string): bigint {
   if (!/^\d{1,18}$/.test(id)) throw deliveryNotFound();
   return BigInt(id);

@@ -36,12 +36,12 @@ const bare = {
 const either = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
   CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
 
-/** The body of an event, over a row `e` of app_event. */
+/** SQL: the body of the event in row `e` of app_event. */
 export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(either), " ")} END)` as JsonSql<
   PersonEvent | GroupEvent | SchoolEvent
 >;
 
-/** Makes the body of a test event: the form of a real one, with an id that belongs to nobody. */
+/** The form of a real event, with an id that belongs to nobody. */
 export function makeTestPayload(type: EventType, id: string): string {
   const payloads: { person: PersonEvent; group: GroupEvent; school: SchoolEvent } = {
     person: { event: "person", action: "update", updatedProperties: ["name"], personId: id },

@@ -8,28 +8,27 @@ const locks = {
 };
 
 /**
- * Lets this transaction change queues. What one subject has pending for one endpoint is a queue; only its first has a
- * time when it is due, so that a search for what is due never reads what waits behind it.
- *
- * Shape:  `shared` is for recording results, which take a first away and promote the next; `exclusive` for all else. So
- *         nothing is appended to a queue that is being emptied, and none is left without its first; an index refuses a
- *         second one.
- * Errors: those of the database, a lock timeout included.
+ * Lets the transaction change queues. A queue is what one subject has pending for one endpoint; only its first delivery
+ * has a due time, so that searches for due deliveries skip the rest. Recording results, which removes the first and
+ * promotes the next, takes `shared`; all else takes `exclusive`, so that no queue is left without its first.
  */
 export async function lockQueues(tx: Queryable, mode: keyof typeof locks): Promise<void> {
   await run(tx, locks[mode], {});
 }
 
+/** SQL that commits without waiting for the disk. After a database crash, some events may be sent again. */
+export const asynchronous = sql`(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL`;
+
 type Delivery = ReturnType<typeof table<"webhookDelivery">>;
 
-/** SQL: whether a delivery is due, is the first of its queue, or waits behind it. Worded as the index for it is. */
+// The same conditions as the partial indexes.
 export const isDue = (d: Delivery, at: Part): Sql => sql`${d.dueAt} > '-infinity' AND ${d.dueAt} <= ${at}`;
 export const isFirst = (d: Delivery): Sql => sql`${d.state} = 'PENDING' AND ${d.dueAt} IS NOT NULL`;
 export const isWaiting = (d: Delivery): Sql => sql`${d.state} = 'PENDING' AND ${d.dueAt} IS NULL`;
 
 const f = table("webhookDelivery", "f");
 
-/** SQL that joins `first.id`, the first of the queue of an endpoint and a subject, without the rows in `taken`. */
+/** SQL that joins the first of a queue as `first`, ignoring rows in `taken`. */
 export const joinFirst = (queue: { endpointId: Sql; subjectId: Sql }, taken?: Sql): Sql => sql`
   LEFT JOIN LATERAL (
     SELECT ${f.id} FROM ${f}
@@ -40,14 +39,10 @@ export const joinFirst = (queue: { endpointId: Sql; subjectId: Sql }, taken?: Sq
 const d = table("webhookDelivery", "d");
 const n = table("webhookDelivery", "n");
 
-// Another process may have been faster. In this form the primary key stays the one way to the row.
+// Another process may have promoted it. This form keeps the primary key as the only access path.
 const stillWaiting = sql`CASE WHEN ${d.dueAt} IS NULL THEN ${d.state} = 'PENDING' ELSE false END`;
 
-/**
- * SQL that makes the next of a queue due, at `at`, where the same statement takes rows away and no first is left.
- *
- * Shape: `taken` names a relation with id, endpoint_id and subject_id of these rows.
- */
+/** SQL that makes the next delivery due in queues that lose their first to `taken` (id, endpoint_id, subject_id). */
 export const promoteNext = (taken: Sql, at: Part): Sql => sql`
   ${update("webhookDelivery", "d", { dueAt: at })}
   FROM (SELECT DISTINCT endpoint_id, subject_id FROM ${taken}) queue

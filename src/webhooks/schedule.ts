@@ -1,13 +1,25 @@
 type Delay = { retrySeconds: readonly number[]; tries: number; retryAfter: string | null; now: Date; random: number };
+type Tries = { attempts: number; attemptsSpent: number };
+type Answer = { status: number; retryAfter?: string | null };
+type Rules = { retrySeconds: readonly number[]; now: Date; random: () => number };
+
+/** The state of a delivery after an answer, or after an error (null). */
+export function chooseOutcome({ attempts, attemptsSpent }: Tries, answer: Answer | null, rules: Rules) {
+  if (answer !== null && answer.status >= 200 && answer.status <= 299)
+    return { state: "DELIVERED", dueAt: null } as const;
+  const { retrySeconds, now, random } = rules;
+  const tries = attempts - attemptsSpent + 1;
+  const dueAt = chooseRetry({ retrySeconds, tries, retryAfter: answer?.retryAfter ?? null, now, random: random() });
+  return { state: dueAt === null ? "FAILED" : "PENDING", dueAt } as const;
+}
 
 const jitter = 0.2;
 
 /**
- * Chooses when a failed delivery is tried again.
+ * Chooses when a failed delivery is tried again; null after the last try.
  *
- * Shape:  `tries` counts from 1; null means the schedule is spent.
- * Units:  schedule in seconds, jittered by a fifth either way with `random` from 0 to 1.
- * Source: openapi/webhooks.yaml; Retry-After, RFC 9110 section 10.2.3: it only lengthens, and up to twice the delay.
+ * Units:  retrySeconds with a jitter of a fifth either way; `random` is from 0 to 1, `tries` counts from 1.
+ * Source: openapi/webhooks.yaml; RFC 9110 section 10.2.3. Retry-After may at most double the delay.
  */
 export function chooseRetry({ retrySeconds, tries, retryAfter, now, random }: Delay): Date | null {
   const due = retrySeconds[tries - 1];
@@ -26,7 +38,7 @@ function readRetryAfter(header: string | null, now: Date): number | null {
 
 const pauseSeconds = { least: 30, most: 1800 };
 
-/** An endpoint that fails rests for as long as it has been failing, within bounds; then one event is tried. */
+/** A failing endpoint pauses for as long as it has been failing, within bounds. */
 export function choosePauseEnd(failingSince: Date, now: Date): Date {
   const failed = (now.getTime() - failingSince.getTime()) / 1000;
   return new Date(now.getTime() + 1000 * Math.min(Math.max(failed, pauseSeconds.least), pauseSeconds.most));

@@ -6,7 +6,7 @@ import { makeSecretText, readSecret, type SigningSecret } from "./signature.ts";
 
 const purposeOf = (id: string): string => `webhook-secret:${id}`;
 
-/** Makes the secret that signs from then on. Its text is answered here and never again. */
+/** Only the result has the secret's text. */
 export async function addSecret(
   { prisma }: RecordStore,
   { endpointId, keys, now }: { endpointId: string; keys: EncryptionKeys; now: Date },
@@ -18,10 +18,10 @@ export async function addSecret(
   return text;
 }
 
-/** A secret as the database holds it, in base64. */
+/** `sealed` in base64. */
 export type SealedSecret = { id: string; sealed: string };
 
-/** Opens a secret; null when none of the keys opens it. */
+/** Null if no key decrypts it. */
 export function openSecret(keys: EncryptionKeys, { id, sealed }: SealedSecret): SigningSecret | null {
   const plain = unseal(keys, purposeOf(id), Buffer.from(sealed, "base64"));
   return plain === null ? null : readSecret(plain.toString());
@@ -34,11 +34,7 @@ const replaceSealed = statement<{ id: string; sealed: Buffer }>(
   ({ id, sealed }) => sql`${update("webhookSecret", "s", { sealed })} WHERE ${s.id} = ${id}`,
 );
 
-/**
- * Encrypts all secrets anew with the first key; answers how many.
- *
- * Errors: throws when none of the keys opens one of them.
- */
+/** Encrypts all secrets with the first key. Throws if no key decrypts one of them. */
 export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {
   const rows = await findRows<{ id: string; sealed: Buffer }>(tx, lockSecrets, {});
   for (const { id, sealed } of rows) {
@@ -49,10 +45,9 @@ export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKey
   return rows.length;
 }
 
-/** Who gets a new secret in place of lost ones. */
 export type ReplacedSecret = { endpointId: string; clientId: string; url: string; secret: string };
 
-/** Gives every endpoint a new secret in place of those that no key opens. They are answered here and never again. */
+/** Replaces all secrets, as part of recovering from lost keys. Only the result has the new ones. */
 export async function replaceLostSecrets(
   tx: RecordStore,
   { keys, now }: { keys: EncryptionKeys; now: Date },

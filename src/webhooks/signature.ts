@@ -3,12 +3,12 @@ import { present } from "../platform/contract-types.ts";
 import type { EventHeaders } from "./contract.ts";
 import type { EventType } from "./payload.ts";
 
-/** A secret as the partner has it, and the key that Standard Webhooks makes of it. */
+/** The partner's text, and the key that Standard Webhooks derives from it. */
 export type SigningSecret = { text: string; key: KeyObject };
 
 const prefix = "whsec_";
 
-/** 256 random bits, written as Standard Webhooks writes secrets. */
+/** 256 random bits in the format of Standard Webhooks. */
 export function makeSecretText(): string {
   return prefix + randomBytes(32).toString("base64");
 }
@@ -17,18 +17,16 @@ export function readSecret(text: string): SigningSecret {
   return { text, key: createSecretKey(text.slice(prefix.length), "base64") };
 }
 
-export type Signed = { messageId: string; eventType: string; isTest: boolean; body: string };
+export type Message = { messageId: string; eventType: string; isTest: boolean; body: string };
 
 /**
- * Makes the headers of one attempt.
+ * Makes the headers of an attempt. `secrets` are the valid ones, newest first: webhook-signature has one signature of
+ * each; X-EP-Signature-Sha256 has room for the oldest only, which receivers know until a rotation's overlap ends.
  *
- * Shape:  `secrets` are the valid ones, the newest first. Standard Webhooks takes a signature of each;
- *         `X-EP-Signature-Sha256` has room for one and stays with the oldest, which receivers know until the overlap of
- *         a rotation is over.
  * Source: openapi/webhooks.yaml; Standard Webhooks 1.0.
  */
 export function makeHeaders(
-  { messageId, eventType, isTest, body }: Signed,
+  { messageId, eventType, isTest, body }: Message,
   secrets: readonly SigningSecret[],
   now: Date,
   traceparent: string | null = null,

@@ -13,10 +13,10 @@ const deleteExpiredSecrets = statement<{ now: Date }>(
   ({ now }) => sql`DELETE FROM ${s} WHERE ${s.expiresAt} <= ${now}`,
 );
 
-type Given = { before: Date; now: Date; after: string };
+type Batch = { before: Date; now: Date; after: string };
 
-// The oldest have the lowest ids, so the first batch shows whether anything is old enough.
-const sweepBatch = statement<Given>(
+// Ids grow with time, so the first batch shows whether anything is old enough.
+const sweepBatch = statement<Batch>(
   ({ before, now, after }) => sql`
   WITH oldest AS (SELECT ${d.id}, ${d.createdAt} FROM ${d} WHERE ${d.id} > ${after} ORDER BY ${d.id} LIMIT ${most}),
   gone AS (
@@ -28,12 +28,7 @@ const sweepBatch = statement<Given>(
   "webhooks.sweep",
 );
 
-/**
- * Removes deliveries after the days they are kept for, and secrets after their overlap.
- *
- * Shape: answers how many deliveries were removed.
- * Units: logDays in days of 24 hours.
- */
+/** Removes old deliveries and expired secrets; returns the number of deliveries. Units: logDays in days of 24 hours. */
 export async function sweepWebhooks(
   db: Pick<Db, "pool">,
   { now, logDays, signal }: { now: Date; logDays: number; signal: AbortSignal },
@@ -45,7 +40,7 @@ export async function sweepWebhooks(
     const after = last;
     ({ gone, last } = await withTransaction(db, async (tx) => {
       await lockQueues(tx, "exclusive");
-      const [batch] = await findRows<{ gone: number; last: string }, Given>(tx, sweepBatch, { before, now, after });
+      const [batch] = await findRows<{ gone: number; last: string }, Batch>(tx, sweepBatch, { before, now, after });
       return batch!;
     }));
   }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Answer, GuardedSender } from "../../platform/outbound/guarded-request.ts";
 import { startSpan, type Span } from "../../platform/telemetry/tracing/index.ts";
-import { chooseRetry } from "../schedule.ts";
+import { chooseOutcome } from "../schedule.ts";
 import { makeHeaders, type SigningSecret } from "../signature.ts";
 import type { Due } from "./due.ts";
 import type { Result } from "./record.ts";
@@ -15,7 +15,7 @@ export type AttemptDeps = {
   retrySeconds: readonly number[];
 };
 
-/** Sends one delivery once. Errors: none; whatever goes wrong is the result. */
+/** Never throws: an error is part of the result. */
 export async function attempt(delivery: Due, { url, secrets }: Target, deps: AttemptDeps): Promise<Result> {
   const at = deps.clock();
   const began = performance.now();
@@ -28,22 +28,11 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
   } catch (thrown) {
     error = describeError(thrown);
   }
-  const isTaken = answer !== null && answer.status >= 200 && answer.status <= 299;
-  span?.end(answer === null ? {} : { "http.response.status_code": answer.status }, !isTaken);
-  const tries = delivery.attempts - delivery.attemptsSpent + 1;
-  const dueAt = isTaken
-    ? null
-    : chooseRetry({
-        retrySeconds: deps.retrySeconds,
-        tries,
-        retryAfter: answer?.retryAfter ?? null,
-        now: deps.clock(),
-        random: deps.random(),
-      });
+  const outcome = chooseOutcome(delivery, answer, { ...deps, now: deps.clock() });
+  span?.end(answer === null ? {} : { "http.response.status_code": answer.status }, outcome.state !== "DELIVERED");
   return {
     id: delivery.id,
-    state: isTaken ? "DELIVERED" : dueAt === null ? "FAILED" : "PENDING",
-    dueAt,
+    ...outcome,
     at,
     durationMs: Math.round(performance.now() - began),
     status: answer?.status ?? null,
@@ -52,7 +41,7 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
   };
 }
 
-/** A child of the request that caused the event, in whichever process that was answered. */
+/** A child span of the request that caused the event, in any process. */
 function startDeliverySpan({ traceparent, messageId, eventType, attempts }: Due): Span | null {
   if (traceparent === null) return null;
   const attributes = {
@@ -63,10 +52,7 @@ function startDeliverySpan({ traceparent, messageId, eventType, attempts }: Due)
   return startSpan("webhook", { kind: "client", parent: traceparent, attributes });
 }
 
-/**
- * The code and the words of a failed connection, as the database can keep them; the first of several tried addresses
- * stands for all.
- */
+/** Code and message, without control characters; of several addresses, the first error. */
 function describeError(thrown: unknown): string {
   const error = thrown instanceof AggregateError && thrown.errors.length > 0 ? (thrown.errors[0] as unknown) : thrown;
   if (!(error instanceof Error)) return "unknown error";

@@ -24,19 +24,18 @@ export type DispatcherDeps = AttemptDeps & {
 
 type Finished = { worker: EndpointWorker; result: Result };
 
-// Results and requests of a few milliseconds share their round trips to the database.
+// A short pause lets results and requests share round trips to the database.
 const roundMs = 4;
 const lookMs = 10;
 const idleSeconds = 1;
 const mostRecorded = 1000;
 
 /**
- * Makes the delivery loop: it leases endpoints, keeps several deliveries of each under way, and records results in
- * batches.
+ * Makes the delivery loop: it leases endpoints, delivers several events of each at a time, and records results in
+ * batches. `run` ends when nothing is due or under way.
  *
- * Shape:  `run` ends when nothing is due and nothing under way.
- * Errors: those of the database. The next run goes on where this one stopped; what was delivered and could not be
- *         recorded while the lease lasted is delivered again, with the same webhook-id.
+ * Errors: those of the database. The next run continues; a delivery whose result could not be recorded during the lease
+ *         is sent again with the same webhook-id.
  */
 export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal): Promise<void> } {
   const { db, clock, wakeUp } = deps;
@@ -49,7 +48,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
   let renewAt = 0;
   let lookAt = 0;
   let hasLooked = false;
-  /** Endpoints may be due beyond those that fit at once. */
+  /** More endpoints may be due than `concurrency` allows. */
   let mayBeMore = false;
   let isStopping = false;
 
@@ -151,7 +150,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
     queue = [...workers.values()].filter((worker) => worker.ready.length > 0);
   }
 
-  /** Starts one delivery of each endpoint in turn, until there is no capacity or nothing left. */
+  /** Starts deliveries, one endpoint after the other, up to `concurrency`. */
   function start(): void {
     while (!isStopping && running < deps.concurrency && clock().getTime() < leasedUntil) {
       const worker = queue.shift();

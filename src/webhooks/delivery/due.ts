@@ -2,7 +2,6 @@ import type { Queryable } from "../../platform/database/db.ts";
 import { fields, findRows, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
 import { isDue } from "../queue.ts";
 
-/** A delivery that is to be sent. */
 export type Due = {
   id: string;
   endpointId: string;
@@ -19,7 +18,6 @@ type Wanted = { endpointId: string; capacity: number };
 
 const d = table("webhookDelivery", "d");
 
-/** What is read of a delivery that is to be sent. */
 export const dueFields = (delivery: typeof d): Sql =>
   fields<Due>({
     id: sql`${delivery.id}::text`,
@@ -33,9 +31,9 @@ export const dueFields = (delivery: typeof d): Sql =>
     traceparent: delivery.traceparent,
   });
 
-type Given = { endpointIds: string[]; capacities: number[]; now: Date; known: readonly string[] };
+type DueQuery = { endpointIds: string[]; capacities: number[]; now: Date; known: readonly string[] };
 
-const selectDue = statement<Given>(
+const selectDue = statement<DueQuery>(
   ({ endpointIds, capacities, now, known }) => sql`
   SELECT ${dueFields(d)}
   FROM unnest(${endpointIds}::uuid[], ${capacities}::int[]) AS wanted (endpoint_id, capacity)
@@ -46,13 +44,13 @@ const selectDue = statement<Given>(
   "webhooks.findDue",
 );
 
-/** Finds what is due for leased endpoints, without what is `known` to be under way. */
+/** Leaves out deliveries that are `known` already. */
 export function findDue(
   db: Queryable,
   { wanted, known, now }: { wanted: readonly Wanted[]; known: readonly string[]; now: Date },
 ): Promise<Due[]> {
   const endpointIds = wanted.map(({ endpointId }) => endpointId);
-  return findRows<Due, Given>(db, selectDue, {
+  return findRows<Due, DueQuery>(db, selectDue, {
     endpointIds,
     capacities: wanted.map(({ capacity }) => capacity),
     now,

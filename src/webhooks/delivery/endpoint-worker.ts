@@ -5,17 +5,17 @@ import type { Due } from "./due.ts";
 import type { LeasedEndpoint } from "./lease.ts";
 import type { Result } from "./record.ts";
 
-/** The deliveries that one process has under way for an endpoint whose lease it holds. */
+/** The deliveries of one endpoint in the process that holds its lease. */
 export type EndpointWorker = Target & {
   id: string;
   clientId: string;
   state: LeasedEndpoint["state"];
-  /** Fetched, not yet started. */
+  /** Fetched, but not started. */
   ready: Due[];
-  /** The ids of what is fetched and not yet recorded. */
+  /** Ids that are fetched and not recorded yet. */
   known: Set<string>;
   running: number;
-  /** The last fetch found fewer than it asked for. */
+  /** The last fetch returned fewer than requested. */
   isDry: boolean;
   isOpen: boolean;
   failures: number;
@@ -26,17 +26,14 @@ export type EndpointWorker = Target & {
 
 const mostAtOnce = 8;
 
-/**
- * How many deliveries an endpoint gets at once: the more it fails, the fewer, so that it takes nothing from the others.
- */
+/** Concurrent deliveries to an endpoint: fewer after failures, so that others are not slowed down. */
 export const capOf = ({ failures }: Pick<EndpointWorker, "failures">): number =>
   Math.max(1, mostAtOnce >> Math.min(failures, 3));
 
-/** How many deliveries may still be fetched ahead. */
+/** How many deliveries may be fetched ahead. */
 export const capacityOf = (worker: EndpointWorker): number =>
   (worker.failures > 0 ? capOf(worker) : 4 * mostAtOnce) - worker.known.size;
 
-/** Makes the worker of an endpoint whose lease was taken. */
 export function openWorker(endpoint: LeasedEndpoint, keys: EncryptionKeys): EndpointWorker {
   const worker = {
     id: endpoint.id,
@@ -51,20 +48,24 @@ export function openWorker(endpoint: LeasedEndpoint, keys: EncryptionKeys): Endp
   return refresh(worker, endpoint, keys);
 }
 
-type Kept = Omit<EndpointWorker, keyof Fresh>;
-type Fresh = Target & Pick<EndpointWorker, "state" | "isOpen" | "failures" | "failingSince">;
+type Session = Omit<EndpointWorker, keyof Configured>;
+type Configured = Target & Pick<EndpointWorker, "state" | "isOpen" | "failures" | "failingSince">;
 
-/** Takes over what may have been changed meanwhile: address, secrets, state. */
-export function refresh(worker: Kept & Partial<Fresh>, endpoint: LeasedEndpoint, keys: EncryptionKeys): EndpointWorker {
+/** Applies the endpoint's current address, secrets and state. */
+export function refresh(
+  worker: Session & Partial<Configured>,
+  endpoint: LeasedEndpoint,
+  keys: EncryptionKeys,
+): EndpointWorker {
   const isOpen = endpoint.state === "ACTIVE" || (endpoint.state === "PAUSED" && endpoint.isResumable);
   const health = worker.isHealthChanged ? {} : { failures: endpoint.failures, failingSince: endpoint.failingSince };
-  // Without a secret that opens, the attempts of this endpoint fail and say so; those of others go on.
+  // If no secret can be decrypted, only this endpoint's attempts fail.
   const secrets = endpoint.secrets.map((sealed) => openSecret(keys, sealed)).filter((secret) => secret !== null);
-  const fresh = { url: new URL(endpoint.url), secrets, state: endpoint.state, isOpen };
-  return Object.assign(worker, fresh, health) as EndpointWorker;
+  const configured = { url: new URL(endpoint.url), secrets, state: endpoint.state, isOpen };
+  return Object.assign(worker, configured, health) as EndpointWorker;
 }
 
-/** Counts a result for or against the endpoint; a 410 at the last try means that it is gone. */
+/** Counts a result. A 410 at the last try means that the endpoint is gone. */
 export function classify(worker: EndpointWorker, { state, status, at }: Result): void {
   if (state === "DELIVERED") {
     if (worker.failures === 0) return;
@@ -77,7 +78,7 @@ export function classify(worker: EndpointWorker, { state, status, at }: Result):
   worker.isHealthChanged = true;
 }
 
-/** Forgets what is fetched and not started. */
+/** Drops deliveries that are not started. */
 export function dropReady(worker: EndpointWorker): void {
   for (const { id } of worker.ready.splice(0)) worker.known.delete(id);
 }

@@ -7,11 +7,7 @@ import { recordHealth } from "./record.ts";
 
 const failuresBeforePause = 20;
 
-/**
- * Chooses the state of an endpoint after its last results; null: as it is.
- *
- * Units: disableAfterDays in days of 24 hours.
- */
+/** The state that the last results call for; null for no change. Units: disableAfterDays in days of 24 hours. */
 export function chooseState(
   { state, failures, failingSince, isGone }: EndpointWorker,
   { now, disableAfterDays }: { now: Date; disableAfterDays: number },
@@ -32,7 +28,7 @@ const messages = {
   DISABLED: "a webhook endpoint is disabled",
 };
 
-/** Records the failures of endpoints, and pauses, resumes or disables those that call for it. */
+/** Records failures, and pauses, resumes or disables endpoints. */
 export async function updateHealth(workers: readonly EndpointWorker[], deps: Deps): Promise<void> {
   const changed = workers.filter((worker) => worker.isHealthChanged && worker.isOpen);
   for (const worker of workers) worker.isHealthChanged = false;
@@ -53,7 +49,7 @@ export async function updateHealth(workers: readonly EndpointWorker[], deps: Dep
   }
 }
 
-/** Not that of an endpoint that was paused by its partner meanwhile. */
+/** The reason excludes an endpoint that its partner has paused meanwhile. */
 async function prolongPause({ prisma }: PrismaDb, id: string, resumeAt: Date | null): Promise<void> {
   await prisma.webhookEndpoint.updateMany({ where: { id, reason: "failing" }, data: { resumeAt } });
 }

@@ -1,9 +1,8 @@
 import type { Queryable } from "../../platform/database/db.ts";
 import { fields, findRows, run, sql, statement, table, update, type Part } from "../../platform/database/sql.ts";
-import { isDue } from "../queue.ts";
+import { asynchronous, isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 
-/** An endpoint as its worker needs it. */
 export type LeasedEndpoint = {
   id: string;
   clientId: string;
@@ -12,25 +11,18 @@ export type LeasedEndpoint = {
   isResumable: boolean;
   failures: number;
   failingSince: Date | null;
-  /** The valid ones, the newest first. */
+  /** Valid secrets, newest first. */
   secrets: SealedSecret[];
 };
 
-/** Who takes leases, and until when. */
 export type Holder = { holder: string; now: Date; until: Date };
-
-/**
- * SQL that lets this statement commit without waiting for the disk. After a crash of the database the last moments may
- * be missing: then something is sent again, with the same webhook-id.
- */
-export const asynchronous = sql`(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL`;
 
 const w = table("webhookEndpoint", "w");
 const due = table("webhookEndpoint", "due");
 const d = table("webhookDelivery", "d");
 const s = table("webhookSecret", "s");
 
-/** SQL: the secrets of the endpoint `w` that are valid at a time, the newest first. */
+/** SQL: the valid secrets of endpoint `w`, newest first. */
 export const secretsAt = (now: Part) => sql`
   (SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'sealed', encode(${s.sealed}, 'base64'))
      ORDER BY ${s.createdAt} DESC, ${s.expiresAt} DESC NULLS FIRST), '[]')
@@ -71,26 +63,23 @@ const extendLeases = statement<Holder & { ids: readonly string[] }>(
   "webhooks.renew",
 );
 
-const giveBack = statement<{ holder: string; ids: readonly string[] }>(
+const returnLeases = statement<{ holder: string; ids: readonly string[] }>(
   ({ holder, ids }) => sql`
   ${update("webhookEndpoint", "w", { leasedBy: sql`NULL`, leasedUntil: sql`NULL` })}
   WHERE ${w.leasedBy} = ${holder} AND ${w.id} = ANY (${ids}::uuid[]) AND ${asynchronous}`,
   "webhooks.release",
 );
 
-/**
- * Takes endpoints for which something is due: no other process delivers to them until the lease is over or given back.
- */
+/** Leases endpoints with due deliveries: until the lease ends, no other process delivers to them. */
 export function lease(db: Queryable, held: Holder, limit: number): Promise<LeasedEndpoint[]> {
   return findRows<LeasedEndpoint, Holder & { limit: number }>(db, takeLeases, { ...held, limit });
 }
 
-/** Holds leases for longer; those that are missing in the answer are lost. */
+/** Extends leases; those missing from the result are lost. */
 export function renew(db: Queryable, held: Holder, ids: readonly string[]): Promise<LeasedEndpoint[]> {
   return findRows<LeasedEndpoint, Holder & { ids: readonly string[] }>(db, extendLeases, { ...held, ids });
 }
 
-/** Gives leases back before they are over. */
 export async function release(db: Queryable, holder: string, ids: readonly string[]): Promise<void> {
-  await run(db, giveBack, { holder, ids });
+  await run(db, returnLeases, { holder, ids });
 }

@@ -1,13 +1,11 @@
 import { withTransaction, type Db, type Queryable } from "../../platform/database/db.ts";
 import { insert, run, sql, statement, table, update } from "../../platform/database/sql.ts";
-import { lockQueues, promoteNext } from "../queue.ts";
-import { asynchronous } from "./lease.ts";
+import { asynchronous, lockQueues, promoteNext } from "../queue.ts";
 
-/** What came of one attempt. */
+/** The result of an attempt; `dueAt` is null unless the delivery is still pending. */
 export type Result = {
   id: string;
   state: "DELIVERED" | "PENDING" | "FAILED";
-  /** Of what is still pending. */
   dueAt: Date | null;
   at: Date;
   durationMs: number;
@@ -19,8 +17,9 @@ export type Result = {
 const d = table("webhookDelivery", "d");
 const w = table("webhookEndpoint", "w");
 
-// What another process delivered meanwhile stays delivered; what was dropped because the endpoint was disabled stays
-// dropped; a redelivery that was asked for meanwhile waits for its turn.
+// Meanwhile another process may have delivered it, its endpoint may be disabled (then it stays dropped), or a
+// redelivery
+// may be requested (then it waits for its turn).
 const recordResults = statement<{ results: string; now: Date }>(
   ({ results, now }) => sql`
   WITH result AS MATERIALIZED (
@@ -55,7 +54,7 @@ const recordResults = statement<{ results: string; now: Date }>(
   "webhooks.record",
 );
 
-/** Records many attempts in one statement; where a delivery is finished, the next of its subject becomes due. */
+/** Records attempts in one statement. After a finished delivery the next one of its subject becomes due. */
 export async function record(db: Pick<Db, "pool">, results: readonly Result[], now: Date): Promise<void> {
   await withTransaction(db, async (tx) => {
     await lockQueues(tx, "shared");
@@ -73,7 +72,7 @@ const recordFailures = statement<{ holder: string; healths: string }>(
   "webhooks.recordHealth",
 );
 
-/** Records the failures of endpoints, of those that the holder still leases. */
+/** Skips endpoints whose lease the holder has lost. */
 export async function recordHealth(db: Queryable, holder: string, healths: readonly Health[]): Promise<void> {
   await run(db, recordFailures, { holder, healths: JSON.stringify(healths) });
 }

@@ -2,14 +2,12 @@ import type { PrismaDb } from "../../platform/database/db.ts";
 import { record, type Result } from "../delivery/record.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
 import { deliveryNotFound, readDeliveryId } from "../log.ts";
-import { chooseRetry } from "../schedule.ts";
+import { chooseOutcome } from "../schedule.ts";
 
-/** What came of a delivery that was fetched. Units: durationMs in milliseconds. */
 export type ReportedAttempt = { deliveryId: string; durationMs: number; status: number | null; error: string | null };
 
 type Outcome = "delivered" | "failed";
-type Reported = { endpointId: string; attempts: readonly ReportedAttempt[] };
-/** Units: retrySeconds in seconds. */
+type Report = { endpointId: string; attempts: readonly ReportedAttempt[] };
 export type AttemptRules = {
   now: Date;
   retrySeconds: readonly number[];
@@ -18,15 +16,13 @@ export type AttemptRules = {
 };
 
 /**
- * Records and counts what came of deliveries that were fetched from a listening endpoint.
+ * Records the results of fetched deliveries. A result of a finished delivery changes nothing.
  *
- * Shape:  what is told of a delivery that is finished changes nothing, so that none has more attempts than others.
- * Units:  retrySeconds in seconds.
- * Errors: not_found for an endpoint that is unknown, has ended or has an address, and for a delivery of another one.
+ * Errors: not_found if the endpoint is unknown, has ended or has an address, and for deliveries of other endpoints.
  */
 export async function recordAttempts(
   db: PrismaDb,
-  { endpointId, attempts }: Reported,
+  { endpointId, attempts }: Report,
   { now, retrySeconds, random, count }: AttemptRules,
 ): Promise<void> {
   const listening = await db.prisma.webhookEndpoint.findUnique({
@@ -34,22 +30,19 @@ export async function recordAttempts(
     select: { clientId: true, listensUntil: true },
   });
   if (listening === null || listening.listensUntil === null) throw endpointNotFound();
-  const reported = new Map(attempts.map((one) => [readDeliveryId(one.deliveryId), one]));
+  const reported = new Map(attempts.map((result) => [readDeliveryId(result.deliveryId), result]));
   const rows = await db.prisma.webhookDelivery.findMany({
     where: { endpointId, id: { in: [...reported.keys()] } },
     select: { id: true, state: true, attempts: true, attemptsSpent: true },
   });
   if (rows.length < reported.size) throw deliveryNotFound();
   const pending = rows.filter(({ state }) => state === "PENDING");
-  const results = pending.map(({ id: rowId, attempts: before, attemptsSpent }): Result => {
+  const results = pending.map(({ id: rowId, ...delivery }): Result => {
     const { deliveryId: id, durationMs, status, error } = reported.get(rowId)!;
-    const isTaken = status !== null && status >= 200 && status <= 299;
-    const tries = before - attemptsSpent + 1;
-    const dueAt = isTaken ? null : chooseRetry({ retrySeconds, tries, retryAfter: null, now, random: random() });
+    const answer = status === null ? null : { status };
     return {
       id,
-      state: isTaken ? "DELIVERED" : dueAt === null ? "FAILED" : "PENDING",
-      dueAt,
+      ...chooseOutcome(delivery, answer, { now, retrySeconds, random }),
       at: new Date(now.getTime() - durationMs),
       durationMs,
       status,
@@ -61,5 +54,5 @@ export async function recordAttempts(
   for (const { state } of results) count(state === "DELIVERED" ? "delivered" : "failed", listening.clientId);
 }
 
-/** Words as the database can keep them. */
+/** Removes what the database cannot store. */
 const readable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ").toWellFormed();

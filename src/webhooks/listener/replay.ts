@@ -7,15 +7,15 @@ import { endpointNotFound } from "../find-endpoint.ts";
 import { deliveryNotFound, readDeliveryId } from "../log.ts";
 import { joinFirst, lockQueues } from "../queue.ts";
 
-type Copying = { endpointId: string; clientId: string; deliveryId: string | null; last: number; now: Date };
+type Copy = { endpointId: string; clientId: string; deliveryId: string | null; last: number; now: Date };
 
 const d = table("webhookDelivery", "d");
 const w = table("webhookEndpoint", "w");
 const waiting = table("webhookDelivery", "waiting");
 
-// The newest of each endpoint are read by index. A copy is as old as what it was made of, and is kept no longer. What
-// waits here already is not copied: otherwise each request could add a hundred.
-const copyDeliveries = statement<Copying>(
+// An index gives the newest of each endpoint. A copy has the age of its original, so it is swept at the same time.
+// Deliveries that wait here already are not copied: otherwise each request could add a hundred.
+const copyDeliveries = statement<Copy>(
   ({ endpointId, clientId, deliveryId, last, now }) => sql`
   WITH newest AS (
     SELECT d.* FROM ${w} CROSS JOIN LATERAL (
@@ -51,10 +51,9 @@ const copyDeliveries = statement<Copying>(
 export type Replay = { endpointId: string; deliveryId?: string | undefined; last?: number | undefined };
 
 /**
- * Sends a listening endpoint what the app got before, under the same webhook-id; answers how many deliveries.
+ * Copies deliveries of the app to a listening endpoint, under the same webhook-id. Returns their number.
  *
- * Errors: not_found for an endpoint that is unknown or has an address, and for a delivery of another app or none;
- *         conflict for a disabled endpoint.
+ * Errors: not_found for endpoints with an address and deliveries of other apps; conflict if the endpoint is disabled.
  */
 export async function replayIn(
   tx: Transaction,
@@ -70,15 +69,14 @@ export async function replayIn(
   if (endpoint.state === "DISABLED") throw disabled();
   const { clientId } = endpoint;
   if (deliveryId !== undefined) await refuseOther(tx, clientId, deliveryId);
-  const asked = { endpointId, clientId, deliveryId: deliveryId ?? null, last: last ?? 1, now: origin.at };
-  const deliveries = await run(tx, copyDeliveries, asked);
+  const copy = { endpointId, clientId, deliveryId: deliveryId ?? null, last: last ?? 1, now: origin.at };
+  const deliveries = await run(tx, copyDeliveries, copy);
   const detail = { endpointId, deliveries };
   await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail });
   await tx.query(`NOTIFY ${deliveryChannel}`);
   return deliveries;
 }
 
-/** Errors: not_found for a delivery of another app, or none. */
 async function refuseOther({ prisma }: Transaction, clientId: string, deliveryId: string): Promise<void> {
   const id = readDeliveryId(deliveryId);
   const found = await prisma.webhookDelivery.findUnique({ where: { id }, select: { endpointId: true } });

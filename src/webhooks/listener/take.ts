@@ -2,12 +2,12 @@ import type { Db, Queryable } from "../../platform/database/db.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { fields, findRows, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { dueFields, type Due } from "../delivery/due.ts";
-import { asynchronous, secretsAt } from "../delivery/lease.ts";
+import { secretsAt } from "../delivery/lease.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
-import { isDue } from "../queue.ts";
+import { asynchronous, isDue } from "../queue.ts";
 import { openSecret, type SealedSecret } from "../secret.ts";
 import { makeHeaders } from "../signature.ts";
-import { listensUntil, takenUntil } from "./listening.ts";
+import { listensUntil } from "./endpoint.ts";
 
 type Listening = { state: "ACTIVE" | "PAUSED" | "DISABLED"; secrets: SealedSecret[] };
 
@@ -23,10 +23,10 @@ const keepListening = statement<{ endpointId: string; now: Date; until: Date }>(
   "webhooks.keepListening",
 );
 
-type Taking = { endpointId: string; now: Date; until: Date; most: number };
+type Fetch = { endpointId: string; now: Date; until: Date; most: number };
 
-// Who fetches at the same time gets others. One that is due stays the first of its queue while it is under way.
-const takeDue = statement<Taking>(
+// Concurrent callers get different deliveries. A fetched delivery stays the first of its queue while it is under way.
+const takeDue = statement<Fetch>(
   ({ endpointId, now, until, most }) => sql`
   ${update("webhookDelivery", "d", { dueAt: until })}
   FROM (
@@ -37,33 +37,32 @@ const takeDue = statement<Taking>(
   "webhooks.takeDue",
 );
 
-/** A delivery as it is to be sent. */
-export type Taken = Due & { headers: Record<string, string> };
+export type SignedDelivery = Due & { headers: Record<string, string> };
 
-type Asked = { endpointId: string; most: number; now: Date; keys: EncryptionKeys };
+/** How long a fetched delivery is under way before it is due again. */
+const underWaySeconds = 60;
 
-/**
- * Fetches what is due at a listening endpoint and says when the endpoint ends.
- *
- * Errors: not_found for an endpoint that is unknown, has ended or has an address.
- */
+/** Extends the listening endpoint and fetches its due deliveries. Errors: not_found if it ended or has an address. */
 export async function takeDeliveries(
   { pool }: Pick<Db, "pool">,
-  { endpointId, most, now, keys }: Asked,
-): Promise<{ deliveries: Taken[]; listensUntil: Date }> {
+  { endpointId, most, now, keys }: { endpointId: string; most: number; now: Date; keys: EncryptionKeys },
+): Promise<{ deliveries: SignedDelivery[]; listensUntil: Date }> {
   const until = listensUntil(now);
   const listening = await extend(pool, { endpointId, now, until });
   const secrets = listening.secrets.map((sealed) => openSecret(keys, sealed)).filter((secret) => secret !== null);
   if (listening.state !== "ACTIVE" || secrets.length === 0) return { deliveries: [], listensUntil: until };
-  const found = await findRows<Due, Taking>(pool, takeDue, { endpointId, now, until: takenUntil(now), most });
+  const dueAgain = new Date(now.getTime() + underWaySeconds * 1000);
+  const found = await findRows<Due, Fetch>(pool, takeDue, { endpointId, now, until: dueAgain, most });
   const deliveries = found
     .sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)))
     .map((delivery) => ({ ...delivery, headers: makeHeaders(delivery, secrets, now) }));
   return { deliveries, listensUntil: until };
 }
 
-async function extend(db: Queryable, given: { endpointId: string; now: Date; until: Date }): Promise<Listening> {
-  const [found] = await findRows<Listening, typeof given>(db, keepListening, given);
+type Extension = { endpointId: string; now: Date; until: Date };
+
+async function extend(db: Queryable, extension: Extension): Promise<Listening> {
+  const [found] = await findRows<Listening, Extension>(db, keepListening, extension);
   if (found === undefined) throw endpointNotFound();
   return found;
 }

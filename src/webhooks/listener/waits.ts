@@ -5,16 +5,12 @@ import { findRows, sql, statement, table } from "../../platform/database/sql.ts"
 import { makeWakeUp, type WakeUp } from "../../platform/jobs/wake-up.ts";
 import { isDue } from "../queue.ts";
 
-/** The requests of one process that wait for deliveries. */
+/** Requests of this process that wait for deliveries. */
 export type ListenerWaits = {
-  /** Woken by every notification that there is something to deliver. */
+  /** Wakes on each notification of new deliveries. */
   wakeUp: WakeUp;
-  /**
-   * Waits until something is due at an endpoint; answers false when the time is over, another request waits for the
-   * endpoint, or the caller leaves.
-   */
+  /** Resolves to false on timeout, when another request waits for the endpoint, or when the caller disconnects. */
   wait(endpointId: string, seconds: number, caller: Pick<Caller, "hasLeft" | "onLeave">): Promise<boolean>;
-  /** Ends all waiting, for good. */
   close(): void;
 };
 
@@ -28,15 +24,10 @@ const selectDue = statement<{ ids: readonly string[]; now: Date }>(
   "webhooks.findDueListeners",
 );
 
-// For retries, which become due without a notification, and for notifications that were lost.
+// Retries become due without a notification, and notifications can be lost.
 const lookSeconds = 2;
 
-/**
- * Lets requests wait without a connection of the database: one statement looks for all of them, after a notification
- * and now and then.
- *
- * Shape: `listen` is called when the first one waits.
- */
+/** Waiting requests hold no database connection: one statement checks all of them. The first one calls `listen`. */
 export function makeListenerWaits({
   db,
   clock,
@@ -53,15 +44,15 @@ export function makeListenerWaits({
 
   async function look(): Promise<void> {
     const ids = [...waiting.keys()];
-    type Given = { ids: readonly string[]; now: Date };
-    const due = await findRows<{ id: string }, Given>(db.pool, selectDue, { ids, now: clock() });
+    type DueQuery = { ids: readonly string[]; now: Date };
+    const due = await findRows<{ id: string }, DueQuery>(db.pool, selectDue, { ids, now: clock() });
     for (const { id } of due) waiting.get(id)?.(true);
   }
 
   async function lookOn(): Promise<void> {
     isLooking = true;
     while (waiting.size > 0 && !closing.signal.aborted) {
-      // A database that cannot be reached is asked again; those who wait go when their time is over.
+      // Tries again if the database cannot be reached; requests end by their own timeout.
       await look().catch(() => undefined);
       if (waiting.size > 0) await wakeUp.wait(lookSeconds, closing.signal);
     }

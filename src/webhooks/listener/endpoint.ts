@@ -1,0 +1,65 @@
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../../platform/database/db.ts";
+import type { Origin } from "../../events/index.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { AppError } from "../../platform/errors.ts";
+import { checkTypes, insertEndpoint, lockEndpointsOf, removeDeliveries, removeEndpointIn } from "../endpoint.ts";
+import type { EventType } from "../payload.ts";
+
+/** A placeholder: no request is ever sent there. */
+const listenerUrl = "about:listener";
+const mostOfApp = 5;
+const idleSeconds = 900;
+
+/** When a listening endpoint ends if no more deliveries are fetched. */
+export const listensUntil = (now: Date): Date => new Date(now.getTime() + idleSeconds * 1000);
+
+const w = table("webhookEndpoint", "w");
+
+type Count = { clientId: string; now: Date };
+
+const countListeners = statement<Count>(
+  ({ clientId, now }) => sql`
+  SELECT count(*)::int AS count FROM ${w} WHERE ${w.clientId} = ${clientId} AND ${w.listensUntil} > ${now}`,
+  "webhooks.countListeners",
+);
+
+export type NewListener = { clientId: string; eventTypes: readonly EventType[] };
+
+/** Only the result has the secret. Errors: not_found app_not_found; conflict webhook_listener_limit. */
+export async function makeListenerIn(
+  tx: Transaction,
+  { clientId, eventTypes: types }: NewListener,
+  context: { origin: Origin; keys: EncryptionKeys },
+): Promise<{ id: string; secret: string }> {
+  const now = context.origin.at;
+  const eventTypes = checkTypes(types);
+  await lockEndpointsOf(tx, clientId);
+  const [found] = await findRows<{ count: number }, Count>(tx, countListeners, { clientId, now });
+  if (found!.count >= mostOfApp) throw tooMany();
+  return insertEndpoint(tx, { clientId, eventTypes, url: listenerUrl, listensUntil: listensUntil(now) }, context);
+}
+
+const tooMany = (): AppError =>
+  new AppError(
+    "conflict",
+    "webhook_listener_limit",
+    `The app has ${mostOfApp} listening endpoints already; end one, or continue it`,
+  );
+
+/** Deletes listening endpoints that have ended, with their deliveries. */
+export async function endListeners(db: PrismaDb, { now, signal }: { now: Date; signal: AbortSignal }): Promise<void> {
+  const ended = await db.prisma.webhookEndpoint.findMany({
+    where: { listensUntil: { lte: now } },
+    select: { id: true },
+    take: 1000,
+  });
+  for (const { id } of ended) {
+    if (signal.aborted) return;
+    await withPrismaTransaction(db, (tx) => removeEndpointIn(tx, id, { at: now })).catch((error: unknown) => {
+      // Another process removed it first.
+      if (!(error instanceof AppError && error.kind === "not_found")) throw error;
+    });
+    await removeDeliveries(db, [id]);
+  }
+}
