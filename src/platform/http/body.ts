@@ -1,8 +1,8 @@
 import express, { type Request, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
+import { resolve, type OpenApiDocument, type Operation, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
-import { makeSchemaChecks, type Fault, type Place } from "./validator-library.ts";
+import { makeSchemaChecks, type Fault } from "./schema-checks.ts";
 
 const jsonType = "application/json";
 const fileType = "application/octet-stream";
@@ -15,9 +15,9 @@ const parse: RequestHandler = express.json({ limit, strict: false });
  *
  * Errors: throws at creation for any other kind of body.
  */
-export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
+export function makeBodyReader(document: OpenApiDocument): (operation: Operation) => RequestHandler | null {
   const { json } = makeSchemaChecks(document);
-  return ({ operation }) => {
+  return (operation) => {
     const { requestBody } = operation;
     if (requestBody === undefined) return null;
     const types = Object.keys(requestBody.content ?? {});
