@@ -77,7 +77,7 @@ const described = (text: string) => text.replace(/[^\w./-]/g, "?").slice(0, 80);
 
 function describe({ instancePath, message = "is not as described", params }: Fault): string {
   const at = instancePath.replace(/^\/value/, "").slice(1);
-  const unknown = params?.["additionalProperty"];
+  const unknown = params["additionalProperty"];
   if (typeof unknown === "string")
     return `The body has an unknown property: ${described(at === "" ? unknown : `${at}/${unknown}`)}.`;
   return `${at === "" ? "The body" : `The property ${described(at)}`} ${message}.`;

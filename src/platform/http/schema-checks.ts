@@ -2,7 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { OpenApiDocument } from "./document.ts";
 
-export type Fault = Pick<ErrorObject, "instancePath" | "keyword" | "message" | "params">;
+export type Fault = Pick<
+  ErrorObject<string, Record<string, unknown>>,
+  "instancePath" | "keyword" | "message" | "params"
+>;
 /** Returns what is wrong with a value. */
 export type Check = (value: unknown) => Fault[] | null;
 type SchemaChecks = {
