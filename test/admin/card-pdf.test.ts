@@ -78,7 +78,7 @@ test("the PIN stands on the card where the school has it printed there, and then
 
 test("cards are printed in English too", async () => {
   const { pages } = readPdf(await drawCards(makeJob(1, { language: "en" }), now));
-  for (const text of ["Class 5a", "User name", "Password", "Scan with the camera", "Sign in: https:"])
+  for (const text of ["Class 5a", "Username", "Password", "Scan with the camera", "Sign in: https:"])
     expect(pages[0]).toContain(text);
   expect(pages[1]).toContain("For the teacher only");
   for (const text of ["Klasse", "Passwort", "Anmelden"]) expect(pages.join()).not.toContain(text);

@@ -117,14 +117,14 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
 
   await page.goto(`${at}/apps/${clientId}`);
   await page.getByRole("link", { name: "Grant this app" }).click();
-  await page.getByLabel("Everybody at the school").check();
+  await page.getByLabel("Everyone at the school").check();
   await page.locator("input[name=sync]").check();
-  await page.getByText("Choose the groups that the app sees").click();
+  await page.getByText("Select the groups that the app can see").click();
   await page.locator("input[name=syncedGroup]").first().check();
-  await page.getByRole("button", { name: "Show the preview" }).click();
-  await page.getByText("25 pupils").first().waitFor();
+  await page.getByRole("button", { name: "Show preview" }).click();
+  await page.getByText("25 students").first().waitFor();
   await look(page, "dry-run");
-  await page.getByRole("button", { name: "Grant it like this" }).click();
+  await page.getByRole("button", { name: "Confirm the grant" }).click();
   await page.getByText("The grant has been changed.").waitFor();
   await page.goto(`${at}/apps/${clientId}/view`);
   await look(page, "app-view");

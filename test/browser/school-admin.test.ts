@@ -61,16 +61,16 @@ test.each(looks)("a school admin grants an app after a dry run and finds it in t
   await page.locator(`main a[href$="${clientId}"]`).click();
   await shot("app-before");
   await page.getByRole("link", { name: say("App freigeben", "Grant this app") }).click();
-  await page.getByLabel(say("Alle an der Schule", "Everybody at the school")).check();
+  await page.getByLabel(say("Alle an der Schule", "Everyone at the school")).check();
   await page.locator("input[name=sync]").check();
-  await page.getByText(say("Gruppen wählen, die die App sieht", "Choose the groups that the app sees")).click();
+  await page.getByText(say("Gruppen wählen, die die App sieht", "Select the groups that the app can see")).click();
   await page.locator("input[name=syncedGroup]").first().check();
   await shot("form");
-  await page.getByRole("button", { name: say("Vorschau ansehen", "Show the preview") }).click();
-  await page.getByText(say("Wer sichtbar wird", "Who becomes visible")).click();
+  await page.getByRole("button", { name: say("Vorschau ansehen", "Show preview") }).click();
+  await page.getByText(say("Wer sichtbar wird", "Becoming visible")).click();
   await expect.poll(() => page.getByText("Zoe Probst").isVisible()).toBe(true);
   await shot("preview");
-  await page.getByRole("button", { name: say("So freigeben", "Grant it like this") }).click();
+  await page.getByRole("button", { name: say("So freigeben", "Confirm the grant") }).click();
   await page.getByText(say("Die Freigabe ist geändert.", "The grant has been changed.")).waitFor();
   await shot("app-after");
 

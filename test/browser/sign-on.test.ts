@@ -84,7 +84,7 @@ test("nothing entered is told field by field", async () => {
   await logIn(page, { username: "", password: "" });
   await expect
     .poll(() => page.getByRole("alert").getByRole("link").allTextContents())
-    .toEqual(["Enter your user name.", "Enter your password."]);
+    .toEqual(["Enter your username.", "Enter your password."]);
   await logIn(page, people.student);
   await expectHeading(page, "May Lernapp see your data?");
 });

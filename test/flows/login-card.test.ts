@@ -115,7 +115,7 @@ test("a revoked card, an unknown one, and one whose person is gone sign nobody i
     await open().open(url!),
     await open().open("/card/unknown"),
   ])
-    expect([shown.status, headingOf(shown)]).toEqual([404, "This card is not valid any more"]);
+    expect([shown.status, headingOf(shown)]).toEqual([404, "This card is no longer valid"]);
   expect(await isSignedIn(browser)).toBe(false);
   const gone = await makeCard(person);
   await admin.call("POST", `/people/${person}/soft-deletion`);
@@ -133,7 +133,7 @@ test("a person who is blocked, and one who holds a staff role, do not sign in by
   const shown = await Promise.all(cards.map(({ url }) => open().open(url!)));
   expect(shown.map((page) => [page.status, headingOf(page)])).toEqual([
     [403, "Your account is blocked"],
-    [404, "This card is not valid any more"],
+    [404, "This card is no longer valid"],
   ]);
 });
 
@@ -184,14 +184,14 @@ test("outside its hours, networks and grades a card says when and where it works
     return open(from).open(url!);
   };
   const early = await see({ hours: { from: "10:00", to: "13:15", weekdays: [1, 2] } });
-  expect([early.status, headingOf(early)]).toEqual([403, "The card does not work now"]);
+  expect([early.status, headingOf(early)]).toEqual([403, "The card does not work right now"]);
   expect(early.html).toContain("Monday, Tuesday, 10:00 to 13:15");
   const networks = ["192.0.2.0/24"];
   expect((await see({ networks })).status).toBe(200);
-  expect(headingOf(await see({ networks }, "198.51.100.7"))).toBe("The card works at school only");
-  expect(headingOf(await see({ grades: [6] }))).toBe("Not in your class");
+  expect(headingOf(await see({ networks }, "198.51.100.7"))).toBe("The card works only at school");
+  expect(headingOf(await see({ grades: [6] }))).toBe("Not available for your class");
   expect((await see({ grades: [5] })).status).toBe(200);
-  expect(headingOf(await see({ enabled: false }))).toBe("Cards are switched off");
+  expect(headingOf(await see({ enabled: false }))).toBe("Cards are turned off");
 });
 
 test("a PIN is asked for, a wrong one is told, and ten wrong ones in a row end the card", async () => {
@@ -227,7 +227,7 @@ test("guesses at the same time are counted one by one", async () => {
   const page = await thief.open(url!);
   const shown = await Promise.all(Array.from({ length: 12 }, () => thief.submit(page, "/card", { answer: wrong })));
   expect(shown.filter(({ status }) => status === 422)).toHaveLength(4);
-  expect(headingOf(await thief.submit(page, "/card", { answer: picture! }))).toBe("This card is not valid any more");
+  expect(headingOf(await thief.submit(page, "/card", { answer: picture! }))).toBe("This card is no longer valid");
 });
 
 test("the own picture of nine signs in by one tap", async () => {

@@ -141,7 +141,7 @@ describe("a file with faults", () => {
     expect(textOf(faults)).toMatch(/Zeile 4, Feld „id“ Die Nummer steht schon in Zeile 3\./);
     expect(textOf(faults)).toMatch(/Zeile 5 Die Zeile hat nicht so viele Felder/);
     const english = await world.office.open(`${shown.url}/faults?lang=en`);
-    expect(textOf(english)).toMatch(/We do not know this role\..*What to do:/);
+    expect(textOf(english)).toMatch(/Unknown role\..*How to fix it:/);
     expect(await groupsOf(world)).toHaveLength(0);
   });
 

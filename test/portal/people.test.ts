@@ -189,7 +189,7 @@ describe("a person", () => {
     expect(textOf(html)).toMatch(/Bo Müller.*An der Schule.*Klasse 5a.*Verlauf.*Angelegt/);
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).not.toContain("Müller");
     expect(url).not.toContain("Bo");
-    expect((await office.open(`${page}?lang=en`)).html).toContain("Has left the school");
+    expect((await office.open(`${page}?lang=en`)).html).toContain("Mark as left");
   });
 
   test("of another school does not exist, whichever school stands in the address", async () => {

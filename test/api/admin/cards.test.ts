@@ -322,7 +322,7 @@ test("made cards are printed once, by who made them, within ten minutes, and the
   expect(english.headers.get("content-disposition")).toContain("login-cards.pdf");
   const input = Buffer.from(await english.arrayBuffer());
   const words = execFileSync("pdftotext", ["-layout", "-", "-"], { input }).toString();
-  expect([words.includes("User name"), words.includes("Benutzername")]).toEqual([true, false]);
+  expect([words.includes("Username"), words.includes("Benutzername")]).toEqual([true, false]);
   expect((await print(`${(await makeOnce()).printId}?language=fr`)).status).toBe(400);
 
   const late = await makeOnce();

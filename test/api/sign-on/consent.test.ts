@@ -38,8 +38,8 @@ test("the consent shows what the app will get of this person, each thing once, a
   expect(german.match(/Muster/g)).toHaveLength(1);
   expect(german).not.toMatch(/Förderkurs|Gesamtschule Nord/);
   expect(itemsOf(await ask("en", ["openid", "role"]))).toEqual([
-    "Your role: Pupil",
-    "That it is you: A number by which the app recognises you next time.",
+    "Your role: Student",
+    "Your identity: An ID by which the app recognizes you next time.",
   ]);
   const little = await ask("de", ["openid"]);
   expect(little).toContain("Du bist angemeldet als <strong>Bo Muster</strong>");
@@ -72,5 +72,5 @@ test("the consent says what the app does not get, and shows none of it", async (
   expect(german).not.toContain("DE-NI-4712");
   // Who is signed in is said by the service, not by the app.
   expect(german).toContain("Du bist angemeldet als <strong>Ada Beispiel</strong>");
-  expect(await ask("en")).toContain("Stille App does not get this: the address of the school, the state");
+  expect(await ask("en")).toContain("Stille App does not get: the address of the school, the state");
 });

@@ -122,7 +122,7 @@ test("the consent shows the value of each fine scope", async () => {
   expect((await itemsOf("en")).slice(3, 6)).toEqual([
     "Your school’s state: Lower Saxony",
     "Your school’s address: Seestraße 3, 21680 Stade",
-    "The kind of school: Gymnasium",
+    "Your school’s type: Gymnasium",
   ]);
 });
 
