@@ -7,7 +7,7 @@ import { appActor, type AdminDeps, type AdminHandler } from "./handler.ts";
 import { findNames, type Names } from "./names.ts";
 import { answerPage, readPage } from "./page.ts";
 import { readChosen } from "./reached.ts";
-import { readTime } from "./words.ts";
+import { readTime } from "./query.ts";
 
 type Schemas = components["schemas"];
 type Named = Record<string, unknown>;

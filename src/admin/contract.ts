@@ -5,7 +5,7 @@ import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts"
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
 import type { CardSecondStep, SecondFactor, SignInSettings } from "../accounts/index.ts";
 import type { DescribedKey } from "../sign-on/index.ts";
-import type { CardLanguage } from "./card-pdf/words.ts";
+import type { CardLanguage } from "./card-pdf/texts.ts";
 import type { CardSkipReason } from "./card-holders.ts";
 import type { FigureStep, JobRun, Metric, SignOnStep } from "../traffic/index.ts";
 import type { StaffRoleName } from "../staff/index.ts";

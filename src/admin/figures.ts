@@ -10,7 +10,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { reachesOwnApp, refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
-import { readTime } from "./words.ts";
+import { readTime } from "./query.ts";
 
 type Schemas = components["schemas"];
 

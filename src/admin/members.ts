@@ -20,7 +20,7 @@ import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
 import { refuseStale } from "./stale.ts";
 import { getReachedPerson, keepingSchools, keepsRecord, type PersonReach } from "./whose-person.ts";
-import { wordsOf } from "./words.ts";
+import { searchTermsOf } from "./query.ts";
 
 type AdminMember = components["schemas"]["AdminMember"];
 type PersonRole = AdminMember["role"];
@@ -35,7 +35,7 @@ const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, rea
   const found = await listPeople(storeOf(deps.db), {
     groupId,
     hasLogin: query["has-login"],
-    words: wordsOf(query.search),
+    words: searchTermsOf(query.search),
     identifiersOf: keptBy,
     limit: page.take,
     after: page.after,

@@ -24,7 +24,7 @@ import { changePerson, makePresenter, personTag, readPerson } from "./person-rec
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 import { presentViewChanges } from "./view-changes.ts";
 import { keepingSchools } from "./whose-person.ts";
-import { wordsOf } from "./words.ts";
+import { searchTermsOf } from "./query.ts";
 
 const peoplePath = "/admin/v1/people";
 
@@ -46,7 +46,7 @@ const listPeople: AdminHandler<"listPeople"> = async (deps, { query, reach }) =>
     status: query.status,
     role: query.role,
     hasLogin: query["has-login"],
-    words: wordsOf(query.search),
+    words: searchTermsOf(query.search),
     identifiersOf: reach.all ? null : keepingSchools(reach),
     among: reach.all ? null : [...reach.schoolIds],
     limit: page.take,

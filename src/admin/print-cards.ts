@@ -5,7 +5,7 @@ import { signInPath } from "../sign-on/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
 import type { Print } from "./card-pdf/print.ts";
-import { cardWords, type CardLanguage } from "./card-pdf/words.ts";
+import { cardWords, type CardLanguage } from "./card-pdf/texts.ts";
 import type { AdminHandler } from "./handler.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 

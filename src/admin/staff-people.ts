@@ -10,13 +10,13 @@ import type { AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
 import { readPerson } from "./person-record.ts";
 import { presentRole } from "./staff.ts";
-import { wordsOf } from "./words.ts";
+import { searchTermsOf } from "./query.ts";
 
 type Schemas = components["schemas"];
 
 const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, { query, origin }) => {
   const page = readPage(deps, "listStaffPeople", query);
-  const asked = { status: query.status, words: wordsOf(query.search), atNoSchool: true };
+  const asked = { status: query.status, words: searchTermsOf(query.search), atNoSchool: true };
   const found = await listPeople(storeOf(deps.db), { ...asked, limit: page.take, after: page.after });
   const personIds = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, personIds);

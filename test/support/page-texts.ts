@@ -90,7 +90,7 @@ export function checkArea(folder: string, { shared = [], users = [] }: { shared?
     ...[...named(/\bview: "([\w-]+)"/g), ...named(/\.fragment\("([\w-]+)"/g)]
       .filter((name) => !hasTemplate(name, [folder]))
       .map((name) => `no template ${name}`),
-    ...[...named(/\bit\.part\("([\w-]+)"/g)]
+    ...[...named(/\bit\.partial\("([\w-]+)"/g)]
       .filter((name) => !hasTemplate(name, [folder, ...shared]))
       .map((name) => `no template ${name}`),
     ...new Set(

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import { create } from "qrcode";
 import type { Measure } from "./fit.ts";
-import { cardWords } from "./words.ts";
+import { cardWords } from "./texts.ts";
 import { layOutCards, pageSize, type Font, type Part, type PrintJob } from "./layout.ts";
 
 const { resolve } = createRequire(import.meta.url);

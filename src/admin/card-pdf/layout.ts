@@ -1,5 +1,5 @@
 import { fitText, lineHeight, type Measure } from "./fit.ts";
-import { cardWords, type CardLanguage } from "./words.ts";
+import { cardWords, type CardLanguage } from "./texts.ts";
 
 /** What stands on a card. Shape: `secret` is the PIN or picture, for the list of the teacher if not on the card. */
 export type PrintedCard = {

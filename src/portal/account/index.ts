@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { makeArea, take, takePage, type Show, type Visit } from "../frame/index.ts";
+import { makeArea, unwrap, unwrapPage, type PageHandler, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -15,14 +15,14 @@ export const accountPages = makeArea({ folder: import.meta.dirname, texts, page:
   pages.post("/account/sign-out", signOutEverywhere, showAccount);
 });
 
-const ofMe = ({ visitor }: Visit) => ({ personId: visitor.personId });
+const ofMe = ({ visitor }: PageRequest) => ({ personId: visitor.personId });
 
-const showAccount: Show = async (visit) => {
-  const { api, me, t, visitor } = visit;
-  const params = { path: ofMe(visit), query: { limit: most } };
+const showAccount: PageHandler = async (request) => {
+  const { api, me, t, visitor } = request;
+  const params = { path: ofMe(request), query: { limit: most } };
   const [sessions, apps] = await Promise.all([
-    takePage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
-    takePage(api.GET("/admin/v1/people/{personId}/apps", { params })),
+    unwrapPage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
+    unwrapPage(api.GET("/admin/v1/people/{personId}/apps", { params })),
   ]);
   const here = idOfSession(visitor.sessionUid);
   return {
@@ -45,20 +45,20 @@ function idOfSession(uid: string): string {
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-const endSession: Show = async (visit) => {
-  const path = { ...ofMe(visit), sessionId: visit.part("sessionId") };
-  await take(visit.api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params: { path } }));
+const endSession: PageHandler = async (request) => {
+  const path = { ...ofMe(request), sessionId: request.param("sessionId") };
+  await unwrap(request.api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params: { path } }));
   return { to: "/account", done: "sessionEnded" };
 };
 
-const withdrawConsent: Show = async (visit) => {
-  const path = { ...ofMe(visit), clientId: visit.part("clientId") };
-  await take(visit.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path } }));
+const withdrawConsent: PageHandler = async (request) => {
+  const path = { ...ofMe(request), clientId: request.param("clientId") };
+  await unwrap(request.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path } }));
   return { to: "/account", done: "consentWithdrawn" };
 };
 
 /** Ends every session of the person, this one too. */
-const signOutEverywhere: Show = async (visit) => {
-  await take(visit.api.POST("/admin/v1/people/{personId}/sign-out", { params: { path: ofMe(visit) } }));
+const signOutEverywhere: PageHandler = async (request) => {
+  await unwrap(request.api.POST("/admin/v1/people/{personId}/sign-out", { params: { path: ofMe(request) } }));
   return { to: "/" };
 };

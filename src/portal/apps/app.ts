@@ -1,29 +1,29 @@
-import { take, type Shown, type Visit } from "../frame/index.ts";
-import { withheldFrom, wordsOf, type CatalogueApp } from "./words.ts";
+import { unwrap, type PageView, type PageRequest } from "../frame/index.ts";
+import { withheldFrom, wordsOf, type CatalogueApp } from "./grant-texts.ts";
 
-export const pathOf = ({ part }: Visit) => ({ schoolId: part("schoolId"), clientId: part("clientId") });
+export const pathOf = ({ param }: PageRequest) => ({ schoolId: param("schoolId"), clientId: param("clientId") });
 
-export const readApp = (visit: Visit): Promise<CatalogueApp> =>
-  take(
-    visit.api.GET("/admin/v1/schools/{schoolId}/catalogue/{clientId}", {
-      params: { path: pathOf(visit) },
+export const readApp = (request: PageRequest): Promise<CatalogueApp> =>
+  unwrap(
+    request.api.GET("/admin/v1/schools/{schoolId}/catalogue/{clientId}", {
+      params: { path: pathOf(request) },
     }),
   );
 
 /** The address of the page of an app at a school, as it can stand in a link. */
-export const addressOf = (visit: Visit): string => {
-  const { schoolId, clientId } = pathOf(visit);
+export const addressOf = (request: PageRequest): string => {
+  const { schoolId, clientId } = pathOf(request);
   return `/admin/schools/${schoolId}/apps/${encodeURIComponent(clientId)}`;
 };
 
-export async function showApp(visit: Visit): Promise<Shown> {
-  const app = await readApp(visit);
+export async function showApp(request: PageRequest): Promise<PageView> {
+  const app = await readApp(request);
   const model = {
     app,
-    address: addressOf(visit),
-    words: wordsOf(visit),
+    address: addressOf(request),
+    words: wordsOf(request),
     withheld: withheldFrom(app),
-    mayChange: visit.may("putGrant"),
+    mayChange: request.may("putGrant"),
   };
   return { title: app.name, view: "app", model };
 }

@@ -1,18 +1,18 @@
-import { takePage, type Shown, type Visit } from "../frame/index.ts";
-import { wordsOf } from "./words.ts";
+import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
+import { wordsOf } from "./grant-texts.ts";
 
 const granted: Record<string, boolean> = { yes: true, no: false };
 
-export async function listCatalogue(visit: Visit): Promise<Shown> {
-  const { api, query, part, t } = visit;
-  const schoolId = part("schoolId");
+export async function listCatalogue(request: PageRequest): Promise<PageView> {
+  const { api, query, param, t } = request;
+  const schoolId = param("schoolId");
   const [search, chosen, cursor] = [query("search"), query("granted"), query("cursor")];
   const asked = {
     ...(search !== "" && { search }),
     ...(granted[chosen] !== undefined && { granted: granted[chosen] }),
     ...(cursor !== "" && { cursor }),
   };
-  const { items, next } = await takePage(
+  const { items, next } = await unwrapPage(
     api.GET("/admin/v1/schools/{schoolId}/catalogue", {
       params: { path: { schoolId }, query: { limit: 50, ...asked } },
     }),
@@ -24,7 +24,7 @@ export async function listCatalogue(visit: Visit): Promise<Shown> {
     search,
     chosen,
     apps: items,
-    words: wordsOf(visit),
+    words: wordsOf(request),
     more: following && `${address}?${following.toString()}`,
   };
   return { title: t("apps.title"), view: "catalogue", model };

@@ -1,8 +1,8 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { makeChoices, readChosen, Refused, searchOf, take, takePage, takeUnlessDone } from "../frame/index.ts";
-import type { Choices, Gone, Shown, Visit } from "../frame/index.ts";
+import { makeChoices, readChosen, Refused, searchOf, unwrap, unwrapPage, unwrapUnlessDone } from "../frame/index.ts";
+import type { Choices, Redirect, PageView, PageRequest } from "../frame/index.ts";
 import { addressOf, pathOf, readApp } from "./app.ts";
-import { withheldFrom, wordsOf, type CatalogueApp } from "./words.ts";
+import { withheldFrom, wordsOf, type CatalogueApp } from "./grant-texts.ts";
 
 type Settings = AdminSchemas["GrantSettings"];
 type NamedGroup = AdminSchemas["NamedGroup"];
@@ -12,28 +12,28 @@ const roleNames = ["STUDENT", "TEACHER", "OTHER"] as const;
 const route = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 
 /** The form for what a school gives an app, with what was typed or else what is given. */
-export async function showForm(visit: Visit): Promise<Shown> {
-  const [app, groups, tag] = await Promise.all([readApp(visit), listGroups(visit), readTag(visit)]);
-  const isTyped = Object.keys(visit.typed).length > 0;
-  const given = isTyped ? readSettings(visit) : settingsOf(app);
+export async function showForm(request: PageRequest): Promise<PageView> {
+  const [app, groups, tag] = await Promise.all([readApp(request), listGroups(request), readTag(request)]);
+  const isTyped = Object.keys(request.typed).length > 0;
+  const given = isTyped ? readSettings(request) : settingsOf(app);
   const model = {
     app,
     tag,
-    address: addressOf(visit),
+    address: addressOf(request),
     kinds,
     roleNames,
-    words: wordsOf(visit),
+    words: wordsOf(request),
     given,
     hasGroups: groups.length > 0,
-    signOnGroups: choose(visit, "signOnGroup", groups, given.signOn.groupIds ?? []),
-    syncedGroups: choose(visit, "syncedGroup", groups, given.syncedGroupIds),
+    signOnGroups: choose(request, "signOnGroup", groups, given.signOn.groupIds ?? []),
+    syncedGroups: choose(request, "syncedGroup", groups, given.syncedGroupIds),
     withheld: withheldFrom(app),
   };
-  return { title: visit.t("apps.form.title", { app: app.name }), view: "form", model };
+  return { title: request.t("apps.form.title", { app: app.name }), view: "form", model };
 }
 
-function choose(visit: Visit, name: string, groups: readonly NamedGroup[], chosen: readonly string[]): Choices {
-  const search = searchOf(visit, name);
+function choose(request: PageRequest, name: string, groups: readonly NamedGroup[], chosen: readonly string[]): Choices {
+  const search = searchOf(request, name);
   const fold = (text: string) => text.toLocaleLowerCase("de");
   const found = groups.filter((group) => fold(group.name).includes(fold(search)));
   const present = new Set(groups.map(({ id }) => id));
@@ -45,36 +45,36 @@ function choose(visit: Visit, name: string, groups: readonly NamedGroup[], chose
 }
 
 /** What the form does: it is looked at first, then confirmed, or gone back to. */
-export async function changeGrant(visit: Visit): Promise<Shown | Gone> {
-  const step = visit.field("step");
-  if (step === "edit" || step === "search") return showForm(visit);
-  const settings = checkSettings(readSettings(visit));
-  return step === "confirm" ? confirm(visit, settings) : preview(visit, settings);
+export async function changeGrant(request: PageRequest): Promise<PageView | Redirect> {
+  const step = request.field("step");
+  if (step === "edit" || step === "search") return showForm(request);
+  const settings = checkSettings(readSettings(request));
+  return step === "confirm" ? confirm(request, settings) : preview(request, settings);
 }
 
-async function preview(visit: Visit, settings: Settings): Promise<Shown> {
+async function preview(request: PageRequest, settings: Settings): Promise<PageView> {
   const [app, groups, changes] = await Promise.all([
-    readApp(visit),
-    listGroups(visit),
-    take(
-      visit.api.PUT(route, {
-        params: { path: pathOf(visit), query: { "dry-run": true }, header: ifMatch(visit) },
+    readApp(request),
+    listGroups(request),
+    unwrap(
+      request.api.PUT(route, {
+        params: { path: pathOf(request), query: { "dry-run": true }, header: ifMatch(request) },
         body: settings,
       }),
     ),
   ]);
-  const words = wordsOf(visit);
+  const words = wordsOf(request);
   const names = new Map(groups.map(({ id, name }) => [id, name]));
-  const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? visit.t("apps.form.otherGroup"));
+  const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? request.t("apps.form.otherGroup"));
   const { kind, roles = [], groupIds = [] } = settings.signOn;
   const model = {
     app,
     changes: changes ?? [],
-    tag: visit.field("tag"),
-    address: addressOf(visit),
+    tag: request.field("tag"),
+    address: addressOf(request),
     fields: fieldsOf(settings),
     before: {
-      signOn: app.grant === null ? words.audience(nobody, []) : audienceOf(visit, app.grant),
+      signOn: app.grant === null ? words.audience(nobody, []) : audienceOf(request, app.grant),
       sync: words.sync(app.grant?.sync ?? false, app.grant?.syncedGroups.map(({ name }) => name) ?? []),
     },
     after: {
@@ -82,40 +82,40 @@ async function preview(visit: Visit, settings: Settings): Promise<Shown> {
       sync: words.sync(settings.sync, namesOf(settings.syncedGroupIds)),
     },
   };
-  return { title: visit.t("apps.preview.title", { app: app.name }), view: "preview", model };
+  return { title: request.t("apps.preview.title", { app: app.name }), view: "preview", model };
 }
 
-async function confirm(visit: Visit, settings: Settings): Promise<Gone> {
-  const params = { path: pathOf(visit), header: ifMatch(visit) };
-  await takeUnlessDone(visit.api.PUT(route, { params, body: settings }), settings);
-  return { to: addressOf(visit), done: "granted" };
+async function confirm(request: PageRequest, settings: Settings): Promise<Redirect> {
+  const params = { path: pathOf(request), header: ifMatch(request) };
+  await unwrapUnlessDone(request.api.PUT(route, { params, body: settings }), settings);
+  return { to: addressOf(request), done: "granted" };
 }
 
 const nobody: AdminSchemas["SignOnAudience"] = { kind: "NOBODY", roles: [], groupIds: [] };
 
-const audienceOf = (visit: Visit, grant: NonNullable<CatalogueApp["grant"]>): string =>
-  wordsOf(visit).audience(
+const audienceOf = (request: PageRequest, grant: NonNullable<CatalogueApp["grant"]>): string =>
+  wordsOf(request).audience(
     grant.signOn,
     grant.signOnGroups.map(({ name }) => name),
   );
 
-const ifMatch = (visit: Visit): { "If-Match"?: string } => {
-  const tag = visit.field("tag");
+const ifMatch = (request: PageRequest): { "If-Match"?: string } => {
+  const tag = request.field("tag");
   return tag === "" ? {} : { "If-Match": tag };
 };
 
 /** The tag of the grant that the form stands on; "" where there is none yet. */
-async function readTag(visit: Visit): Promise<string> {
-  const { response } = await visit.api.GET(route, { params: { path: pathOf(visit) } });
+async function readTag(request: PageRequest): Promise<string> {
+  const { response } = await request.api.GET(route, { params: { path: pathOf(request) } });
   return response.ok ? (response.headers.get("etag") ?? "") : "";
 }
 
 /** All groups of the school that apps can see, from a page of the list on. */
-async function listGroups(visit: Visit, cursor: string | null = null): Promise<NamedGroup[]> {
-  const query = { school: visit.part("schoolId"), limit: 1000, ...(cursor !== null && { cursor }) };
-  const { items, next } = await takePage(visit.api.GET("/admin/v1/groups", { params: { query } }));
+async function listGroups(request: PageRequest, cursor: string | null = null): Promise<NamedGroup[]> {
+  const query = { school: request.param("schoolId"), limit: 1000, ...(cursor !== null && { cursor }) };
+  const { items, next } = await unwrapPage(request.api.GET("/admin/v1/groups", { params: { query } }));
   const groups = items.map(({ id, name }) => ({ id, name }));
-  return next === null ? groups : [...groups, ...(await listGroups(visit, next))];
+  return next === null ? groups : [...groups, ...(await listGroups(request, next))];
 }
 
 const settingsOf = ({ grant }: CatalogueApp): Settings =>
@@ -124,12 +124,12 @@ const settingsOf = ({ grant }: CatalogueApp): Settings =>
     : { signOn: grant.signOn, sync: grant.sync, syncedGroupIds: grant.syncedGroups.map(({ id }) => id) };
 
 /** What the form says. Shape: what belongs to another kind of audience is kept for the form alone. */
-function readSettings(visit: Visit): Settings {
-  const { typed, field } = visit;
+function readSettings(request: PageRequest): Settings {
+  const { typed, field } = request;
   const kind = kinds.find((one) => one === field("signOn")) ?? "NOBODY";
   const roles = roleNames.filter((role) => typed["role"]?.includes(role));
-  const signOn = { kind, roles, groupIds: readChosen(visit, "signOnGroup") };
-  return { signOn, sync: field("sync") === "on", syncedGroupIds: readChosen(visit, "syncedGroup") };
+  const signOn = { kind, roles, groupIds: readChosen(request, "signOnGroup") };
+  return { signOn, sync: field("sync") === "on", syncedGroupIds: readChosen(request, "syncedGroup") };
 }
 
 /** What is asked of the admin API. Errors: Refused roles_missing, groups_missing. */

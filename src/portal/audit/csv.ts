@@ -2,9 +2,9 @@ import { Readable } from "node:stream";
 import { stringify } from "csv-stringify";
 import { csvForSpreadsheets } from "../../platform/text/csv.ts";
 import { startExport, type InTurn } from "../../platform/http/index.ts";
-import { askedBy, takePage, type Handed, type Visit } from "../frame/index.ts";
+import { askedBy, unwrapPage, type Download, type PageRequest } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
-import { describeLine, type Line } from "./words.ts";
+import { describeLine, type Line } from "./describe-line.ts";
 
 const pageSize = 250;
 /** A file with more lines is cut, and says so in its last one. */
@@ -13,11 +13,11 @@ const mostPages = 400;
 const columns = ["at", "what", "action", "by", "role", "whom", "app", "before", "after", "requestId"] as const;
 
 /** The lines as a file for a spreadsheet, read and written page by page. */
-export async function handCsv(visit: Visit): Promise<Handed> {
-  const { t, locale } = visit;
-  const inTurn = startExport(askedBy(visit));
-  const first = await inTurn(() => readPage(visit, null));
-  const rows = Readable.from(writeRows(visit, first, inTurn));
+export async function handCsv(request: PageRequest): Promise<Download> {
+  const { t, locale } = request;
+  const inTurn = startExport(askedBy(request));
+  const first = await inTurn(() => readPage(request, null));
+  const rows = Readable.from(writeRows(request, first, inTurn));
   const file = stringify({
     ...csvForSpreadsheets,
     header: true,
@@ -33,28 +33,28 @@ export async function handCsv(visit: Visit): Promise<Handed> {
 type Row = Record<string, string>;
 type Page = { rows: Row[]; next: string | null };
 
-async function readPage(visit: Visit, cursor: string | null): Promise<Page> {
-  const query = { ...queryOf(visit, readFilters(visit)), limit: pageSize, ...(cursor !== null && { cursor }) };
-  const { items, next } = await takePage(visit.api.GET("/admin/v1/audit", { params: { query } }));
-  return { rows: items.map((line) => writeRow(line, visit)), next };
+async function readPage(request: PageRequest, cursor: string | null): Promise<Page> {
+  const query = { ...queryOf(request, readFilters(request)), limit: pageSize, ...(cursor !== null && { cursor }) };
+  const { items, next } = await unwrapPage(request.api.GET("/admin/v1/audit", { params: { query } }));
+  return { rows: items.map((line) => writeRow(line, request)), next };
 }
 
-async function* writeRows(visit: Visit, first: Page, inTurn: InTurn): AsyncGenerator<Row> {
+async function* writeRows(request: PageRequest, first: Page, inTurn: InTurn): AsyncGenerator<Row> {
   let page = first;
   for (let count = 1; ; count += 1) {
     yield* page.rows;
     if (page.next === null) return;
     if (count === mostPages) {
-      yield { at: visit.t("audit.cut") };
+      yield { at: request.t("audit.cut") };
       return;
     }
     const { next } = page;
-    page = await inTurn(() => readPage(visit, next));
+    page = await inTurn(() => readPage(request, next));
   }
 }
 
-function writeRow(line: Line, visit: Visit): Row {
-  const { what, by, role, whom, through } = describeLine(line, visit, new Map());
+function writeRow(line: Line, request: PageRequest): Row {
+  const { what, by, role, whom, through } = describeLine(line, request, new Map());
   return {
     at: line.at,
     what,

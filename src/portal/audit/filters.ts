@@ -1,18 +1,18 @@
-import type { Visit } from "../frame/index.ts";
+import type { PageRequest } from "../frame/index.ts";
 
 const names = ["action", "person", "app", "from", "until"] as const;
 
 /** What the lines are narrowed to, as it stands in an address: days are those of the reader. */
 export type Filters = Partial<Record<(typeof names)[number], string>>;
 
-export const readFilters = ({ query }: Visit): Filters =>
+export const readFilters = ({ query }: PageRequest): Filters =>
   Object.fromEntries(names.flatMap((name) => (query(name) === "" ? [] : [[name, query(name)]])));
 
 /** The same as the admin API takes it. */
-export function queryOf({ part, times }: Visit, { action, person, app, from, until }: Filters) {
+export function queryOf({ param, times }: PageRequest, { action, person, app, from, until }: Filters) {
   const [start, end] = [times.startOf(from ?? ""), times.startOf(until ?? "", 1)];
   return {
-    school: part("schoolId"),
+    school: param("schoolId"),
     ...(action !== undefined && { action }),
     ...(person !== undefined && { person }),
     ...(app !== undefined && { app }),

@@ -1,22 +1,22 @@
-import { take, takePage, type Names, type Shown, type Visit } from "../frame/index.ts";
+import { unwrap, unwrapPage, type Names, type PageView, type PageRequest } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
-import { actions, describeLine } from "./words.ts";
+import { actions, describeLine } from "./describe-line.ts";
 
-export async function listLines(visit: Visit): Promise<Shown> {
-  const { api, query, part, t } = visit;
-  const schoolId = part("schoolId");
+export async function listLines(request: PageRequest): Promise<PageView> {
+  const { api, query, param, t } = request;
+  const schoolId = param("schoolId");
   const address = `/admin/schools/${schoolId}/audit`;
-  const filters = readFilters(visit);
+  const filters = readFilters(request);
   const cursor = query("cursor");
-  const asked = { ...queryOf(visit, filters), limit: 50, ...(cursor !== "" && { cursor }) };
+  const asked = { ...queryOf(request, filters), limit: 50, ...(cursor !== "" && { cursor }) };
   const [{ items, next }, apps, groups] = await Promise.all([
-    takePage(api.GET("/admin/v1/audit", { params: { query: asked } })),
-    take(
+    unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } })),
+    unwrap(
       api.GET("/admin/v1/schools/{schoolId}/catalogue", {
         params: { path: { schoolId }, query: { granted: true, limit: 100 } },
       }),
     ),
-    take(api.GET("/admin/v1/groups", { params: { query: { school: schoolId, limit: 1000 } } })),
+    unwrap(api.GET("/admin/v1/groups", { params: { query: { school: schoolId, limit: 1000 } } })),
   ]);
   const names: Names = new Map(groups.map(({ id, name }) => [id, name]));
   const search = new URLSearchParams(filters).toString();
@@ -29,7 +29,7 @@ export async function listLines(visit: Visit): Promise<Shown> {
     withFilter,
     apps,
     actions: actionWords.sort((a, b) => a.words.localeCompare(b.words)),
-    lines: items.map((line) => ({ ...line, ...describeLine(line, visit, names) })),
+    lines: items.map((line) => ({ ...line, ...describeLine(line, request, names) })),
     file: `${address}/file?${search}`,
     more: next === null ? null : `${address}?${new URLSearchParams({ ...filters, cursor: next }).toString()}`,
   };

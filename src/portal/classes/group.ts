@@ -1,29 +1,29 @@
-import { takePage, type Shown, type Visit } from "../frame/index.ts";
-import { groupAddress, nameOf, pathOf, readGroup } from "./words.ts";
+import { nameOf, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import { groupAddress, pathOf, readGroup } from "./group-record.ts";
 
 const pageSize = 50;
 
 /** A group with its members. */
-export async function showGroup(visit: Visit): Promise<Shown> {
-  const { api, part, query, typed, field } = visit;
+export async function showGroup(request: PageRequest): Promise<PageView> {
+  const { api, param, query, typed, field } = request;
   const [cursor, onlyWithout] = [query("cursor"), query("has-login") === "false"];
   const asked = { limit: pageSize, ...(cursor !== "" && { cursor }), ...(onlyWithout && { "has-login": false }) };
   const [{ record: group, tag }, { items, next }] = await Promise.all([
-    readGroup(visit),
-    takePage(api.GET("/admin/v1/groups/{groupId}/members", { params: { path: pathOf(visit), query: asked } })),
+    readGroup(request),
+    unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params: { path: pathOf(request), query: asked } })),
   ]);
-  const base = groupAddress(visit);
+  const base = groupAddress(request);
   const rest = new URLSearchParams({ ...(onlyWithout && { "has-login": "false" }), cursor: next ?? "" });
   const model = {
     group,
     tag,
     base,
-    schoolId: part("schoolId"),
+    schoolId: param("schoolId"),
     onlyWithout,
     more: next && `${base}?${rest.toString()}`,
-    members: items.map((member) => ({ ...member, fullName: nameOf(member, visit) })),
-    mayChange: visit.may("updateGroup"),
-    mayGiveLogins: visit.may("createGroupPasswords"),
+    members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
+    mayChange: request.may("updateGroup"),
+    mayGiveLogins: request.may("createGroupPasswords"),
     name: typed["name"] === undefined ? group.name : field("name"),
   };
   return { title: group.name, view: "group", model };

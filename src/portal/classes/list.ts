@@ -1,5 +1,5 @@
-import { takePage, type Shown, type Visit } from "../frame/index.ts";
-import { listAddress, type Group } from "./words.ts";
+import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
+import { listAddress, type Group } from "./group-record.ts";
 
 /** More than any school has. */
 const most = 1000;
@@ -9,18 +9,18 @@ type Kind = (typeof kinds)[number];
 const kindOf = ({ status, type }: Group): Kind => (status === "DELETED" ? "DELETED" : type);
 
 /** The groups of a school, one kind at a time, classes first. */
-export async function listClasses(visit: Visit): Promise<Shown> {
-  const { api, t, part, query } = visit;
+export async function listClasses(request: PageRequest): Promise<PageView> {
+  const { api, t, param, query } = request;
   const search = query("search");
-  const asked = { school: part("schoolId"), limit: most, "show-deleted": true, ...(search !== "" && { search }) };
-  const { items } = await takePage(api.GET("/admin/v1/groups", { params: { query: asked } }));
+  const asked = { school: param("schoolId"), limit: most, "show-deleted": true, ...(search !== "" && { search }) };
+  const { items } = await unwrapPage(api.GET("/admin/v1/groups", { params: { query: asked } }));
   const found = new Map(kinds.map((kind) => [kind, items.filter((group) => kindOf(group) === kind)]));
   const wanted = kinds.find((kind) => kind === query("kind"));
   const kind = wanted ?? kinds.find((one) => found.get(one)?.length !== 0) ?? "KLASSE";
   const tabs = kinds
     .map((one) => ({ kind: one, count: found.get(one)?.length ?? 0 }))
     .filter((tab) => tab.count > 0 || tab.kind === kind);
-  const model = { base: listAddress(visit), groups: found.get(kind) ?? [], kind, tabs, search };
-  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: visit.may("createGroup") };
+  const model = { base: listAddress(request), groups: found.get(kind) ?? [], kind, tabs, search };
+  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: request.may("createGroup") };
   return { title: t("classes.title"), view: "classes", model: view };
 }

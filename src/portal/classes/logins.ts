@@ -4,16 +4,17 @@ import {
   askedBy,
   findSchoolLogo,
   leavingOf,
+  nameOf,
   schoolLogoAddress,
-  take,
-  takeIfThere,
-  type Gone,
-  type Handed,
-  type Shown,
-  type Visit,
+  unwrap,
+  unwrapIfFound,
+  type Download,
+  type PageRequest,
+  type PageView,
+  type Redirect,
 } from "../frame/index.ts";
 import type { QrPath } from "./qr-path.ts";
-import { groupAddress, nameOf, pathOf, readGroup } from "./words.ts";
+import { groupAddress, pathOf, readGroup } from "./group-record.ts";
 
 type Card = AdminSchemas["MadeLoginCard"];
 type Secret = AdminSchemas["NamedLoginSecret"];
@@ -23,16 +24,16 @@ const kinds = ["missing", "all", "cards"] as const;
 type Kind = (typeof kinds)[number];
 
 /** Offers what the members may get. Shape: a class teacher does not know whether the school uses QR codes. */
-export async function showLogins(visit: Visit): Promise<Shown> {
-  const { api, t, part, field } = visit;
-  const path = { schoolId: part("schoolId") };
+export async function showLogins(request: PageRequest): Promise<PageView> {
+  const { api, t, param, field } = request;
+  const path = { schoolId: param("schoolId") };
   const [{ record: group }, settings] = await Promise.all([
-    readGroup(visit),
-    visit.may("getCardSettings")
-      ? takeIfThere(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }))
+    readGroup(request),
+    request.may("getCardSettings")
+      ? unwrapIfFound(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }))
       : null,
   ]);
-  const model = { group, base: groupAddress(visit), kind: field("kind") || "missing" };
+  const model = { group, base: groupAddress(request), kind: field("kind") || "missing" };
   const view = { ...model, hasCards: settings?.enabled ?? true, newPasswords: field("newPasswords") !== "no" };
   return { title: t("logins.title"), view: "logins", model: view };
 }
@@ -54,85 +55,85 @@ const drawQrPaths = limitThreaded<string[], QrPath[]>({
 });
 
 /** The QR codes of cards by what they say; none where they cannot be drawn now: they are in the PDF too. */
-async function drawCodes(cards: readonly Card[], visit: Visit): Promise<Map<string, QrPath>> {
+async function drawCodes(cards: readonly Card[], request: PageRequest): Promise<Map<string, QrPath>> {
   const urls = cards.flatMap(({ url }) => url ?? []);
   // The passwords are made by now and shown this one time.
-  const drawn = urls.length === 0 ? [] : await drawQrPaths(urls, askedBy(visit)).catch(() => []);
+  const drawn = urls.length === 0 ? [] : await drawQrPaths(urls, askedBy(request)).catch(() => []);
   return new Map(drawn.map((code, index) => [urls[index]!, code]));
 }
 
-function fromCard(card: Card, visit: Visit, codes: ReadonlyMap<string, QrPath>): Printed {
+function fromCard(card: Card, request: PageRequest, codes: ReadonlyMap<string, QrPath>): Printed {
   const { username, password, url, pin, picture, className } = card;
-  const answer = picture === null ? pin : visit.t(`pictures.${picture}`);
+  const answer = picture === null ? pin : request.t(`pictures.${picture}`);
   const code = codes.get(url ?? "") ?? null;
-  return { name: nameOf(card, visit), className: className ?? "", username, password, code, answer };
+  return { name: nameOf(card, request), className: className ?? "", username, password, code, answer };
 }
 
-const fromSecret = (secret: Secret, visit: Visit, className: string): Printed => {
+const fromSecret = (secret: Secret, request: PageRequest, className: string): Printed => {
   const { username, password } = secret;
-  return { name: nameOf(secret, visit), className, username, password, code: null, answer: null };
+  return { name: nameOf(secret, request), className, username, password, code: null, answer: null };
 };
 
 /** Makes what was chosen, and shows it this one time. */
-export async function giveLogins(visit: Visit): Promise<Shown | Gone> {
-  const { field } = visit;
+export async function giveLogins(request: PageRequest): Promise<PageView | Redirect> {
+  const { field } = request;
   const kind = kinds.find((one) => one === field("kind"));
-  if (kind === undefined) return { to: `${groupAddress(visit)}/logins` };
-  const { record: group } = await readGroup(visit);
-  if (kind === "cards") return makeCards(visit);
-  return givePasswords(visit, { kind, className: group.name });
+  if (kind === undefined) return { to: `${groupAddress(request)}/logins` };
+  const { record: group } = await readGroup(request);
+  if (kind === "cards") return makeCards(request);
+  return givePasswords(request, { kind, className: group.name });
 }
 
-async function makeCards(visit: Visit): Promise<Shown> {
-  const { api, part, field, once } = visit;
-  const body = { groupId: part("groupId"), newPasswords: field("newPasswords") !== "no", withQr: true };
-  const params = { path: { schoolId: part("schoolId") }, header: { "Idempotency-Key": once } };
-  const made = await take(api.POST("/admin/v1/schools/{schoolId}/login-cards", { params, body }));
-  const codes = await drawCodes(made.cards, visit);
-  const cards = made.cards.map((card) => fromCard(card, visit, codes));
-  const skipped = made.skipped.map((one) => ({ name: nameOf(one, visit), reason: one.reason }));
-  return showCards(visit, { cards, skipped, printId: made.printId });
+async function makeCards(request: PageRequest): Promise<PageView> {
+  const { api, param, field, idempotencyKey } = request;
+  const body = { groupId: param("groupId"), newPasswords: field("newPasswords") !== "no", withQr: true };
+  const params = { path: { schoolId: param("schoolId") }, header: { "Idempotency-Key": idempotencyKey } };
+  const made = await unwrap(api.POST("/admin/v1/schools/{schoolId}/login-cards", { params, body }));
+  const codes = await drawCodes(made.cards, request);
+  const cards = made.cards.map((card) => fromCard(card, request, codes));
+  const skipped = made.skipped.map((one) => ({ name: nameOf(one, request), reason: one.reason }));
+  return showCards(request, { cards, skipped, printId: made.printId });
 }
 
 async function givePasswords(
-  visit: Visit,
+  request: PageRequest,
   { kind, className }: { kind: Exclude<Kind, "cards">; className: string },
-): Promise<Shown> {
-  const { api, once } = visit;
-  const params = { path: pathOf(visit), header: { "Idempotency-Key": once } };
+): Promise<PageView> {
+  const { api, idempotencyKey } = request;
+  const params = { path: pathOf(request), header: { "Idempotency-Key": idempotencyKey } };
   const body = { onlyMissing: kind === "missing" };
-  const made = await take(api.POST("/admin/v1/groups/{groupId}/logins", { params, body }));
-  const cards = made.map((secret) => fromSecret(secret, visit, className));
-  return showCards(visit, { cards, skipped: [], printId: null });
+  const made = await unwrap(api.POST("/admin/v1/groups/{groupId}/logins", { params, body }));
+  const cards = made.map((secret) => fromSecret(secret, request, className));
+  return showCards(request, { cards, skipped: [], printId: null });
 }
 
 type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; printId: string | null };
 
-async function showCards(visit: Visit, made: Made): Promise<Shown> {
-  const model = { ...made, base: groupAddress(visit), logo: await logoFor(visit) };
-  return { title: visit.t("cards.title"), view: "cards", model };
+async function showCards(request: PageRequest, made: Made): Promise<PageView> {
+  const model = { ...made, base: groupAddress(request), logo: await logoFor(request) };
+  return { title: request.t("cards.title"), view: "cards", model };
 }
 
 /** Where the logo for printed cards is; null for a school without one, and where it cannot be read now. */
-export const logoFor = async (visit: Visit): Promise<string | null> =>
+export const logoFor = async (request: PageRequest): Promise<string | null> =>
   // The passwords are made by now and shown this one time.
-  (await findSchoolLogo(visit).catch(() => null)) && schoolLogoAddress(visit);
+  (await findSchoolLogo(request).catch(() => null)) && schoolLogoAddress(request);
 
 /** Ends all cards of the members. */
-export async function revokeCards(visit: Visit): Promise<Gone> {
-  const { api, part } = visit;
-  const [params, body] = [{ path: { schoolId: part("schoolId") } }, { groupId: part("groupId") }];
-  const { revoked } = await take(api.POST("/admin/v1/schools/{schoolId}/login-cards/revocation", { params, body }));
-  return { to: groupAddress(visit), done: "cardsRevoked", count: revoked };
+export async function revokeCards(request: PageRequest): Promise<Redirect> {
+  const { api, param } = request;
+  const [params, body] = [{ path: { schoolId: param("schoolId") } }, { groupId: param("groupId") }];
+  const { revoked } = await unwrap(api.POST("/admin/v1/schools/{schoolId}/login-cards/revocation", { params, body }));
+  return { to: groupAddress(request), done: "cardsRevoked", count: revoked };
 }
 
 /** The cards as PDF, which is handed out once. */
-export async function printCards(visit: Visit): Promise<Handed> {
-  const { api, part, field, t, locale: language } = visit;
-  const path = { schoolId: part("schoolId"), cardPrintId: field("printId") };
+export async function printCards(request: PageRequest): Promise<Download> {
+  const { api, param, field, t, locale: language } = request;
+  const path = { schoolId: param("schoolId"), cardPrintId: field("printId") };
   const at = "/admin/v1/schools/{schoolId}/login-cards/prints/{cardPrintId}";
-  const pdf: unknown = await take(
-    api.POST(at, { params: { path, query: { language } }, parseAs: "arrayBuffer", signal: leavingOf(visit) }),
+  const pdf: unknown = await unwrap(
+    api.POST(at, { params: { path, query: { language } }, parseAs: "arrayBuffer", signal: leavingOf(request) }),
   );
   return { file: Buffer.from(pdf as ArrayBuffer), type: "application/pdf", name: `${t("cards.file")}.pdf` };
 }

@@ -1,40 +1,41 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import {
   listLoginCards,
+  nameOf,
   Refused,
   revokeLoginCard,
-  take,
-  takePage,
-  type Gone,
-  type Shown,
-  type Visit,
+  unwrap,
+  unwrapPage,
+  type PageRequest,
+  type PageView,
+  type Redirect,
 } from "../frame/index.ts";
-import { groupAddress, nameOf, pathOf, readGroup } from "./words.ts";
+import { groupAddress, pathOf, readGroup } from "./group-record.ts";
 
 const mostFound = 50;
 const mostMembers = 1000;
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 
 /** One member, with what may be done: a new password for pupils, and what the office may. */
-export async function showMember(visit: Visit): Promise<Shown> {
-  const { api, t, part } = visit;
-  const params = { path: pathOf(visit), query: { limit: mostMembers } };
+export async function showMember(request: PageRequest): Promise<PageView> {
+  const { api, t, param } = request;
+  const params = { path: pathOf(request), query: { limit: mostMembers } };
   const [{ record: group }, { items }] = await Promise.all([
-    readGroup(visit),
-    takePage(api.GET("/admin/v1/groups/{groupId}/members", { params })),
+    readGroup(request),
+    unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params })),
   ]);
-  const member = items.find(({ id }) => id === part("personId"));
+  const member = items.find(({ id }) => id === param("personId"));
   if (member === undefined) throw new Refused(404, { code: "person_not_found" });
-  const cards = member.isGuest ? [] : await listLoginCards(visit, member.id);
-  const mayChange = visit.may("putMembership");
-  const mayGive = mayChange || (visit.may("newPassword") && member.role === "STUDENT");
+  const cards = member.isGuest ? [] : await listLoginCards(request, member.id);
+  const mayChange = request.may("putMembership");
+  const mayGive = mayChange || (request.may("newPassword") && member.role === "STUDENT");
   const isReached = mayGive && !member.isGuest;
   const model = {
     group,
     member,
-    base: groupAddress(visit),
-    schoolId: part("schoolId"),
-    fullName: nameOf(member, visit),
+    base: groupAddress(request),
+    schoolId: param("schoolId"),
+    fullName: nameOf(member, request),
     mayChange,
     mayGivePassword: isReached && member.status === "ACTIVE",
     cards,
@@ -44,71 +45,71 @@ export async function showMember(visit: Visit): Promise<Shown> {
   return { title: t("member.title"), view: "member", model };
 }
 
-const pathTo = (visit: Visit, personId: string) => ({ path: { ...pathOf(visit), personId } });
+const pathTo = (request: PageRequest, personId: string) => ({ path: { ...pathOf(request), personId } });
 
-export async function setRole(visit: Visit): Promise<Gone> {
-  const { api, field, part } = visit;
+export async function setRole(request: PageRequest): Promise<Redirect> {
+  const { api, field, param } = request;
   const body = { role: field("role") as AdminSchemas["SchoolRole"] };
-  await take(api.PUT(membership, { params: pathTo(visit, part("personId")), body }));
-  return { to: groupAddress(visit), done: "roleSet" };
+  await unwrap(api.PUT(membership, { params: pathTo(request, param("personId")), body }));
+  return { to: groupAddress(request), done: "roleSet" };
 }
 
 /** Asks the home school of a guest for a new password. */
-export async function requestPassword(visit: Visit): Promise<Gone> {
-  const { api, part } = visit;
-  const [path, body] = [{ personId: part("personId") }, { schoolId: part("schoolId") }];
-  await take(api.POST("/admin/v1/people/{personId}/login/password-request", { params: { path }, body }));
-  return { to: groupAddress(visit), done: "passwordRequested" };
+export async function requestPassword(request: PageRequest): Promise<Redirect> {
+  const { api, param } = request;
+  const [path, body] = [{ personId: param("personId") }, { schoolId: param("schoolId") }];
+  await unwrap(api.POST("/admin/v1/people/{personId}/login/password-request", { params: { path }, body }));
+  return { to: groupAddress(request), done: "passwordRequested" };
 }
 
 /** Ends a card that was lost. */
-export async function revokeCard(visit: Visit): Promise<Gone> {
-  await revokeLoginCard(visit);
-  return { to: `${groupAddress(visit)}/members/${visit.part("personId")}`, done: "cardRevoked" };
+export async function revokeCard(request: PageRequest): Promise<Redirect> {
+  await revokeLoginCard(request);
+  return { to: `${groupAddress(request)}/members/${request.param("personId")}`, done: "cardRevoked" };
 }
 
-export async function removeMember(visit: Visit): Promise<Gone> {
-  await take(visit.api.DELETE(membership, { params: pathTo(visit, visit.part("personId")) }));
-  return { to: groupAddress(visit), done: "memberRemoved" };
+export async function removeMember(request: PageRequest): Promise<Redirect> {
+  await unwrap(request.api.DELETE(membership, { params: pathTo(request, request.param("personId")) }));
+  return { to: groupAddress(request), done: "memberRemoved" };
 }
 
 /** Looks for people of the school who are to come into the group. */
-export async function showAddition(visit: Visit): Promise<Shown> {
-  const { api, t, part, query, reveal } = visit;
+export async function showAddition(request: PageRequest): Promise<PageView> {
+  const { api, t, param, query, reveal } = request;
   const search = reveal(query("q"));
-  const [{ record: group }, found] = await Promise.all([readGroup(visit), search === "" ? null : findPeople()]);
+  const [{ record: group }, found] = await Promise.all([readGroup(request), search === "" ? null : findPeople()]);
   const people = found?.map((person) => ({
     id: person.id,
-    fullName: nameOf(person, visit),
+    fullName: nameOf(person, request),
     role: person.role,
     others: person.groups.filter(isHere).map(({ name }) => name),
     isMember: isIn(person),
   }));
-  const model = { group, base: groupAddress(visit), search, people: people ?? null };
+  const model = { group, base: groupAddress(request), search, people: people ?? null };
   return { title: t("addition.title"), view: "addition", model };
 
   function isHere({ schoolId, status }: AdminSchemas["AdminPersonGroup"]): boolean {
-    return schoolId === part("schoolId") && status === "ACTIVE";
+    return schoolId === param("schoolId") && status === "ACTIVE";
   }
   function isIn({ groups }: AdminSchemas["AdminPerson"]): boolean {
-    return groups.some(({ id }) => id === part("groupId"));
+    return groups.some(({ id }) => id === param("groupId"));
   }
   async function findPeople() {
-    const asked = { school: part("schoolId"), status: "ACTIVE" as const, search, limit: mostFound };
-    return (await takePage(api.GET("/admin/v1/people", { params: { query: asked } }))).items;
+    const asked = { school: param("schoolId"), status: "ACTIVE" as const, search, limit: mostFound };
+    return (await unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } }))).items;
   }
 }
 
 /** What was searched for stands in the address so that only the reader can read it. */
-export const searchPeople = (visit: Visit): Promise<Gone> => {
-  const { field, hide } = visit;
+export const searchPeople = (request: PageRequest): Promise<Redirect> => {
+  const { field, hide } = request;
   const asked = new URLSearchParams({ q: hide(field("search")) });
-  return Promise.resolve({ to: `${groupAddress(visit)}/add?${asked.toString()}` });
+  return Promise.resolve({ to: `${groupAddress(request)}/add?${asked.toString()}` });
 };
 
-export async function addMembers(visit: Visit): Promise<Gone> {
-  const { api, typed } = visit;
+export async function addMembers(request: PageRequest): Promise<Redirect> {
+  const { api, typed } = request;
   const chosen = (typed["person"] ?? []).slice(0, mostFound);
-  for (const personId of chosen) await take(api.PUT(membership, { params: pathTo(visit, personId), body: {} }));
-  return { to: groupAddress(visit), done: "membersAdded", count: chosen.length };
+  for (const personId of chosen) await unwrap(api.PUT(membership, { params: pathTo(request, personId), body: {} }));
+  return { to: groupAddress(request), done: "membersAdded", count: chosen.length };
 }

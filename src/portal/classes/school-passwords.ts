@@ -1,9 +1,9 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { csvForSpreadsheets } from "../../platform/text/csv.ts";
-import { Refused, take, takePage, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import { nameOf, Refused, unwrap, unwrapPage, type Download, type PageRequest, type PageView } from "../frame/index.ts";
 import { logoFor } from "./logins.ts";
-import { listAddress, nameOf } from "./words.ts";
+import { listAddress } from "./group-record.ts";
 
 type Role = AdminSchemas["SchoolRole"];
 
@@ -12,46 +12,46 @@ const roleNames: readonly Role[] = ["STUDENT", "TEACHER", "OTHER"];
 const pageSize = 1000;
 const columns = ["className", "name", "username", "password"] as const;
 
-const readRoles = ({ typed }: Visit): Role[] => roleNames.filter((role) => typed["role"]?.includes(role));
+const readRoles = ({ typed }: PageRequest): Role[] => roleNames.filter((role) => typed["role"]?.includes(role));
 
 /** Offers passwords for everybody of the school who has none. */
-export async function showSchoolPasswords(visit: Visit): Promise<Shown> {
-  const chosen = visit.refused === null ? ["STUDENT"] : readRoles(visit);
-  const model = { base: listAddress(visit), roleNames, chosen };
-  const title = visit.t("schoolPasswords.title");
+export async function showSchoolPasswords(request: PageRequest): Promise<PageView> {
+  const chosen = request.refused === null ? ["STUDENT"] : readRoles(request);
+  const model = { base: listAddress(request), roleNames, chosen };
+  const title = request.t("schoolPasswords.title");
   return { title, view: "school-passwords", model };
 }
 
 type Row = { className: string; name: string; username: string; password: string };
 
 /** Makes the passwords, class by class. Shape: the same form sent again answers the same ones. */
-async function make(visit: Visit): Promise<Row[]> {
-  const { api, part, once, locale } = visit;
-  const roles = readRoles(visit);
+async function make(request: PageRequest): Promise<Row[]> {
+  const { api, param, idempotencyKey, locale } = request;
+  const roles = readRoles(request);
   if (roles.length === 0) throw new Refused(400, { code: "roles_missing" });
-  const params = { path: { schoolId: part("schoolId") }, header: { "Idempotency-Key": once } };
+  const params = { path: { schoolId: param("schoolId") }, header: { "Idempotency-Key": idempotencyKey } };
   const body = { onlyMissing: true, roles };
-  const made = await take(api.POST("/admin/v1/schools/{schoolId}/logins", { params, body }));
-  const classes = made.length === 0 ? new Map<string, string>() : await readClasses(visit);
+  const made = await unwrap(api.POST("/admin/v1/schools/{schoolId}/logins", { params, body }));
+  const classes = made.length === 0 ? new Map<string, string>() : await readClasses(request);
   const { compare } = new Intl.Collator(locale, { numeric: true });
   return made
     .map((secret) => {
       const { personId, username, password } = secret;
-      return { className: classes.get(personId) ?? "", name: nameOf(secret, visit), username, password };
+      return { className: classes.get(personId) ?? "", name: nameOf(secret, request), username, password };
     })
     .toSorted((a, b) => compare(a.className, b.className));
 }
 
 /** The names of the classes of each person at the school. */
-async function readClasses(visit: Visit): Promise<Map<string, string>> {
-  const { api, part } = visit;
-  const asked = { school: part("schoolId"), limit: pageSize };
-  const groups = await takePage(api.GET("/admin/v1/groups", { params: { query: asked } }));
+async function readClasses(request: PageRequest): Promise<Map<string, string>> {
+  const { api, param } = request;
+  const asked = { school: param("schoolId"), limit: pageSize };
+  const groups = await unwrapPage(api.GET("/admin/v1/groups", { params: { query: asked } }));
   const isClass = new Set(groups.items.filter(({ type }) => type === "KLASSE").map(({ id }) => id));
   const classes = new Map<string, string>();
   for (let cursor: string | null = ""; cursor !== null;) {
     const query = { ...asked, status: "ACTIVE" as const, ...(cursor !== "" && { cursor }) };
-    const { items, next }: Awaited<ReturnType<typeof readPeople>> = await readPeople(visit, query);
+    const { items, next }: Awaited<ReturnType<typeof readPeople>> = await readPeople(request, query);
     for (const person of items) {
       const names = person.groups.filter(({ id }) => isClass.has(id)).map(({ name }) => name);
       classes.set(person.id, names.join(", "));
@@ -61,22 +61,22 @@ async function readClasses(visit: Visit): Promise<Map<string, string>> {
   return classes;
 }
 
-const readPeople = ({ api }: Visit, query: { school: string; limit: number; cursor?: string }) =>
-  takePage(api.GET("/admin/v1/people", { params: { query } }));
+const readPeople = ({ api }: PageRequest, query: { school: string; limit: number; cursor?: string }) =>
+  unwrapPage(api.GET("/admin/v1/people", { params: { query } }));
 
 /** The one page on which the passwords stand, to be printed or taken as a file. */
-export async function giveSchoolPasswords(visit: Visit): Promise<Shown> {
-  const rows = await make(visit);
+export async function giveSchoolPasswords(request: PageRequest): Promise<PageView> {
+  const rows = await make(request);
   const cards = rows.map((row) => ({ ...row, code: null, answer: null }));
-  const page = { base: listAddress(visit), csvRoles: readRoles(visit), logo: await logoFor(visit) };
+  const page = { base: listAddress(request), csvRoles: readRoles(request), logo: await logoFor(request) };
   const made = { cards, skipped: [], printId: null, ...page };
-  return { title: visit.t("cards.title"), view: "cards", model: made };
+  return { title: request.t("cards.title"), view: "cards", model: made };
 }
 
 /** The same passwords as a file for a spreadsheet. */
-export async function handSchoolPasswords(visit: Visit): Promise<Handed> {
-  const { t, locale } = visit;
-  const file = stringify(await make(visit), {
+export async function handSchoolPasswords(request: PageRequest): Promise<Download> {
+  const { t, locale } = request;
+  const file = stringify(await make(request), {
     ...csvForSpreadsheets,
     header: true,
     bom: true,

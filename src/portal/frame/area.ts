@@ -13,13 +13,13 @@ import { renderFramed, renderSessionEnded, type Framed } from "./frame.ts";
 import type { CurrentPage } from "./navigation.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
-import { Refused, take } from "./refused.ts";
+import { Refused, unwrap } from "./refused.ts";
 import { readUpload, type Upload } from "./upload.ts";
-import type { FrameDeps, Visit, Visitor } from "./visit.ts";
+import type { FrameDeps, PageRequest, Visitor } from "./page-request.ts";
 import { makeTimes, readZone } from "./zone.ts";
 
 /** What a page shows. */
-export type Shown = {
+export type PageView = {
   title: string;
   /** A template of the area. */
   view: string;
@@ -31,21 +31,21 @@ export type Shown = {
   assets?: { stylesheets: readonly string[]; scripts: readonly string[] };
 };
 /** Where a form leads, and the text of `done` that the page there shows. */
-export type Gone = { to: string; done?: string; count?: number };
+export type Redirect = { to: string; done?: string; count?: number };
 /** A file to be kept or printed. */
-export type Handed = { file: Buffer | string | Readable; type: string; name: string };
+export type Download = { file: Buffer | string | Readable; type: string; name: string };
 /** An image of a page, for its reader only. Shape: `tag` is its ETag. */
-export type Pictured = { image: Buffer; type: string; tag: string };
+export type InlineImage = { image: Buffer; type: string; tag: string };
 
-export type Show = (visit: Visit) => Promise<Shown | Gone | Handed | Pictured>;
+export type PageHandler = (request: PageRequest) => Promise<PageView | Redirect | Download | InlineImage>;
 
 /** Adds pages to the router. */
 export type Pages = {
-  get(path: string, show: Show): void;
+  get(path: string, show: PageHandler): void;
   /** What a form does; `again` shows the page it stands on where the admin API refuses. */
-  post(path: string, act: Show, again?: Show): void;
+  post(path: string, act: PageHandler, again?: PageHandler): void;
   /** As `post`, for a form with a file: `visit.upload`. */
-  upload(path: string, act: Show, again?: Show): void;
+  upload(path: string, act: PageHandler, again?: PageHandler): void;
 };
 
 /** A part of the portal with its own texts and templates. */
@@ -67,7 +67,7 @@ export function makeArea(
   const render = makeTemplates(join(folder, "templates"));
   return (deps) => {
     const router = Router();
-    const serve = (work: Show, again?: Show): RequestHandler =>
+    const serve = (work: PageHandler, again?: PageHandler): RequestHandler =>
       serveVisit(deps, { translator, render, page, work, again });
     addPages({
       get: (path, show) => void router.get(path, serve(show)),
@@ -100,8 +100,8 @@ type Serving = {
   translator: ReturnType<typeof makeTranslator>;
   render: Render;
   page: CurrentPage;
-  work: Show;
-  again?: Show | undefined;
+  work: PageHandler;
+  again?: PageHandler | undefined;
 };
 
 function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
@@ -109,31 +109,31 @@ function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
     const visitor = await deps.findVisitor(req, res);
     if (visitor === null) return sendToSignIn(serving, req, res);
     if (visitor.needsSecondFactor) return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
-    const visit = await openVisit(deps, serving, { req, res, visitor });
+    const request = await openVisit(deps, serving, { req, res, visitor });
     const bound = { browser: nameBrowser(req, res), personId: visitor.personId };
     const framing = { token: makeFormToken(deps.keys, bound), render: serving.render, page: serving.page };
     if (req.method === "POST" && (isFromOtherSite(req) || !isOwnForm(deps.keys, bound, req))) {
       const code = isFromOtherSite(req) ? "form_of_other_site" : "form_not_recognised";
       const refused = new Refused(403, { code, requestId: requestIdOf(res) });
-      return send(res, renderFramed({ ...visit, refused }, null, framing));
+      return send(res, renderFramed({ ...request, refused }, null, framing));
     }
-    await answer(visit, serving, framing);
+    await answer(request, serving, framing);
   };
 }
 
-async function answer(visit: Visit, { work, again }: Serving, framing: Framed): Promise<void> {
-  const { res } = visit;
+async function answer(request: PageRequest, { work, again }: Serving, framing: Framed): Promise<void> {
+  const { res } = request;
   try {
-    const answered = await work(visit);
+    const answered = await work(request);
     if ("to" in answered) return res.redirect(303, addDone(answered));
     if ("file" in answered) return await sendFile(res, answered);
     if ("image" in answered) return sendImage(res, answered);
-    send(res, renderFramed(visit, answered, framing));
+    send(res, renderFramed(request, answered, framing));
   } catch (caught) {
     if (caught instanceof CallerLeft) return;
     const error = caught instanceof AppError ? refusalOf(caught, res) : caught;
     if (!(error instanceof Refused)) throw error;
-    const refused: Visit = { ...visit, refused: error };
+    const refused: PageRequest = { ...request, refused: error };
     const isForPage = again !== undefined && error.status < 500 && error.status !== 404;
     const shown = isForPage ? await again(refused).catch(() => null) : null;
     send(res, renderFramed(refused, shown !== null && "view" in shown ? shown : null, framing));
@@ -145,12 +145,12 @@ const refusalOf = ({ status, code, message }: AppError, res: Response): Refused 
 
 type Opening = { req: Request; res: Response; visitor: Visitor };
 
-async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Opening): Promise<Visit> {
+async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Opening): Promise<PageRequest> {
   const { req, res, visitor } = opening;
   const locale = readLocale(req);
   const api = deps.clientFor({ personId: visitor.personId, requestId: requestIdOf(res) });
   const { schoolId } = req.params as { schoolId?: string };
-  const me = await take(api.GET("/admin/v1/me"));
+  const me = await unwrap(api.GET("/admin/v1/me"));
   const permissions = permissionsOf(me.roles);
   const typed = req.method === "POST" ? readTyped(req.body) : {};
   return {
@@ -168,11 +168,11 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
     now: deps.clock(),
     hide: (text) => hide(deps.keys, visitor.personId, text),
     reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
-    part: (name) => String(req.params[name] ?? ""),
+    param: (name) => String(req.params[name] ?? ""),
     query: (name) => firstOf(req.query[name]).trim(),
     typed,
     field: (name) => fieldOf(typed, name),
-    once: fieldOf(typed, "once") || randomUUID(),
+    idempotencyKey: fieldOf(typed, "once") || randomUUID(),
     upload: (res.locals["upload"] ?? null) as Upload | null,
     refused: null,
   };
@@ -180,9 +180,9 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
 
 /** The school that a page is about; null where the reader does not reach it, as the page itself will answer. */
 async function findSchool(
-  { api, me, permissions }: Pick<Visit, "api" | "me" | "permissions">,
+  { api, me, permissions }: Pick<PageRequest, "api" | "me" | "permissions">,
   schoolId: string,
-): Promise<Visit["school"]> {
+): Promise<PageRequest["school"]> {
   const mine = me.schools.find(({ id }) => id === schoolId);
   if (mine !== undefined || !permissions.reachesAll) return mine ?? null;
   const { data } = await api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } });
@@ -213,7 +213,7 @@ function sendBrowser(req: Request, res: Response, to: string): void {
 /** The page that a browser is brought back to: of a form, the one that it stood on as far as is known. */
 const pageOf = (req: Request): string => (req.method === "GET" ? req.originalUrl : req.path);
 
-function addDone({ to, done, count }: Gone): string {
+function addDone({ to, done, count }: Redirect): string {
   if (done === undefined) return to;
   const url = new URL(to, "http://here");
   url.searchParams.set("done", done);
@@ -221,7 +221,7 @@ function addDone({ to, done, count }: Gone): string {
   return url.pathname + url.search + url.hash;
 }
 
-async function sendFile(res: Response, { file, type, name }: Handed): Promise<void> {
+async function sendFile(res: Response, { file, type, name }: Download): Promise<void> {
   res
     .set({ "Content-Type": type, "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" })
     .attachment(name)
@@ -231,7 +231,7 @@ async function sendFile(res: Response, { file, type, name }: Handed): Promise<vo
 }
 
 /** A browser keeps the image and asks each time whether it still holds, so that its reader may still see it. */
-function sendImage(res: Response, { image, type, tag }: Pictured): void {
+function sendImage(res: Response, { image, type, tag }: InlineImage): void {
   res.set({ "Content-Type": type, "Cache-Control": "private, no-cache", ETag: tag });
   res.set({ "Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff" }).send(image);
 }

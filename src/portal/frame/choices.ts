@@ -1,4 +1,4 @@
-import type { Visit } from "./visit.ts";
+import type { PageRequest } from "./page-request.ts";
 
 type Named = { id: string; name: string };
 
@@ -13,12 +13,12 @@ export type Choices = { search: string; options: (Named & { isChosen: boolean })
 export const mostChoices = 40;
 
 /** What is chosen in a form: the boxes that are ticked, and what the form kept without showing it. */
-export const readChosen = ({ typed, field }: Pick<Visit, "typed" | "field">, name: string): string[] => [
+export const readChosen = ({ typed, field }: Pick<PageRequest, "typed" | "field">, name: string): string[] => [
   ...new Set([...(typed[name] ?? []), ...field(`kept-${name}`).split(",")].filter((id) => id !== "")),
 ];
 
 /** What was searched for among the choices of this name. */
-export const searchOf = ({ field }: Pick<Visit, "field">, name: string): string => field(`search-${name}`);
+export const searchOf = ({ field }: Pick<PageRequest, "field">, name: string): string => field(`search-${name}`);
 
 /** Shows what was found, as much as fits; where nothing was searched for, what is chosen comes first. */
 export function makeChoices(search: string, found: readonly Named[], chosen: readonly string[]): Choices {

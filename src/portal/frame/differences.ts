@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import type { Visit } from "./visit.ts";
+import type { PageRequest } from "./page-request.ts";
 
 /** What ids in a line stand for. */
 export type Names = ReadonlyMap<string, string>;
@@ -8,7 +8,7 @@ export type Names = ReadonlyMap<string, string>;
 /** What differs. Shape: `name` is the name of a property in words, or the way to it. */
 export type Difference = { name: string; before: string; after: string };
 
-type Writing = { t: Visit["t"]; names: Names };
+type Writing = { t: PageRequest["t"]; names: Names };
 
 /** What a line of the audit log says of before and after, in words. */
 export function compareLine(

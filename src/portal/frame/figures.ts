@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { drawLines, joinRest, type Drawn } from "./plot.ts";
-import { take } from "./refused.ts";
-import type { Visit } from "./visit.ts";
+import { unwrap } from "./refused.ts";
+import type { PageRequest } from "./page-request.ts";
 
 type Metric = AdminSchemas["FigureMetric"];
 type Figures = AdminSchemas["Figures"];
@@ -27,7 +27,7 @@ const hourInMs = 3_600_000;
 const dayInMs = 24 * hourInMs;
 
 /** The parts of a time up to the present, in UTC as they are counted. */
-function spanOf({ now, locale, times }: Visit, range: FigureRange): Span {
+function spanOf({ now, locale, times }: PageRequest, range: FigureRange): Span {
   const at = now.getTime();
   const write = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
@@ -66,22 +66,22 @@ function spanOf({ now, locale, times }: Visit, range: FigureRange): Span {
  * Shape: of one app, or of all that the reader looks after.
  */
 export async function readPlots(
-  visit: Visit,
+  request: PageRequest,
   { metrics, range, app }: { metrics: readonly Metric[]; range: FigureRange; app?: string },
 ): Promise<FigurePlot[]> {
-  const span = spanOf(visit, range);
+  const span = spanOf(request, range);
   const asked = { step: span.step, from: span.from.toISOString(), until: span.until.toISOString() };
   const read = (metric: Metric) =>
-    take(
-      visit.api.GET("/admin/v1/figures", {
+    unwrap(
+      request.api.GET("/admin/v1/figures", {
         params: { query: { ...asked, metric, ...(app !== undefined && { app }) } },
       }),
     );
   const figures = await Promise.all(metrics.map(read));
-  return figures.map((one) => plotOf(visit, one, span));
+  return figures.map((one) => plotOf(request, one, span));
 }
 
-function plotOf({ t }: Visit, { metric, points }: Figures, { parts, keyLength }: Span): FigurePlot {
+function plotOf({ t }: PageRequest, { metric, points }: Figures, { parts, keyLength }: Span): FigurePlot {
   const outcomes = [...new Set(points.map(({ outcome }) => outcome))].sort();
   const all = outcomes.map((outcome) => {
     const counts = new Map<string, number>();
@@ -106,5 +106,5 @@ function plotOf({ t }: Visit, { metric, points }: Figures, { parts, keyLength }:
 const named = ["done", "not_modified", "refused", "failed"];
 
 /** Codes stand as they are: partners and operators look them up. */
-const nameOf = (outcome: string, t: Visit["t"]): string =>
+const nameOf = (outcome: string, t: PageRequest["t"]): string =>
   named.includes(outcome) ? t(`frame.figures.outcome.${outcome}`) : outcome;

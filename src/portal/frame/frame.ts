@@ -10,12 +10,12 @@ import {
   type Render,
   type Translate,
 } from "../../platform/pages/index.ts";
-import type { Shown } from "./area.ts";
+import type { PageView } from "./area.ts";
 import type { Typed } from "./form.ts";
 import { listPages, type CurrentPage } from "./navigation.ts";
 import type { Refused } from "./refused.ts";
 import { describeViewChange } from "./view-changes.ts";
-import { hasManySchools, type Visit } from "./visit.ts";
+import { hasManySchools, type PageRequest } from "./page-request.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 const style = addAsset(join(import.meta.dirname, "portal.css"));
@@ -28,22 +28,26 @@ export type Framed = { token: string; render: Render; page: CurrentPage };
  *
  * Shape: null for `shown` makes a page that only says what was refused.
  */
-export function renderFramed(visit: Visit, shown: Shown | null, { token, render: renderView, page }: Framed): Page {
-  const { t, locale, times, refused } = visit;
-  const schoolId = shown === null ? null : visit.part("schoolId") || null;
+export function renderFramed(
+  request: PageRequest,
+  shown: PageView | null,
+  { token, render: renderView, page }: Framed,
+): Page {
+  const { t, locale, times, refused } = request;
+  const schoolId = shown === null ? null : request.param("schoolId") || null;
   const current = shown === null ? null : shown.page === undefined ? page : shown.page;
   const parts: PartsOfPage = {
     t,
     locale,
     ...times,
     refused,
-    now: visit.now,
-    form: () => render("form", { token, once: visit.once }),
+    now: request.now,
+    form: () => render("form", { token, once: request.idempotencyKey }),
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
     scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
-    part: (name, data) => render(name, { ...data, ...parts }),
+    partial: (name, data) => render(name, { ...data, ...parts }),
   };
-  const model = { ...parts, typed: (name: string) => visit.field(name), query: visit.query };
+  const model = { ...parts, typed: (name: string) => request.field(name), query: request.query };
   const problem = refused === null ? "" : render("problem", { ...parts, ...describe(refused, t) });
   const fragment = (name: string, data: object = {}): string =>
     renderView(name, { ...model, ...shown?.model, fragment, ...data });
@@ -51,14 +55,14 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
   const title = shown?.title ?? t("frame.refused.title");
   const body =
     refused?.code === "form_not_recognised"
-      ? render("resend", { ...parts, fields: fieldsOf(visit.typed), path: visit.req.originalUrl })
+      ? render("resend", { ...parts, fields: fieldsOf(request.typed), path: request.req.originalUrl })
       : render("page", {
           ...parts,
           title,
           problem,
           content,
-          done: doneOf(visit),
-          school: schoolId === null ? null : visit.school,
+          done: doneOf(request),
+          school: schoolId === null ? null : request.school,
         });
   return renderPage(
     {
@@ -68,9 +72,13 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
       stylesheets: [style, ...(shown?.assets?.stylesheets ?? [])],
       scripts: [...scripts, ...(shown?.assets?.scripts ?? [])],
       status: refused?.status ?? shown?.status ?? 200,
-      navigation: render("navigation", { ...parts, pages: listPages(visit, schoolId, current), ...peopleOf(visit) }),
+      navigation: render("navigation", {
+        ...parts,
+        pages: listPages(request, schoolId, current),
+        ...peopleOf(request),
+      }),
     },
-    { locale, languageUrl: languageUrlOf(visit) },
+    { locale, languageUrl: languageUrlOf(request) },
   );
 }
 
@@ -88,7 +96,7 @@ type PartsOfPage = {
   /** What an app may do with a scope, in words. */
   scopeText(scope: string): string;
   /** A template of the frame. */
-  part(name: string, data?: object): string;
+  partial(name: string, data?: object): string;
 };
 
 /** A page for somebody whose session ended while they typed: what they typed is kept in it. */
@@ -122,7 +130,7 @@ function firstText([key, ...others]: string[], t: Translate): string {
 }
 
 /** What was just done, in words. Shape: "" where the address names nothing that the texts know. */
-function doneOf({ query, t }: Visit): string {
+function doneOf({ query, t }: PageRequest): string {
   const [done, count] = [query("done"), query("count")];
   if (!/^[a-zA-Z]{1,40}$/.test(done)) return "";
   return firstTextOr("", () => t(`done.${done}`, { count: /^\d{1,9}$/.test(count) ? Number(count) : 0 }));
@@ -136,16 +144,16 @@ function firstTextOr(other: string, text: () => string): string {
   }
 }
 
-function peopleOf(visit: Visit): { person: string; manySchools: boolean } {
-  const { name } = visit.me;
+function peopleOf(request: PageRequest): { person: string; manySchools: boolean } {
+  const { name } = request.me;
   return {
     person: name === null ? "" : `${name.firstCall} ${name.last}`,
-    manySchools: hasManySchools(visit),
+    manySchools: hasManySchools(request),
   };
 }
 
 /** The same page in another language; after a form, the page at its address cannot be asked for again. */
-function languageUrlOf({ req }: Visit): ((locale: Locale) => string) | null {
+function languageUrlOf({ req }: PageRequest): ((locale: Locale) => string) | null {
   if (req.method !== "GET") return null;
   const url = new URL(req.originalUrl, "http://here");
   for (const name of ["done", "count"]) url.searchParams.delete(name);

@@ -10,12 +10,12 @@
 export {
   makeArea,
   type Area,
-  type Gone,
-  type Handed,
+  type Redirect,
+  type Download,
   type Pages,
-  type Pictured,
-  type Show,
-  type Shown,
+  type InlineImage,
+  type PageHandler,
+  type PageView,
 } from "./area.ts";
 export { attributeNames } from "./attributes.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
@@ -25,7 +25,8 @@ export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
 export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
 export { askedBy, leavingOf } from "./leaving.ts";
 export { onlyIf } from "./only-if.ts";
-export { Refused, take, takeIfThere, takePage, takeRecord, takeUnlessDone } from "./refused.ts";
+export { nameOf } from "./person-name.ts";
+export { Refused, unwrap, unwrapIfFound, unwrapPage, unwrapRecord, unwrapUnlessDone } from "./refused.ts";
 export { readImageUpload, type Upload } from "./upload.ts";
-export { hasManySchools, type FrameDeps, type Me, type Visit, type Visitor } from "./visit.ts";
+export { hasManySchools, type FrameDeps, type Me, type PageRequest, type Visitor } from "./page-request.ts";
 export type { SchoolPage } from "./navigation.ts";

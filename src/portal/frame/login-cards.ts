@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { take, takeIfThere } from "./refused.ts";
-import type { Visit } from "./visit.ts";
+import { unwrap, unwrapIfFound } from "./refused.ts";
+import type { PageRequest } from "./page-request.ts";
 
 type Card = AdminSchemas["LoginCard"];
 
@@ -11,13 +11,13 @@ const mostCards = 10;
  *
  * Shape: none for somebody whose cards the reader does not reach.
  */
-export async function listLoginCards({ api, part }: Visit, personId: string): Promise<Card[]> {
-  const params = { path: { schoolId: part("schoolId") }, query: { person: personId, limit: mostCards } };
-  return (await takeIfThere(api.GET("/admin/v1/schools/{schoolId}/login-cards", { params }))) ?? [];
+export async function listLoginCards({ api, param }: PageRequest, personId: string): Promise<Card[]> {
+  const params = { path: { schoolId: param("schoolId") }, query: { person: personId, limit: mostCards } };
+  return (await unwrapIfFound(api.GET("/admin/v1/schools/{schoolId}/login-cards", { params }))) ?? [];
 }
 
 /** Ends the card that the address names. */
-export async function revokeLoginCard({ api, part }: Visit): Promise<void> {
-  const path = { schoolId: part("schoolId"), loginCardId: part("cardId") };
-  await take(api.DELETE("/admin/v1/schools/{schoolId}/login-cards/{loginCardId}", { params: { path } }));
+export async function revokeLoginCard({ api, param }: PageRequest): Promise<void> {
+  const path = { schoolId: param("schoolId"), loginCardId: param("cardId") };
+  await unwrap(api.DELETE("/admin/v1/schools/{schoolId}/login-cards/{loginCardId}", { params: { path } }));
 }

@@ -2,7 +2,7 @@ import type { OperationId, Permissions } from "../../admin/index.ts";
 import type { Translate } from "../../platform/pages/index.ts";
 import type german from "./locales/de.json";
 import type english from "./locales/en.json";
-import type { Me } from "./visit.ts";
+import type { Me } from "./page-request.ts";
 
 export type NavigationItem = { href: string; label: string; isCurrent: boolean };
 

@@ -20,30 +20,30 @@ export class Refused extends Error {
   }
 }
 
-async function received<T>(call: Promise<Answer<T>>): Promise<{ data: T; response: Response }> {
+async function unwrapResponse<T>(call: Promise<Answer<T>>): Promise<{ data: T; response: Response }> {
   const { data, error, response } = await call;
   if (!response.ok) throw new Refused(response.status, (error ?? {}) as Partial<Problem>);
   return { data: data as T, response };
 }
 
 /** What an operation answers. Errors: Refused. */
-export const take = async <T>(call: Promise<Answer<T>>): Promise<T> => (await received(call)).data;
+export const unwrap = async <T>(call: Promise<Answer<T>>): Promise<T> => (await unwrapResponse(call)).data;
 
 /** A record with the tag for `If-Match`. Errors: Refused. */
-export async function takeRecord<T>(call: Promise<Answer<T>>): Promise<{ record: T; tag: string }> {
-  const { data, response } = await received(call);
+export async function unwrapRecord<T>(call: Promise<Answer<T>>): Promise<{ record: T; tag: string }> {
+  const { data, response } = await unwrapResponse(call);
   return { record: data, tag: response.headers.get("etag") ?? "" };
 }
 
 /** One page of a list, and the cursor of the next; null at the end. Errors: Refused. */
-export async function takePage<T>(call: Promise<Answer<T[]>>): Promise<{ items: T[]; next: string | null }> {
-  const { data, response } = await received(call);
+export async function unwrapPage<T>(call: Promise<Answer<T[]>>): Promise<{ items: T[]; next: string | null }> {
+  const { data, response } = await unwrapResponse(call);
   const link = /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
   return { items: data, next: link === undefined ? null : new URL(link, "http://inside").searchParams.get("cursor") };
 }
 
 /** What an operation answers; null where there is no such record. Errors: Refused for every other refusal. */
-export async function takeIfThere<T>(call: Promise<Answer<T>>): Promise<T | null> {
+export async function unwrapIfFound<T>(call: Promise<Answer<T>>): Promise<T | null> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;
   if (response.status === 404) return null;
@@ -55,8 +55,8 @@ export async function takeIfThere<T>(call: Promise<Answer<T>>): Promise<T | null
  *
  * Errors: Refused.
  */
-export async function takeUnlessDone<T>(call: Promise<Answer<T>>, wanted: object): Promise<T | null> {
-  return take(call).catch((error: unknown) => {
+export async function unwrapUnlessDone<T>(call: Promise<Answer<T>>, wanted: object): Promise<T | null> {
+  return unwrap(call).catch((error: unknown) => {
     if (!(error instanceof Refused) || error.code !== "precondition_failed") throw error;
     if (!isLike(error.problem["current"], wanted)) throw error;
     return null;

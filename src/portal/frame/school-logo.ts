@@ -1,15 +1,15 @@
 import { Refused } from "./refused.ts";
-import type { Visit } from "./visit.ts";
+import type { PageRequest } from "./page-request.ts";
 
 /** Where the logo of the school of a page is, for those who may see the school. */
-export const schoolLogoAddress = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/logo`;
+export const schoolLogoAddress = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/logo`;
 
 /** The logo of the school of a page; null where it has none, or is not seen. Errors: Refused. */
 export async function findSchoolLogo({
   api,
-  part,
-}: Visit): Promise<{ image: Buffer; type: string; tag: string } | null> {
-  const params = { path: { schoolId: part("schoolId") } };
+  param,
+}: PageRequest): Promise<{ image: Buffer; type: string; tag: string } | null> {
+  const params = { path: { schoolId: param("schoolId") } };
   const { data, error, response } = await api.GET("/admin/v1/schools/{schoolId}/logo", {
     params,
     parseAs: "arrayBuffer",

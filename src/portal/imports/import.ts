@@ -1,25 +1,25 @@
-import { hasManySchools, type Shown, type Visit } from "../frame/index.ts";
-import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./words.ts";
+import { hasManySchools, type PageView, type PageRequest } from "../frame/index.ts";
+import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 
 /** One import: how far it is, what it does in numbers, and what may be done with it. The lists come by themselves. */
-export async function showImport(visit: Visit): Promise<Shown> {
-  const { part, t } = visit;
-  const read = await readImport(visit);
-  const school = partOf(read, visit);
+export async function showImport(request: PageRequest): Promise<PageView> {
+  const { param, t } = request;
+  const read = await readImport(request);
+  const school = partOf(read, request);
   const isWaiting = read.state === "READY" || read.state === "HELD";
   const model = {
-    base: importAddress(visit),
-    list: listAddress(visit),
+    base: importAddress(request),
+    list: listAddress(request),
     school,
-    schoolId: part("schoolId"),
+    schoolId: param("schoolId"),
     read,
     stage: stageOf(read),
     figures: school === null ? [] : figuresOf(school),
     notes: Object.entries(read.notes),
     lists: isWaiting && school !== null ? listsOf(school) : [],
     ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
-    others: othersOf(read, visit),
-    mayImport: visit.may("applyImport"),
+    others: othersOf(read, request),
+    mayImport: request.may("applyImport"),
   };
   return { title: t("import.title"), view: "import", model };
 }
@@ -62,13 +62,16 @@ function listsOf({ groups, memberships, leavers, kept }: ImportSchool): string[]
 }
 
 /** The other schools of a roster of several. */
-function othersOf({ id, schools }: Import, visit: Visit): { address: string; name: string | null; leavers: number }[] {
-  if (!hasManySchools(visit)) return [];
+function othersOf(
+  { id, schools }: Import,
+  request: PageRequest,
+): { address: string; name: string | null; leavers: number }[] {
+  if (!hasManySchools(request)) return [];
   return schools
-    .filter((school) => school.id !== visit.part("schoolId"))
+    .filter((school) => school.id !== request.param("schoolId"))
     .map((school) => ({
       address: `/admin/schools/${school.id}/imports/${id}`,
-      name: visit.me.schools.find((known) => known.id === school.id)?.name ?? null,
+      name: request.me.schools.find((known) => known.id === school.id)?.name ?? null,
       leavers: school.leavers,
     }));
 }

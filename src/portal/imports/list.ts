@@ -3,14 +3,14 @@ import { rosterTemplate, type AdminSchemas } from "../../admin/index.ts";
 import {
   hasManySchools,
   Refused,
-  take,
-  takePage,
-  type Gone,
-  type Handed,
-  type Shown,
-  type Visit,
+  unwrap,
+  unwrapPage,
+  type Redirect,
+  type Download,
+  type PageView,
+  type PageRequest,
 } from "../frame/index.ts";
-import { listAddress } from "./words.ts";
+import { listAddress } from "./import-record.ts";
 
 type Format = AdminSchemas["ImportFormat"];
 type Mode = AdminSchemas["ImportMode"];
@@ -19,36 +19,36 @@ const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
 const modes: readonly Mode[] = ["BULK", "DELTA"];
 
 /** The imports of a school, the latest first, and the form for another file. */
-export async function showImports(visit: Visit): Promise<Shown> {
-  const { api, part, query, t } = visit;
+export async function showImports(request: PageRequest): Promise<PageView> {
+  const { api, param, query, t } = request;
   const cursor = query("cursor");
-  const asked = { school: part("schoolId"), limit: 50, ...(cursor !== "" && { cursor }) };
-  const { items, next } = await takePage(api.GET("/admin/v1/imports", { params: { query: asked } }));
-  const base = listAddress(visit);
+  const asked = { school: param("schoolId"), limit: 50, ...(cursor !== "" && { cursor }) };
+  const { items, next } = await unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } }));
+  const base = listAddress(request);
   const more = next === null ? null : `${base}?${new URLSearchParams({ cursor: next }).toString()}`;
-  const form = { mayImport: visit.may("createImport"), hasManySchools: hasManySchools(visit), formats, modes };
+  const form = { mayImport: request.may("createImport"), hasManySchools: hasManySchools(request), formats, modes };
   const model = { base, imports: items, more, isFirst: cursor === "", ...form };
   return { title: t("imports.title"), view: "list", model };
 }
 
 /** Hands in the file that was chosen. */
-export async function handIn(visit: Visit): Promise<Gone> {
-  const { api, field, once, part, upload } = visit;
+export async function handIn(request: PageRequest): Promise<Redirect> {
+  const { api, field, idempotencyKey, param, upload } = request;
   if (upload === null) throw new Refused(400, { code: "no_file_chosen" });
   const [format, mode] = [formats.find((one) => one === field("format")), modes.find((one) => one === field("mode"))];
   const [year, fileName] = [field("schoolYear"), upload.fileName.replace(/\p{C}/gu, "").slice(-255)];
-  const isForMany = field("schools") === "many" && hasManySchools(visit);
-  const made = await take(
+  const isForMany = field("schools") === "many" && hasManySchools(request);
+  const made = await unwrap(
     api.POST("/admin/v1/imports", {
       params: {
         query: {
-          ...(!isForMany && { school: part("schoolId") }),
+          ...(!isForMany && { school: param("schoolId") }),
           ...(format !== undefined && { format }),
           ...(mode !== undefined && { mode }),
           ...(year !== "" && { "school-year": year }),
           ...(fileName !== "" && { "file-name": fileName }),
         },
-        header: { "Idempotency-Key": once },
+        header: { "Idempotency-Key": idempotencyKey },
       },
       // The file goes on as it comes; the contract's type for a file is a text.
       body: Readable.toWeb(upload.stream) as unknown as string,
@@ -57,11 +57,11 @@ export async function handIn(visit: Visit): Promise<Gone> {
       headers: { "content-type": "application/octet-stream" },
     }),
   );
-  return { to: `${listAddress(visit)}/${made.id}` };
+  return { to: `${listAddress(request)}/${made.id}` };
 }
 
 /** A file to fill in, for a school whose program has none of the formats. */
-export const handOutTemplate = async ({ t }: Visit): Promise<Handed> => ({
+export const handOutTemplate = async ({ t }: PageRequest): Promise<Download> => ({
   file: await rosterTemplate(),
   type: "text/csv; charset=utf-8",
   name: `${t("template.name")}.csv`,

@@ -1,102 +1,105 @@
-import { leavingOf, take, takePage, type Shown, type Visit } from "../frame/index.ts";
-import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImport } from "./words.ts";
+import { leavingOf, unwrap, unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
+import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImport } from "./import-record.ts";
 
 const size = 50;
 
 /** Shows a list that also stands in the page of the import, where scripts load it. */
 function showList(
-  visit: Visit,
+  request: PageRequest,
   name: string,
   { next, ...model }: { next?: string | null; [key: string]: unknown },
-): Shown {
-  const base = importAddress(visit);
+): PageView {
+  const base = importAddress(request);
   const more = next ? `${base}/${name}?${new URLSearchParams({ cursor: next }).toString()}` : null;
   return {
-    title: visit.t(`lists.${name}.title`),
+    title: request.t(`lists.${name}.title`),
     view: "part",
-    model: { ...model, name, base, more, mayImport: visit.may("applyImport") },
+    model: { ...model, name, base, more, mayImport: request.may("applyImport") },
   };
 }
 
-function pageOf(visit: Visit) {
-  const { path, query } = paramsOf(visit);
-  const cursor = visit.query("cursor");
+function pageOf(request: PageRequest) {
+  const { path, query } = paramsOf(request);
+  const cursor = request.query("cursor");
   return { path, query: { ...query, limit: size, ...(cursor !== "" && { cursor }) } };
 }
 
-export async function showFaults(visit: Visit): Promise<Shown> {
-  const { path, query } = pageOf(visit);
+export async function showFaults(request: PageRequest): Promise<PageView> {
+  const { path, query } = pageOf(request);
   const { school: _, ...page } = query;
   const [read, { items, next }] = await Promise.all([
-    readImport(visit),
-    takePage(visit.api.GET("/admin/v1/imports/{importId}/faults", { params: { path, query: page } })),
+    readImport(request),
+    unwrapPage(request.api.GET("/admin/v1/imports/{importId}/faults", { params: { path, query: page } })),
   ]);
-  const faults = items.map((fault) => ({ ...fault, ...describeFault(fault, visit) }));
-  return showList(visit, "faults", { faults, next, count: read.errorCount });
+  const faults = items.map((fault) => ({ ...fault, ...describeFault(fault, request) }));
+  return showList(request, "faults", { faults, next, count: read.errorCount });
 }
 
-export async function showChanges(visit: Visit): Promise<Shown> {
-  const params = pageOf(visit);
-  const { items, next } = await takePage(
-    visit.api.GET("/admin/v1/imports/{importId}/changes", { params, signal: leavingOf(visit) }),
+export async function showChanges(request: PageRequest): Promise<PageView> {
+  const params = pageOf(request);
+  const { items, next } = await unwrapPage(
+    request.api.GET("/admin/v1/imports/{importId}/changes", { params, signal: leavingOf(request) }),
   );
-  const changes = items.map((change) => ({ ...change, words: describeChange(change, visit).join(", ") }));
-  return showList(visit, "changes", { changes, next });
+  const changes = items.map((change) => ({ ...change, words: describeChange(change, request).join(", ") }));
+  return showList(request, "changes", { changes, next });
 }
 
-async function takeLeavers(visit: Visit, kept: boolean) {
-  const { path, query } = pageOf(visit);
+async function takeLeavers(request: PageRequest, kept: boolean) {
+  const { path, query } = pageOf(request);
   const params = { path, query: { ...query, kept } };
-  const { items, next } = await takePage(
-    visit.api.GET("/admin/v1/imports/{importId}/leavers", { params, signal: leavingOf(visit) }),
+  const { items, next } = await unwrapPage(
+    request.api.GET("/admin/v1/imports/{importId}/leavers", { params, signal: leavingOf(request) }),
   );
-  const leavers = items.map((leaver) => ({ ...leaver, fullName: nameOf(leaver.name, visit) }));
-  return { leavers, next, people: `/admin/schools/${visit.part("schoolId")}/people` };
+  const leavers = items.map((leaver) => ({ ...leaver, fullName: nameOf(leaver.name, request) }));
+  return { leavers, next, people: `/admin/schools/${request.param("schoolId")}/people` };
 }
 
-export const showLeavers = async (visit: Visit): Promise<Shown> =>
-  showList(visit, "leavers", await takeLeavers(visit, false));
+export const showLeavers = async (request: PageRequest): Promise<PageView> =>
+  showList(request, "leavers", await takeLeavers(request, false));
 
 /** Who would be removed but stays, for what they are for the staff. */
-export const showKept = async (visit: Visit): Promise<Shown> => showList(visit, "kept", await takeLeavers(visit, true));
+export const showKept = async (request: PageRequest): Promise<PageView> =>
+  showList(request, "kept", await takeLeavers(request, true));
 
-export async function showLookAlikes(visit: Visit): Promise<Shown> {
-  const params = pageOf(visit);
-  const { items, next } = await takePage(
-    visit.api.GET("/admin/v1/imports/{importId}/look-alikes", { params, signal: leavingOf(visit) }),
+export async function showLookAlikes(request: PageRequest): Promise<PageView> {
+  const params = pageOf(request);
+  const { items, next } = await unwrapPage(
+    request.api.GET("/admin/v1/imports/{importId}/look-alikes", { params, signal: leavingOf(request) }),
   );
-  return showList(visit, "look-alikes", { pairs: items, next });
+  return showList(request, "look-alikes", { pairs: items, next });
 }
 
 /** More classes than any school has: the pairs that are sent take the place of all others. */
 const allMoves = 1000;
 
-export async function showMoves(visit: Visit): Promise<Shown> {
-  const { path, query } = paramsOf(visit);
+export async function showMoves(request: PageRequest): Promise<PageView> {
+  const { path, query } = paramsOf(request);
   const asked = { path, query: { ...query, limit: allMoves } };
   const [read, { items }] = await Promise.all([
-    readImport(visit),
-    takePage(visit.api.GET("/admin/v1/imports/{importId}/group-moves", { params: asked, signal: leavingOf(visit) })),
+    readImport(request),
+    unwrapPage(
+      request.api.GET("/admin/v1/imports/{importId}/group-moves", { params: asked, signal: leavingOf(request) }),
+    ),
   ]);
   const isSet = items.some(({ isCarriedOver }) => isCarriedOver);
-  const typed = visit.refused === null ? null : (visit.typed["move"] ?? []);
+  const typed = request.refused === null ? null : (request.typed["move"] ?? []);
   const moves = items.map((move) => {
     const pair = JSON.stringify([move.from.sourceSystemIdentifier, move.to.sourceSystemIdentifier]);
     const isChosen = typed === null ? move.isCarriedOver || !isSet : typed.includes(pair);
     return { ...move, pair: move.from.sourceSystemIdentifier === null ? null : pair, isChosen };
   });
-  const year = visit.field("schoolYear") || (read.schoolYear ?? nextYearOf(visit.now));
-  return showList(visit, "moves", { moves, isSet, year });
+  const year = request.field("schoolYear") || (read.schoolYear ?? nextYearOf(request.now));
+  return showList(request, "moves", { moves, isSet, year });
 }
 
 /** The school year that begins in the summer of this year. */
 const nextYearOf = (now: Date): string => `${now.getFullYear()}/${String(now.getFullYear() + 1).slice(-2)}`;
 
 /** What each app would see differently. */
-export async function showViewChanges(visit: Visit): Promise<Shown> {
-  const params = paramsOf(visit);
-  const changes = await take(
-    visit.api.GET("/admin/v1/imports/{importId}/view-changes", { params, signal: leavingOf(visit) }),
+export async function showViewChanges(request: PageRequest): Promise<PageView> {
+  const params = paramsOf(request);
+  const changes = await unwrap(
+    request.api.GET("/admin/v1/imports/{importId}/view-changes", { params, signal: leavingOf(request) }),
   );
-  return showList(visit, "apps", { changes });
+  return showList(request, "apps", { changes });
 }

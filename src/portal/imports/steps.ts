@@ -1,47 +1,47 @@
-import { Refused, take, type Gone, type Visit } from "../frame/index.ts";
-import { importAddress, paramsOf } from "./words.ts";
+import { Refused, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
+import { importAddress, paramsOf } from "./import-record.ts";
 
 /** Applies the import. Errors: Refused where the number that was typed is not that of the people who leave. */
-export async function apply(visit: Visit): Promise<Gone> {
-  const { api, field } = visit;
+export async function apply(request: PageRequest): Promise<Redirect> {
+  const { api, field } = request;
   const typed = field("leavers").replace(/[\s.]/g, "");
   if (!/^\d{1,9}$/.test(typed)) throw new Refused(409, { code: "leavers_not_confirmed" });
-  const { path } = paramsOf(visit);
-  const applied = await take(
+  const { path } = paramsOf(request);
+  const applied = await unwrap(
     api.POST("/admin/v1/imports/{importId}/application", { params: { path }, body: { confirmLeavers: Number(typed) } }),
   );
-  return { to: importAddress(visit), ...(applied.state === "APPLIED" && { done: "importApplied" }) };
+  return { to: importAddress(request), ...(applied.state === "APPLIED" && { done: "importApplied" }) };
 }
 
-export async function cancel(visit: Visit): Promise<Gone> {
-  const { path } = paramsOf(visit);
-  await take(visit.api.POST("/admin/v1/imports/{importId}/cancellation", { params: { path } }));
-  return { to: importAddress(visit), done: "importCancelled" };
+export async function cancel(request: PageRequest): Promise<Redirect> {
+  const { path } = paramsOf(request);
+  await unwrap(request.api.POST("/admin/v1/imports/{importId}/cancellation", { params: { path } }));
+  return { to: importAddress(request), done: "importCancelled" };
 }
 
 /** Joins two groups that look alike; a form that is sent twice joins them once. */
-export async function joinGroups(visit: Visit): Promise<Gone> {
-  const { api, field } = visit;
+export async function joinGroups(request: PageRequest): Promise<Redirect> {
+  const { api, field } = request;
   const [groupId, sourceSystemIdentifier] = [field("group"), field("source")];
   const join = api.POST("/admin/v1/imports/{importId}/joined-groups", {
-    params: paramsOf(visit),
+    params: paramsOf(request),
     body: { groupId, sourceSystemIdentifier },
   });
-  await take(join).catch(async (error: unknown) => {
+  await unwrap(join).catch(async (error: unknown) => {
     if (!(error instanceof Refused) || error.code !== "not_look_alike") throw error;
-    const group = await take(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
+    const group = await unwrap(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
     if (group.sourceSystemIdentifier !== sourceSystemIdentifier) throw error;
   });
-  return { to: importAddress(visit), done: "groupsJoined" };
+  return { to: importAddress(request), done: "groupsJoined" };
 }
 
 /** Lets the chosen classes go on as others; the pairs that are not chosen do not. */
-export async function setMoves(visit: Visit): Promise<Gone> {
-  const { api, field, typed } = visit;
+export async function setMoves(request: PageRequest): Promise<Redirect> {
+  const { api, field, typed } = request;
   const moves = (typed["move"] ?? []).map(readPair);
   const body = { schoolYear: field("schoolYear"), moves };
-  await take(api.POST("/admin/v1/imports/{importId}/group-moves", { params: paramsOf(visit), body }));
-  return { to: importAddress(visit), done: "movesSet", count: moves.length };
+  await unwrap(api.POST("/admin/v1/imports/{importId}/group-moves", { params: paramsOf(request), body }));
+  return { to: importAddress(request), done: "movesSet", count: moves.length };
 }
 
 function readPair(text: string): { from: string; to: string } {

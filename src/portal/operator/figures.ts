@@ -1,15 +1,15 @@
-import { figureRanges, readPlots, take, type Shown, type Visit } from "../frame/index.ts";
+import { figureRanges, readPlots, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
 
 const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 
 /** Whether the service is well, what waits, and what was counted over time. */
-export async function showFigures(visit: Visit): Promise<Shown> {
-  const { api, query, t } = visit;
+export async function showFigures(request: PageRequest): Promise<PageView> {
+  const { api, query, t } = request;
   const range = figureRanges.find((one) => one === query("range")) ?? "day";
   const [health, held, plots] = await Promise.all([
-    take(api.GET("/admin/v1/health")),
-    take(api.GET("/admin/v1/imports", { params: { query: { state: "HELD", limit: 20 } } })),
-    readPlots(visit, { metrics, range }),
+    unwrap(api.GET("/admin/v1/health")),
+    unwrap(api.GET("/admin/v1/imports", { params: { query: { state: "HELD", limit: 20 } } })),
+    readPlots(request, { metrics, range }),
   ]);
   const model = { health, held, plots, range, ranges: figureRanges };
   return { title: t("figures.title"), view: "figures", model, page: "operator_figures" };

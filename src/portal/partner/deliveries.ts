@@ -1,25 +1,25 @@
-import { Refused, take, type Gone, type Shown, type Visit } from "../frame/index.ts";
-import { readApp, showAppPage } from "./place.ts";
+import { Refused, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
+import { readApp, showAppPage } from "./app-page.ts";
 import { endpointAddress, readEndpoint } from "./webhooks.ts";
 
 const delivery = "/admin/v1/webhook-deliveries/{deliveryId}";
 
-const pathOf = ({ part }: Visit) => ({ deliveryId: part("deliveryId") });
+const pathOf = ({ param }: PageRequest) => ({ deliveryId: param("deliveryId") });
 
 /** Errors: Refused webhook_delivery_not_found for a delivery of another endpoint. */
-async function readDelivery(visit: Visit) {
-  const found = await take(visit.api.GET(delivery, { params: { path: pathOf(visit) } }));
-  if (found.delivery.endpointId !== visit.part("endpointId"))
+async function readDelivery(request: PageRequest) {
+  const found = await unwrap(request.api.GET(delivery, { params: { path: pathOf(request) } }));
+  if (found.delivery.endpointId !== request.param("endpointId"))
     throw new Refused(404, { code: "webhook_delivery_not_found" });
   return found;
 }
 
 /** A delivery with its body and every attempt. */
-export async function showDelivery(visit: Visit): Promise<Shown> {
-  const [app, { record }, found] = await Promise.all([readApp(visit), readEndpoint(visit), readDelivery(visit)]);
-  const here = endpointAddress(visit);
+export async function showDelivery(request: PageRequest): Promise<PageView> {
+  const [app, { record }, found] = await Promise.all([readApp(request), readEndpoint(request), readDelivery(request)]);
+  const here = endpointAddress(request);
   const model = { endpoint: record, ...found, here, body: indent(found.delivery.body) };
-  return showAppPage(visit, { app, page: "webhooks", view: "delivery", title: visit.t("delivery.title"), model });
+  return showAppPage(request, { app, page: "webhooks", view: "delivery", title: request.t("delivery.title"), model });
 }
 
 /** The body to be read. Shape: as it is where it is no JSON. */
@@ -31,12 +31,12 @@ function indent(body: string): string {
   }
 }
 
-export async function redeliver(visit: Visit): Promise<Gone> {
-  await Promise.all([readEndpoint(visit), readDelivery(visit)]);
-  const call = visit.api.POST(`${delivery}/redelivery`, { params: { path: pathOf(visit) } });
-  await take(call).catch((error: unknown) => {
+export async function redeliver(request: PageRequest): Promise<Redirect> {
+  await Promise.all([readEndpoint(request), readDelivery(request)]);
+  const call = request.api.POST(`${delivery}/redelivery`, { params: { path: pathOf(request) } });
+  await unwrap(call).catch((error: unknown) => {
     // The same form came twice: it waits already.
     if (!(error instanceof Refused) || error.code !== "webhook_delivery_pending") throw error;
   });
-  return { to: `${endpointAddress(visit)}/deliveries/${visit.part("deliveryId")}`, done: "redelivered" };
+  return { to: `${endpointAddress(request)}/deliveries/${request.param("deliveryId")}`, done: "redelivered" };
 }

@@ -1,7 +1,7 @@
 import type { AppGuides, OwnValues } from "../../publish/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, take, type Shown, type Visit } from "../frame/index.ts";
-import { addressOf, appPath, clientIdOf, readApp, refuseOtherApp, showAppPage, type App } from "./place.ts";
+import { Refused, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
+import { addressOf, appPath, clientIdOf, readApp, refuseOtherApp, showAppPage, type App } from "./app-page.ts";
 
 export type { AppGuides };
 
@@ -18,17 +18,17 @@ const [pupil, otherPupil, withoutName, noPupil] = [1, 2, 3, 8].map(
   (n) => `c0000000-0000-4000-8000-00000000000${n}`,
 ) as [string, string, string, string];
 
-const readAnswer = (visit: Visit, path: string): Promise<Answer> =>
-  take(visit.api.GET("/admin/v1/apps/{clientId}/answer", { params: { path: appPath(visit), query: { path } } }));
+const readAnswer = (request: PageRequest, path: string): Promise<Answer> =>
+  unwrap(request.api.GET("/admin/v1/apps/{clientId}/answer", { params: { path: appPath(request), query: { path } } }));
 
-async function readPeople(visit: Visit, path: string): Promise<Read[]> {
-  const { body, status } = await readAnswer(visit, path);
+async function readPeople(request: PageRequest, path: string): Promise<Read[]> {
+  const { body, status } = await readAnswer(request, path);
   return status === 200 && body !== null ? (JSON.parse(body) as Read[]) : [];
 }
 
 /** The schools and people of a sandbox that take the place of those of the demo world. */
 async function listSandboxIds(
-  visit: Visit,
+  request: PageRequest,
   { schools }: Sandbox,
   asked: readonly string[],
 ): Promise<[string, string][]> {
@@ -40,8 +40,8 @@ async function listSandboxIds(
   ];
   if (!asked.some((id) => id.startsWith("c"))) return ofSchools;
   const [people, users] = await Promise.all([
-    readPeople(visit, `/idm/ep/v1/schools/${main.id}/people`),
-    readPeople(visit, `/idm/ep/v1/schools/${second.id}/users`),
+    readPeople(request, `/idm/ep/v1/schools/${main.id}/people`),
+    readPeople(request, `/idm/ep/v1/schools/${second.id}/users`),
   ]);
   const active = people.filter(({ name, role }) => name !== null && role === "STUDENT");
   const found: [string, Read | undefined][] = [
@@ -57,9 +57,9 @@ async function listSandboxIds(
 }
 
 /** The first school that shares data with the app takes the place of the demo world's, where there is no sandbox. */
-async function listGrantedIds(visit: Visit): Promise<[string, string][]> {
-  const query = { app: clientIdOf(visit), limit: 50 };
-  const grants = await take(visit.api.GET("/admin/v1/grants", { params: { query } }));
+async function listGrantedIds(request: PageRequest): Promise<[string, string][]> {
+  const query = { app: clientIdOf(request), limit: 50 };
+  const grants = await unwrap(request.api.GET("/admin/v1/grants", { params: { query } }));
   const school = grants.find(({ sync }) => sync)?.schoolId;
   return school === undefined ? [] : [[schoolOfDemo, school]];
 }
@@ -68,47 +68,47 @@ type Ran = { number: number; answer: Answer };
 
 /** The pages of the guides for an app, with its own ids in their programs. */
 export function makeGuidePages(guides: AppGuides) {
-  const docsOf = (visit: Visit) => `${addressOf(visit)}/docs`;
+  const docsOf = (request: PageRequest) => `${addressOf(request)}/docs`;
 
-  function listContents(visit: Visit) {
+  function listContents(request: PageRequest) {
     const isGuide = (path: string) => guides.findTitle(path.replace("/docs/", "")) !== null;
     return guides.contents.map(({ title, pages }) => ({
       title,
       pages: pages.map((page) => ({
         ...page,
-        path: isGuide(page.path) ? page.path.replace("/docs", () => docsOf(visit)) : page.path,
+        path: isGuide(page.path) ? page.path.replace("/docs", () => docsOf(request)) : page.path,
       })),
     }));
   }
 
-  const nameOf = (visit: Visit): string => {
-    const name = visit.part("guide");
+  const nameOf = (request: PageRequest): string => {
+    const name = request.param("guide");
     if (guides.findTitle(name) === null) throw new Refused(404, { code: "path_not_found" });
     return name;
   };
 
-  async function readOwn(visit: Visit): Promise<{ app: App; sandbox: Sandbox | undefined; own: OwnValues }> {
+  async function readOwn(request: PageRequest): Promise<{ app: App; sandbox: Sandbox | undefined; own: OwnValues }> {
     const [app, [sandbox]] = await Promise.all([
-      readApp(visit),
-      take(visit.api.GET("/admin/v1/sandboxes", { params: { query: { app: clientIdOf(visit), limit: 1 } } })),
+      readApp(request),
+      unwrap(request.api.GET("/admin/v1/sandboxes", { params: { query: { app: clientIdOf(request), limit: 1 } } })),
     ]);
-    const asked = guides.listDemoIds(nameOf(visit));
+    const asked = guides.listDemoIds(nameOf(request));
     const isAsked = asked.length > 0 && app.type === "CONFIDENTIAL";
     const ids = !isAsked
       ? []
-      : await (sandbox === undefined ? listGrantedIds(visit) : listSandboxIds(visit, sandbox, asked));
+      : await (sandbox === undefined ? listGrantedIds(request) : listSandboxIds(request, sandbox, asked));
     const { clientId, redirectUris, loginUrl } = app;
     return { app, sandbox, own: { clientId, redirectUri: redirectUris[0] ?? null, loginUrl, ids: new Map(ids) } };
   }
 
-  async function show(visit: Visit, run?: (own: OwnValues) => Promise<Ran>): Promise<Shown> {
-    refuseOtherApp(visit);
-    const name = nameOf(visit);
-    const { app, sandbox, own } = await readOwn(visit);
+  async function show(request: PageRequest, run?: (own: OwnValues) => Promise<Ran>): Promise<PageView> {
+    refuseOtherApp(request);
+    const name = nameOf(request);
+    const { app, sandbox, own } = await readOwn(request);
     const ran = (await run?.(own)) ?? null;
     const canRun = app.type === "CONFIDENTIAL";
     const hasCalls = guides.listCalls(name, own).length > 0;
-    const address = docsOf(visit);
+    const address = docsOf(request);
     const model = {
       ran: ran && { ...ran, ...describe(ran.answer) },
       canRun,
@@ -116,28 +116,28 @@ export function makeGuidePages(guides: AppGuides) {
       own,
       hasSandbox: sandbox !== undefined,
       issuer: guides.issuerUrl,
-      contents: listContents(visit),
+      contents: listContents(request),
       here: `${address}/${name}`,
       article: (afterCall: (call: string, number: number) => string) =>
         guides.render(name, { own, address, afterCall: canRun ? afterCall : () => "" }),
     };
     const title = guides.findTitle(name)!;
-    return showAppPage(visit, { app, page: "docs", view: "guide", title, model, assets: guides.assets });
+    return showAppPage(request, { app, page: "docs", view: "guide", title, model, assets: guides.assets });
   }
 
   return {
-    async listGuides(visit: Visit): Promise<Shown> {
-      const model = { contents: listContents(visit) };
-      return showAppPage(visit, { app: await readApp(visit), page: "docs", view: "guides", model });
+    async listGuides(request: PageRequest): Promise<PageView> {
+      const model = { contents: listContents(request) };
+      return showAppPage(request, { app: await readApp(request), page: "docs", view: "guides", model });
     },
-    showGuide: (visit: Visit): Promise<Shown> => show(visit),
+    showGuide: (request: PageRequest): Promise<PageView> => show(request),
     /** Calls, as the app, the address that a program of the page reads. */
-    runCall: (visit: Visit): Promise<Shown> =>
-      show(visit, async (own) => {
-        const number = Number(visit.part("number"));
-        const path = guides.listCalls(nameOf(visit), own)[number - 1];
+    runCall: (request: PageRequest): Promise<PageView> =>
+      show(request, async (own) => {
+        const number = Number(request.param("number"));
+        const path = guides.listCalls(nameOf(request), own)[number - 1];
         if (path === undefined) throw new Refused(404, { code: "path_not_found" });
-        return { number, answer: await readAnswer(visit, path) };
+        return { number, answer: await readAnswer(request, path) };
       }),
   };
 }

@@ -1,19 +1,19 @@
-import { take, takePage, type Shown, type Visit } from "../frame/index.ts";
-import { currentPage, refuseOthers } from "./place.ts";
-import { scopeNames } from "./words.ts";
+import { unwrap, unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
+import { currentPage, refuseOthers } from "./app-page.ts";
+import { scopeNames } from "./options.ts";
 
 const list = "/admin/v1/apps";
 
 /** The apps of a partner; of an operator all. */
-export async function listOwn(visit: Visit): Promise<Shown> {
-  refuseOthers(visit);
-  const { api, query, t } = visit;
+export async function listOwn(request: PageRequest): Promise<PageView> {
+  refuseOthers(request);
+  const { api, query, t } = request;
   const [search, cursor] = [query("search"), query("cursor")];
   const asked = { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
   const [{ items, next }, waiting, today] = await Promise.all([
-    takePage(api.GET(list, { params: { query: asked } })),
-    take(api.GET("/admin/v1/scope-requests", { params: { query: { state: "REQUESTED", limit: 100 } } })),
-    take(api.GET("/admin/v1/today")),
+    unwrapPage(api.GET(list, { params: { query: asked } })),
+    unwrap(api.GET("/admin/v1/scope-requests", { params: { query: { state: "REQUESTED", limit: 100 } } })),
+    unwrap(api.GET("/admin/v1/today")),
   ]);
   const apps = items.map((app) => ({ ...app, waits: waiting.some(({ clientId }) => clientId === app.clientId) }));
   const model = {
@@ -22,24 +22,28 @@ export async function listOwn(visit: Visit): Promise<Shown> {
     failing: today.failingEndpoints?.first ?? [],
     more: next === null ? null : `/partner?${new URLSearchParams({ search, cursor: next }).toString()}`,
   };
-  return { title: t("partner.title"), view: "list", model, page: currentPage(visit) };
+  return { title: t("partner.title"), view: "list", model, page: currentPage(request) };
 }
 
-export const showNew = (visit: Visit): Promise<Shown> => {
-  refuseOthers(visit);
-  const model = { isOperator: visit.permissions.reachesAll, scopes: scopeNames, chosen: visit.typed["scope"] ?? [] };
-  return Promise.resolve({ title: visit.t("new.title"), view: "new", model, page: currentPage(visit) });
+export const showNew = (request: PageRequest): Promise<PageView> => {
+  refuseOthers(request);
+  const model = {
+    isOperator: request.permissions.reachesAll,
+    scopes: scopeNames,
+    chosen: request.typed["scope"] ?? [],
+  };
+  return Promise.resolve({ title: request.t("new.title"), view: "new", model, page: currentPage(request) });
 };
 
 /** Registers an app; its secret stands on the page that answers, and nowhere else. */
-export async function createApp(visit: Visit): Promise<Shown> {
-  refuseOthers(visit);
-  const { api, field, once, typed, t } = visit;
+export async function createApp(request: PageRequest): Promise<PageView> {
+  refuseOthers(request);
+  const { api, field, idempotencyKey, typed, t } = request;
   const [clientId, provider] = [field("clientId"), field("provider")];
   const chosen = scopeNames.filter((scope) => typed["scope"]?.includes(scope));
-  const made = await take(
+  const made = await unwrap(
     api.POST(list, {
-      params: { header: { "Idempotency-Key": once } },
+      params: { header: { "Idempotency-Key": idempotencyKey } },
       body: {
         name: field("name"),
         type: field("type") === "PUBLIC" ? "PUBLIC" : "CONFIDENTIAL",
@@ -48,15 +52,15 @@ export async function createApp(visit: Visit): Promise<Shown> {
         schulconnexSpelling: "V1_4",
         ...(clientId !== "" && { clientId }),
         ...(provider !== "" && { provider }),
-        ...(visit.permissions.reachesAll && { scopes: chosen }),
+        ...(request.permissions.reachesAll && { scopes: chosen }),
       },
     }),
   );
   const model = {
     made,
     name: field("name"),
-    isOperator: visit.permissions.reachesAll,
+    isOperator: request.permissions.reachesAll,
     address: `/partner/apps/${encodeURIComponent(made.clientId)}`,
   };
-  return { title: t("new.made"), view: "made", model, page: currentPage(visit) };
+  return { title: t("new.made"), view: "made", model, page: currentPage(request) };
 }

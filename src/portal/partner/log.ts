@@ -1,26 +1,26 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { compareLine, takePage, type Difference, type Shown, type Visit } from "../frame/index.ts";
+import { compareLine, unwrapPage, type Difference, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./place.ts";
+import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 
 type Line = AdminSchemas["AuditLine"];
 
 const actions: readonly string[] = Object.keys(german.log.action);
 
 /** Who did what to the app; people are not named, their role is. */
-export async function listLog(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const { api, query, t } = visit;
+export async function listLog(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const { api, query, t } = request;
   const [action, cursor] = [actions.find((one) => one === query("action")), query("cursor")];
   const asked = {
-    app: clientIdOf(visit),
+    app: clientIdOf(request),
     limit: 50,
     ...(action !== undefined && { action }),
     ...(cursor !== "" && { cursor }),
   };
   const [app, { items, next }] = await Promise.all([
-    readApp(visit),
-    takePage(api.GET("/admin/v1/audit", { params: { query: asked } })),
+    readApp(request),
+    unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } })),
   ]);
   const following = new URLSearchParams({ ...(action !== undefined && { action }), cursor: next ?? "" });
   const model = {
@@ -32,15 +32,15 @@ export async function listLog(visit: Visit): Promise<Shown> {
       by: nameActor(line, t),
       changes: differencesOf(line, t),
     })),
-    more: next === null ? null : `${addressOf(visit)}/log?${following.toString()}`,
+    more: next === null ? null : `${addressOf(request)}/log?${following.toString()}`,
   };
-  return showAppPage(visit, { app, page: "log", view: "log", model });
+  return showAppPage(request, { app, page: "log", view: "log", model });
 }
 
-const nameAction = ({ action }: Line, t: Visit["t"]): string =>
+const nameAction = ({ action }: Line, t: PageRequest["t"]): string =>
   actions.includes(action) ? t(`log.action.${action}`) : action;
 
-function nameActor({ actor, names }: Line, t: Visit["t"]): string {
+function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {
   if (actor.role !== null) return t(`staffRoles.${actor.role}`);
   return names.actorApp ?? actor.clientId ?? actor.program ?? t("log.somebody");
 }
@@ -49,7 +49,7 @@ const longest = 300;
 const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)} …` : text);
 
 /** What differs, in words. Shape: long values are cut. */
-const differencesOf = (line: Line, t: Visit["t"]): Difference[] =>
+const differencesOf = (line: Line, t: PageRequest["t"]): Difference[] =>
   compareLine(line, { t, names: new Map() }).map(({ name, before, after }) => ({
     name,
     before: shorten(before),

@@ -2,29 +2,29 @@ import {
   figureRanges,
   readPlots,
   Refused,
-  take,
-  takeRecord,
-  type Gone,
-  type Shown,
-  type Visit,
+  unwrap,
+  unwrapRecord,
+  type Redirect,
+  type PageView,
+  type PageRequest,
 } from "../frame/index.ts";
-import { appPath, clientIdOf, refuseOtherApp, showAppPage } from "./place.ts";
+import { appPath, clientIdOf, refuseOtherApp, showAppPage } from "./app-page.ts";
 
 const mostGrants = 100;
 const metrics = ["signIns", "apiCalls", "refusals", "deliveries"] as const;
 
 /** An app in short: what is missing before it works, and what fails. */
-export async function showOverview(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const { api, query } = visit;
-  const app = clientIdOf(visit);
+export async function showOverview(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const { api, query } = request;
+  const app = clientIdOf(request);
   const range = figureRanges.find((one) => one === query("range")) ?? "month";
   const [{ record, tag }, grants, endpoints, requests, plots] = await Promise.all([
-    takeRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(visit) } })),
-    take(api.GET("/admin/v1/grants", { params: { query: { app, limit: mostGrants } } })),
-    take(api.GET("/admin/v1/webhook-endpoints", { params: { query: { app, limit: 100 } } })),
-    take(api.GET("/admin/v1/scope-requests", { params: { query: { app, limit: 20 } } })),
-    readPlots(visit, { metrics, range, app }),
+    unwrapRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } })),
+    unwrap(api.GET("/admin/v1/grants", { params: { query: { app, limit: mostGrants } } })),
+    unwrap(api.GET("/admin/v1/webhook-endpoints", { params: { query: { app, limit: 100 } } })),
+    unwrap(api.GET("/admin/v1/scope-requests", { params: { query: { app, limit: 20 } } })),
+    readPlots(request, { metrics, range, app }),
   ]);
   const waits = requests.some(({ state }) => state === "REQUESTED");
   const steps = [
@@ -46,15 +46,15 @@ export async function showOverview(visit: Visit): Promise<Shown> {
     failing: endpoints.filter(({ failingSince }) => failingSince !== null),
     pending: endpoints.reduce((sum, { pending }) => sum + pending, 0),
   };
-  return showAppPage(visit, { app: record, page: "", view: "overview", model });
+  return showAppPage(request, { app: record, page: "", view: "overview", model });
 }
 
 /** Deletes the app for good. Shape: its client id is typed to confirm it. */
-export async function deleteApp(visit: Visit): Promise<Gone> {
-  refuseOtherApp(visit);
-  const { api, field } = visit;
-  if (field("confirmed") !== clientIdOf(visit)) throw new Refused(400, { code: "client_id_not_confirmed" });
-  const params = { path: appPath(visit), header: { "If-Match": field("tag") } };
-  await take(api.DELETE("/admin/v1/apps/{clientId}", { params }));
+export async function deleteApp(request: PageRequest): Promise<Redirect> {
+  refuseOtherApp(request);
+  const { api, field } = request;
+  if (field("confirmed") !== clientIdOf(request)) throw new Refused(400, { code: "client_id_not_confirmed" });
+  const params = { path: appPath(request), header: { "If-Match": field("tag") } };
+  await unwrap(api.DELETE("/admin/v1/apps/{clientId}", { params }));
   return { to: "/admin/apps", done: "appDeleted" };
 }

@@ -1,13 +1,13 @@
 import {
   readImageUpload,
-  take,
-  takeRecord,
-  takeUnlessDone,
-  type Gone,
-  type Shown,
-  type Visit,
+  unwrap,
+  unwrapRecord,
+  unwrapUnlessDone,
+  type Redirect,
+  type PageView,
+  type PageRequest,
 } from "../frame/index.ts";
-import { addressOf, appPath, refuseOtherApp, showAppPage } from "./place.ts";
+import { addressOf, appPath, refuseOtherApp, showAppPage } from "./app-page.ts";
 
 const app = "/admin/v1/apps/{clientId}";
 
@@ -21,7 +21,7 @@ const linesOf = (text: string): string[] => [
 ];
 
 /** What the form says of the registration. Shape: a text that is empty is removed. */
-function readTyped({ field }: Visit) {
+function readTyped({ field }: PageRequest) {
   const orNull = (name: string) => field(name) || null;
   return {
     name: field("name"),
@@ -44,13 +44,13 @@ const algorithms = ["RS256", "ES256", "EdDSA"] as const;
 const spellings = ["V1_4", "V1_7"] as const;
 
 /** The registration as it is; of a form that was refused as it was typed. */
-export async function showRegistration(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const { record, tag } = await takeRecord(visit.api.GET(app, { params: { path: appPath(visit) } }));
-  const isTyped = visit.field("form") === "registration";
-  const shown = isTyped ? { ...record, ...readTyped(visit) } : record;
-  const isStale = visit.refused?.code === "precondition_failed";
-  return showAppPage(visit, {
+export async function showRegistration(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const { record, tag } = await unwrapRecord(request.api.GET(app, { params: { path: appPath(request) } }));
+  const isTyped = request.field("form") === "registration";
+  const shown = isTyped ? { ...record, ...readTyped(request) } : record;
+  const isStale = request.refused?.code === "precondition_failed";
+  return showAppPage(request, {
     app: record,
     page: "registration",
     view: "registration",
@@ -58,30 +58,30 @@ export async function showRegistration(visit: Visit): Promise<Shown> {
   });
 }
 
-export async function changeRegistration(visit: Visit): Promise<Gone> {
-  refuseOtherApp(visit);
-  const body = readTyped(visit);
-  const params = { path: appPath(visit), header: { "If-Match": visit.field("tag") } };
-  await takeUnlessDone(visit.api.PATCH(app, { params, body }), body);
-  return { to: `${addressOf(visit)}/registration`, done: "registrationChanged" };
+export async function changeRegistration(request: PageRequest): Promise<Redirect> {
+  refuseOtherApp(request);
+  const body = readTyped(request);
+  const params = { path: appPath(request), header: { "If-Match": request.field("tag") } };
+  await unwrapUnlessDone(request.api.PATCH(app, { params, body }), body);
+  return { to: `${addressOf(request)}/registration`, done: "registrationChanged" };
 }
 
-export async function putLogo(visit: Visit): Promise<Gone> {
-  refuseOtherApp(visit);
-  const bytes = await readImageUpload(visit);
-  const sent = visit.api.PUT(`${app}/logo`, {
-    params: { path: appPath(visit) },
+export async function putLogo(request: PageRequest): Promise<Redirect> {
+  refuseOtherApp(request);
+  const bytes = await readImageUpload(request);
+  const sent = request.api.PUT(`${app}/logo`, {
+    params: { path: appPath(request) },
     // What it is, is read from its bytes.
     headers: { "Content-Type": "image/png" },
     body: bytes as never,
     bodySerializer: (body: unknown) => body as never,
   });
-  await take(sent);
-  return { to: `${addressOf(visit)}/registration`, done: "logoKept" };
+  await unwrap(sent);
+  return { to: `${addressOf(request)}/registration`, done: "logoKept" };
 }
 
-export async function removeLogo(visit: Visit): Promise<Gone> {
-  refuseOtherApp(visit);
-  await take(visit.api.DELETE(`${app}/logo`, { params: { path: appPath(visit) } }));
-  return { to: `${addressOf(visit)}/registration`, done: "logoRemoved" };
+export async function removeLogo(request: PageRequest): Promise<Redirect> {
+  refuseOtherApp(request);
+  await unwrap(request.api.DELETE(`${app}/logo`, { params: { path: appPath(request) } }));
+  return { to: `${addressOf(request)}/registration`, done: "logoRemoved" };
 }

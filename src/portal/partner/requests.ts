@@ -1,12 +1,12 @@
-import { takePage, type Shown, type Visit } from "../frame/index.ts";
-import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./place.ts";
+import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
+import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 
 const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
 /** The last calls of the app, found by the id of a request. */
-export async function listRequests(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const { api, query } = visit;
+export async function listRequests(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const { api, query } = request;
   const [requestId, cursor, onlyRefused] = [query("request"), query("cursor"), query("refused") === "yes"];
   const isFit = requestId === "" || requestIds.test(requestId);
   const asked = {
@@ -16,15 +16,17 @@ export async function listRequests(visit: Visit): Promise<Shown> {
     ...(cursor !== "" && { cursor }),
   };
   const [app, { items, next }] = await Promise.all([
-    readApp(visit),
+    readApp(request),
     // Nothing has an id that cannot be one.
     isFit
-      ? takePage(api.GET("/admin/v1/apps/{clientId}/api-requests", { params: { path: appPath(visit), query: asked } }))
+      ? unwrapPage(
+          api.GET("/admin/v1/apps/{clientId}/api-requests", { params: { path: appPath(request), query: asked } }),
+        )
       : { items: [], next: null },
   ]);
   const filters = { ...(requestId !== "" && { request: requestId }), ...(onlyRefused && { refused: "yes" }) };
   const following = new URLSearchParams({ ...filters, cursor: next ?? "" }).toString();
-  const more = next === null ? null : `${addressOf(visit)}/requests?${following}`;
+  const more = next === null ? null : `${addressOf(request)}/requests?${following}`;
   const model = { requests: items, requestId, onlyRefused, more };
-  return showAppPage(visit, { app, page: "requests", view: "requests", model });
+  return showAppPage(request, { app, page: "requests", view: "requests", model });
 }

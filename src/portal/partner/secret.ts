@@ -1,44 +1,44 @@
-import { Refused, take, type Gone, type Shown, type Visit } from "../frame/index.ts";
-import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./place.ts";
+import { Refused, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
+import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 
 const dayInSeconds = 86_400;
 /** For how many days the present secret may stay valid; 0 for one that leaked. */
 const overlaps = [0, 1, 7, 30, 90] as const;
 
-export async function showSecret(visit: Visit): Promise<Shown> {
-  return showAppPage(visit, {
-    app: await readApp(visit),
+export async function showSecret(request: PageRequest): Promise<PageView> {
+  return showAppPage(request, {
+    app: await readApp(request),
     page: "secret",
     view: "secret",
-    model: { overlaps, made: null, chosen: Number(visit.field("days") || 1) },
+    model: { overlaps, made: null, chosen: Number(request.field("days") || 1) },
   });
 }
 
 /** Makes a new secret, which stands on the page that answers, and nowhere else. */
-export async function rotateSecret(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const { api, field, once } = visit;
+export async function rotateSecret(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const { api, field, idempotencyKey } = request;
   const days = overlaps.find((one) => String(one) === field("days")) ?? 1;
-  const made = await take(
+  const made = await unwrap(
     api.POST("/admin/v1/apps/{clientId}/secret", {
-      params: { path: appPath(visit), header: { "Idempotency-Key": once } },
+      params: { path: appPath(request), header: { "Idempotency-Key": idempotencyKey } },
       body: { keepOldSeconds: days * dayInSeconds },
     }),
   );
-  return showAppPage(visit, {
-    app: await readApp(visit),
+  return showAppPage(request, {
+    app: await readApp(request),
     page: "secret",
     view: "secret",
     model: { overlaps, made, chosen: 1 },
   });
 }
 
-export async function endOldSecret(visit: Visit): Promise<Gone> {
-  refuseOtherApp(visit);
-  const call = visit.api.DELETE("/admin/v1/apps/{clientId}/old-secret", { params: { path: appPath(visit) } });
-  await take(call).catch((error: unknown) => {
+export async function endOldSecret(request: PageRequest): Promise<Redirect> {
+  refuseOtherApp(request);
+  const call = request.api.DELETE("/admin/v1/apps/{clientId}/old-secret", { params: { path: appPath(request) } });
+  await unwrap(call).catch((error: unknown) => {
     // The same form came twice, or the old secret has ended by itself.
     if (!(error instanceof Refused) || error.code !== "old_secret_not_found") throw error;
   });
-  return { to: `${addressOf(visit)}/secret`, done: "oldSecretEnded" };
+  return { to: `${addressOf(request)}/secret`, done: "oldSecretEnded" };
 }

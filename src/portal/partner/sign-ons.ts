@@ -1,8 +1,8 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { adviseSent, adviseSignOn, signOnDocs } from "../../platform/advice/sign-on/index.ts";
-import { takePage, type Shown, type Visit } from "../frame/index.ts";
+import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./place.ts";
+import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 
 type Attempt = AdminSchemas["SignOnAttempt"];
 type Sent = AdminSchemas["SignOnParameter"];
@@ -10,14 +10,16 @@ type Sent = AdminSchemas["SignOnParameter"];
 const knownSteps: readonly string[] = Object.keys(german.signOns.step);
 
 /** The last sign-ons step by step; nobody's name stands in them. */
-export async function listSignOns(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const { api, query, t } = visit;
+export async function listSignOns(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const { api, query, t } = request;
   const cursor = query("cursor");
   const asked = { limit: 20, ...(cursor !== "" && { cursor }) };
   const [app, { items, next }] = await Promise.all([
-    readApp(visit),
-    takePage(api.GET("/admin/v1/apps/{clientId}/sign-on-attempts", { params: { path: appPath(visit), query: asked } })),
+    readApp(request),
+    unwrapPage(
+      api.GET("/admin/v1/apps/{clientId}/sign-on-attempts", { params: { path: appPath(request), query: asked } }),
+    ),
   ]);
   const attempts = items.map(({ steps }) => {
     const advised = adviseSignOn(steps);
@@ -28,17 +30,17 @@ export async function listSignOns(visit: Visit): Promise<Shown> {
         ...step,
         name: knownSteps.includes(step.step) ? t(`signOns.step.${step.step}`) : step.step,
         advice: advised?.index === index ? advised.advice : null,
-        sent: (step.sent ?? []).map((one) => presentSent(visit, one)),
+        sent: (step.sent ?? []).map((one) => presentSent(request, one)),
         hasProblem: (step.sent ?? []).some(({ problem }) => problem !== null),
       })),
     };
   });
-  const address = addressOf(visit);
+  const address = addressOf(request);
   const more = next === null ? null : `${address}/sign-ons?${new URLSearchParams({ cursor: next }).toString()}`;
-  return showAppPage(visit, { app, page: "sign-ons", view: "sign-ons", model: { attempts, more, docs: signOnDocs } });
+  return showAppPage(request, { app, page: "sign-ons", view: "sign-ons", model: { attempts, more, docs: signOnDocs } });
 }
 
-function presentSent({ t, locale }: Visit, { name, value, length, problem, advice }: Sent) {
+function presentSent({ t, locale }: PageRequest, { name, value, length, problem, advice }: Sent) {
   const hidden = length === null ? t("signOns.notSent") : t("signOns.hidden", { length });
   const mend = problem === null ? null : (adviseSent({ problem }, locale) ?? advice ?? problem);
   return { name, value, hidden, mend };

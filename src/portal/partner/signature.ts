@@ -1,6 +1,6 @@
 import { explainSignature } from "../../platform/advice/signature/index.ts";
-import type { Shown, Visit } from "../frame/index.ts";
-import { readApp, showAppPage } from "./place.ts";
+import type { PageView, PageRequest } from "../frame/index.ts";
+import { readApp, showAppPage } from "./app-page.ts";
 
 const headerFields = {
   ep: "x-ep-signature-sha256",
@@ -9,25 +9,30 @@ const headerFields = {
   timestamp: "webhook-timestamp",
 } as const;
 
-export const showSignature = (visit: Visit): Promise<Shown> => show(visit, null);
+export const showSignature = (request: PageRequest): Promise<PageView> => show(request, null);
 
 /** Explains why a signature does not fit. The secret is kept nowhere and stands on no page. */
-export async function debugSignature(visit: Visit): Promise<Shown> {
-  const { field, typed, now, locale } = visit;
+export async function debugSignature(request: PageRequest): Promise<PageView> {
+  const { field, typed, now, locale } = request;
   const filled = Object.entries(headerFields).filter(([name]) => field(name) !== "");
   // A form makes every line end of a text to CRLF.
   const body = Buffer.from((typed["body"]?.[0] ?? "").replaceAll("\r\n", "\n"));
   const headers = Object.fromEntries(filled.map(([name, header]) => [header, field(name)]));
   const report = explainSignature({ headers, body, secret: field("secret"), computed: field("computed"), now });
-  return show(visit, { ...report, bytes: report.bodyBytes.toLocaleString(locale) });
+  return show(request, { ...report, bytes: report.bodyBytes.toLocaleString(locale) });
 }
 
-async function show(visit: Visit, report: object | null): Promise<Shown> {
-  return showAppPage(visit, {
-    app: await readApp(visit),
+async function show(request: PageRequest, report: object | null): Promise<PageView> {
+  return showAppPage(request, {
+    app: await readApp(request),
     page: "webhooks",
     view: "signature",
-    title: visit.t("signature.title"),
-    model: { report, fields: Object.keys(headerFields), headerOf: headerFields, body: visit.typed["body"]?.[0] ?? "" },
+    title: request.t("signature.title"),
+    model: {
+      report,
+      fields: Object.keys(headerFields),
+      headerOf: headerFields,
+      body: request.typed["body"]?.[0] ?? "",
+    },
   });
 }

@@ -1,48 +1,49 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, take, takePage, takeRecord, type Shown, type Visit } from "../frame/index.ts";
-import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./place.ts";
-import { eventTypes } from "./words.ts";
+import { Refused, unwrap, unwrapPage, unwrapRecord, type PageView, type PageRequest } from "../frame/index.ts";
+import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { eventTypes } from "./options.ts";
 
 export type Endpoint = AdminSchemas["WebhookEndpoint"];
 
 const list = "/admin/v1/webhook-endpoints";
 const states = ["PENDING", "DELIVERED", "FAILED"] as const;
 
-export const endpointPath = ({ part }: Visit) => ({ endpointId: part("endpointId") });
-export const endpointAddress = (visit: Visit): string => `${addressOf(visit)}/webhooks/${visit.part("endpointId")}`;
+export const endpointPath = ({ param }: PageRequest) => ({ endpointId: param("endpointId") });
+export const endpointAddress = (request: PageRequest): string =>
+  `${addressOf(request)}/webhooks/${request.param("endpointId")}`;
 
-export async function listEndpoints(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const cursor = visit.query("cursor");
-  const asked = { app: clientIdOf(visit), limit: 50, ...(cursor !== "" && { cursor }) };
+export async function listEndpoints(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const cursor = request.query("cursor");
+  const asked = { app: clientIdOf(request), limit: 50, ...(cursor !== "" && { cursor }) };
   const [app, { items, next }] = await Promise.all([
-    readApp(visit),
-    takePage(visit.api.GET(list, { params: { query: asked } })),
+    readApp(request),
+    unwrapPage(request.api.GET(list, { params: { query: asked } })),
   ]);
   const more =
-    next === null ? null : `${addressOf(visit)}/webhooks?${new URLSearchParams({ cursor: next }).toString()}`;
-  return showAppPage(visit, { app, page: "webhooks", view: "endpoints", model: { endpoints: items, more } });
+    next === null ? null : `${addressOf(request)}/webhooks?${new URLSearchParams({ cursor: next }).toString()}`;
+  return showAppPage(request, { app, page: "webhooks", view: "endpoints", model: { endpoints: items, more } });
 }
 
-export async function showNewEndpoint(visit: Visit): Promise<Shown> {
-  const chosen = "url" in visit.typed ? (visit.typed["eventType"] ?? []) : eventTypes;
-  return showAppPage(visit, {
-    app: await readApp(visit),
+export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
+  const chosen = "url" in request.typed ? (request.typed["eventType"] ?? []) : eventTypes;
+  return showAppPage(request, {
+    app: await readApp(request),
     page: "webhooks",
     view: "new-endpoint",
-    title: visit.t("endpoint.new"),
+    title: request.t("endpoint.new"),
     model: { eventTypes, chosen },
   });
 }
 
 /** The secret of an endpoint, on the page that answers, and nowhere else. */
 export async function showEndpointSecret(
-  visit: Visit,
+  request: PageRequest,
   { made, title }: { made: AdminSchemas["EndpointSecret"]; title: string },
-): Promise<Shown> {
-  const back = `${addressOf(visit)}/webhooks/${made.id}`;
-  return showAppPage(visit, {
-    app: await readApp(visit),
+): Promise<PageView> {
+  const back = `${addressOf(request)}/webhooks/${made.id}`;
+  return showAppPage(request, {
+    app: await readApp(request),
     page: "webhooks",
     view: "endpoint-secret",
     title,
@@ -50,43 +51,43 @@ export async function showEndpointSecret(
   });
 }
 
-export const chosenTypes = ({ typed }: Visit) => eventTypes.filter((type) => typed["eventType"]?.includes(type));
+export const chosenTypes = ({ typed }: PageRequest) => eventTypes.filter((type) => typed["eventType"]?.includes(type));
 
-export async function createEndpoint(visit: Visit): Promise<Shown> {
-  refuseOtherApp(visit);
-  const { api, field, once, t } = visit;
-  const made = await take(
+export async function createEndpoint(request: PageRequest): Promise<PageView> {
+  refuseOtherApp(request);
+  const { api, field, idempotencyKey, t } = request;
+  const made = await unwrap(
     api.POST(list, {
-      params: { header: { "Idempotency-Key": once } },
-      body: { clientId: clientIdOf(visit), url: field("url"), eventTypes: chosenTypes(visit) },
+      params: { header: { "Idempotency-Key": idempotencyKey } },
+      body: { clientId: clientIdOf(request), url: field("url"), eventTypes: chosenTypes(request) },
     }),
   );
-  return showEndpointSecret(visit, { made, title: t("endpoint.made") });
+  return showEndpointSecret(request, { made, title: t("endpoint.made") });
 }
 
 /** Errors: Refused webhook_endpoint_not_found for an endpoint of another app. */
-export async function readEndpoint(visit: Visit): Promise<{ record: Endpoint; tag: string }> {
-  refuseOtherApp(visit);
-  const call = visit.api.GET(`${list}/{endpointId}`, { params: { path: endpointPath(visit) } });
-  const found = await takeRecord(call);
-  if (found.record.clientId !== clientIdOf(visit)) throw new Refused(404, { code: "webhook_endpoint_not_found" });
+export async function readEndpoint(request: PageRequest): Promise<{ record: Endpoint; tag: string }> {
+  refuseOtherApp(request);
+  const call = request.api.GET(`${list}/{endpointId}`, { params: { path: endpointPath(request) } });
+  const found = await unwrapRecord(call);
+  if (found.record.clientId !== clientIdOf(request)) throw new Refused(404, { code: "webhook_endpoint_not_found" });
   return found;
 }
 
 /** An endpoint with its deliveries, the last one first. */
-export async function showEndpoint(visit: Visit): Promise<Shown> {
-  const { api, query, field, t } = visit;
+export async function showEndpoint(request: PageRequest): Promise<PageView> {
+  const { api, query, field, t } = request;
   const [state, cursor] = [states.find((one) => one === query("state")), query("cursor")];
   const asked = { limit: 50, ...(state && { state }), ...(cursor !== "" && { cursor }) };
   const [app, { record, tag }, { items, next }, figures] = await Promise.all([
-    readApp(visit),
-    readEndpoint(visit),
-    takePage(api.GET(`${list}/{endpointId}/deliveries`, { params: { path: endpointPath(visit), query: asked } })),
-    take(api.GET(`${list}/{endpointId}/figures`, { params: { path: endpointPath(visit) } })),
+    readApp(request),
+    readEndpoint(request),
+    unwrapPage(api.GET(`${list}/{endpointId}/deliveries`, { params: { path: endpointPath(request), query: asked } })),
+    unwrap(api.GET(`${list}/{endpointId}/figures`, { params: { path: endpointPath(request) } })),
   ]);
-  const here = endpointAddress(visit);
+  const here = endpointAddress(request);
   const following = new URLSearchParams({ ...(state && { state }), cursor: next ?? "" });
-  const isTyped = field("form") === "endpoint" && visit.refused?.code !== "precondition_failed";
+  const isTyped = field("form") === "endpoint" && request.refused?.code !== "precondition_failed";
   const model = {
     endpoint: record,
     tag,
@@ -96,8 +97,8 @@ export async function showEndpoint(visit: Visit): Promise<Shown> {
     states,
     state: state ?? "",
     eventTypes,
-    shown: isTyped ? { url: field("url"), eventTypes: chosenTypes(visit) } : record,
+    shown: isTyped ? { url: field("url"), eventTypes: chosenTypes(request) } : record,
     more: next === null ? null : `${here}?${following.toString()}`,
   };
-  return showAppPage(visit, { app, page: "webhooks", view: "endpoint", title: t("endpoint.title"), model });
+  return showAppPage(request, { app, page: "webhooks", view: "endpoint", title: t("endpoint.title"), model });
 }

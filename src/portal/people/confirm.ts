@@ -1,11 +1,14 @@
-import { take, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { nameOf, unwrap, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
-import { nameOf } from "./words.ts";
 
 /** Leaving the school, from which one can come back, and being deleted for good. */
 type Step = "leave" | "delete";
 
-function call(step: Step, { api, field }: Visit, params: { path: { personId: string }; query?: { "dry-run": true } }) {
+function call(
+  step: Step,
+  { api, field }: PageRequest,
+  params: { path: { personId: string }; query?: { "dry-run": true } },
+) {
   if (step === "leave") return api.POST("/admin/v1/people/{personId}/soft-deletion", { params });
   const tag = field("tag");
   const header = tag === "" ? {} : { "If-Match": tag };
@@ -15,20 +18,20 @@ function call(step: Step, { api, field }: Visit, params: { path: { personId: str
 /** Says what a step does, and what apps no longer see after it. */
 export const showStep =
   (step: Step) =>
-  async (visit: Visit): Promise<Shown> => {
-    const { t } = visit;
+  async (request: PageRequest): Promise<PageView> => {
+    const { t } = request;
     const [{ record, tag }, changes] = await Promise.all([
-      readPerson(visit),
-      take(call(step, visit, { path: pathOf(visit), query: { "dry-run": true } })),
+      readPerson(request),
+      unwrap(call(step, request, { path: pathOf(request), query: { "dry-run": true } })),
     ]);
-    const model = { step, base: addressOf(visit), fullName: nameOf(record, visit), tag, changes: changes ?? [] };
+    const model = { step, base: addressOf(request), fullName: nameOf(record, request), tag, changes: changes ?? [] };
     return { title: t(`confirm.${step}.title`), view: "confirm", model };
   };
 
 export const confirmStep =
   (step: Step) =>
-  async (visit: Visit): Promise<Gone> => {
-    await take(call(step, visit, { path: pathOf(visit) }));
-    if (step === "leave") return { to: addressOf(visit), done: "personLeft" };
-    return { to: `/admin/schools/${visit.part("schoolId")}/people`, done: "personDeleted" };
+  async (request: PageRequest): Promise<Redirect> => {
+    await unwrap(call(step, request, { path: pathOf(request) }));
+    if (step === "leave") return { to: addressOf(request), done: "personLeft" };
+    return { to: `/admin/schools/${request.param("schoolId")}/people`, done: "personDeleted" };
   };

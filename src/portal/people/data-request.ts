@@ -1,15 +1,14 @@
 import { limitThreaded } from "../../platform/threads/index.ts";
-import { askedBy, leavingOf, take, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import { askedBy, leavingOf, nameOf, unwrap, type Download, type PageRequest, type PageView } from "../frame/index.ts";
 import { readZone } from "../frame/zone.ts";
 import type { DataDocument } from "./data-document.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
-import { nameOf } from "./words.ts";
 
 /** Offers what a person who asks for their data is answered. */
-export async function showData(visit: Visit): Promise<Shown> {
-  const { t } = visit;
-  const { record } = await readPerson(visit);
-  const model = { base: addressOf(visit), fullName: nameOf(record, visit) };
+export async function showData(request: PageRequest): Promise<PageView> {
+  const { t } = request;
+  const { record } = await readPerson(request);
+  const model = { base: addressOf(request), fullName: nameOf(record, request) };
   return { title: t("data.title"), view: "data", model };
 }
 
@@ -18,21 +17,21 @@ const writeDocument = limitThreaded<DataDocument, Uint8Array>({
   seconds: 60,
 });
 
-async function handData(visit: Visit, as: "pdf" | "json"): Promise<Handed> {
-  const { api, t, locale, now, req } = visit;
-  const { record } = await readPerson(visit);
-  const data: unknown = await take(
+async function handData(request: PageRequest, as: "pdf" | "json"): Promise<Download> {
+  const { api, t, locale, now, req } = request;
+  const { record } = await readPerson(request);
+  const data: unknown = await unwrap(
     api.GET("/admin/v1/people/{personId}/data", {
-      params: { path: pathOf(visit) },
+      params: { path: pathOf(request) },
       parseAs: "arrayBuffer",
-      signal: leavingOf(visit),
+      signal: leavingOf(request),
     }),
   );
-  const given = { data: data as ArrayBuffer, as, name: nameOf(record, visit), locale, zone: readZone(req), now };
-  const { buffer, byteOffset, byteLength } = await writeDocument(given, askedBy(visit));
+  const given = { data: data as ArrayBuffer, as, name: nameOf(record, request), locale, zone: readZone(req), now };
+  const { buffer, byteOffset, byteLength } = await writeDocument(given, askedBy(request));
   const file = Buffer.from(buffer, byteOffset, byteLength);
   return { file, type: `application/${as}`, name: `${t("data.file")}.${as}` };
 }
 
-export const handDataAsJson = (visit: Visit): Promise<Handed> => handData(visit, "json");
-export const handDataAsPdf = (visit: Visit): Promise<Handed> => handData(visit, "pdf");
+export const handDataAsJson = (request: PageRequest): Promise<Download> => handData(request, "json");
+export const handDataAsPdf = (request: PageRequest): Promise<Download> => handData(request, "pdf");

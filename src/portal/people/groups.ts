@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { takePage, type Visit } from "../frame/index.ts";
+import { unwrapPage, type PageRequest } from "../frame/index.ts";
 
 type Group = AdminSchemas["AdminGroup"];
 
@@ -7,9 +7,9 @@ type Group = AdminSchemas["AdminGroup"];
 const most = 1000;
 
 /** The groups of the school that the page is about, by name. */
-export async function listGroups({ api, part }: Visit): Promise<Group[]> {
-  const query = { school: part("schoolId"), limit: most };
-  return (await takePage(api.GET("/admin/v1/groups", { params: { query } }))).items;
+export async function listGroups({ api, param }: PageRequest): Promise<Group[]> {
+  const query = { school: param("schoolId"), limit: most };
+  return (await unwrapPage(api.GET("/admin/v1/groups", { params: { query } }))).items;
 }
 
 export const onlyClasses = (groups: readonly Group[]): Group[] => groups.filter(({ type }) => type === "KLASSE");

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { nameOf, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { listGroups, onlyClasses } from "./groups.ts";
-import { classesOf, nameOf, stateOf } from "./words.ts";
+import { classesOf, stateOf } from "./presentation.ts";
 
 type Status = AdminSchemas["PersonStatus"];
 
@@ -37,10 +37,10 @@ const withFilters = (schoolId: string, filters: Filters, cursor = ""): string =>
 };
 
 /** Finds people; what was searched for stands in the address so that only the reader can read it. */
-export const searchPeople = ({ field, hide, part }: Visit): Promise<Gone> => {
+export const searchPeople = ({ field, hide, param }: PageRequest): Promise<Redirect> => {
   const named = Object.fromEntries(filterNames.map((name) => [name, field(name)])) as Named;
   const filters = { q: hide(field("search")), ...named, sort: readOrder(field("sort")) };
-  return Promise.resolve({ to: withFilters(part("schoolId"), filters) });
+  return Promise.resolve({ to: withFilters(param("schoolId"), filters) });
 };
 
 const queryOf = ({ group, status, role, "has-login": hasLogin, sort }: Filters, search: string) => ({
@@ -52,28 +52,37 @@ const queryOf = ({ group, status, role, "has-login": hasLogin, sort }: Filters, 
   ...(sort !== "" && { sort: sort as AdminSchemas["PersonOrder"] }),
 });
 
-export async function listPeople(visit: Visit): Promise<Shown> {
-  const { api, t, part, query, reveal } = visit;
-  const schoolId = part("schoolId");
+export async function listPeople(request: PageRequest): Promise<PageView> {
+  const { api, t, param, query, reveal } = request;
+  const schoolId = param("schoolId");
   const named = Object.fromEntries(filterNames.map((name) => [name, query(name)])) as Named;
   const filters = { q: query("q"), ...named, sort: readOrder(query("sort")) };
   const [search, cursor] = [reveal(query("q")), query("cursor")];
   const asked = { school: schoolId, limit: pageSize, ...queryOf(filters, search), ...(cursor !== "" && { cursor }) };
   const [{ items, next }, groups] = await Promise.all([
-    takePage(api.GET("/admin/v1/people", { params: { query: asked } })),
-    listGroups(visit),
+    unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } })),
+    listGroups(request),
   ]);
   const classes = onlyClasses(groups);
   const byId = new Map(classes.map((group) => [group.id, group]));
   const people = items.map((person) => ({
     ...person,
-    fullName: nameOf(person, visit),
+    fullName: nameOf(person, request),
     classes: classesOf(person, byId),
     state: stateOf(person),
   }));
   const more = next === null ? null : withFilters(schoolId, filters, next);
   const isFiltered = search !== "" || Object.values(named).some((value) => value !== "");
-  const shown = { schoolId, people, classes, filters, search, more, isFiltered, mayChange: visit.may("createPerson") };
+  const shown = {
+    schoolId,
+    people,
+    classes,
+    filters,
+    search,
+    more,
+    isFiltered,
+    mayChange: request.may("createPerson"),
+  };
   const model = { ...shown, columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])) };
   return { title: t("people.title"), view: "people", model };
 }

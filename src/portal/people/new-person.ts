@@ -1,34 +1,34 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { take, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 import { listGroups, onlyClasses } from "./groups.ts";
 
 type NewPerson = AdminSchemas["NewPerson"];
 
-export async function showNewPerson(visit: Visit): Promise<Shown> {
-  const { t, part } = visit;
-  const schoolId = part("schoolId");
-  const classes = onlyClasses(await listGroups(visit));
+export async function showNewPerson(request: PageRequest): Promise<PageView> {
+  const { t, param } = request;
+  const schoolId = param("schoolId");
+  const classes = onlyClasses(await listGroups(request));
   return { title: t("new.title"), view: "new", model: { schoolId, classes } };
 }
 
 /** Shape: all first names are the one that the person goes by, where nothing else was typed. */
-export const readName = ({ field }: Visit): NonNullable<NewPerson["name"]> => {
+export const readName = ({ field }: PageRequest): NonNullable<NewPerson["name"]> => {
   const firstCall = field("firstCall");
   return { firstCall, firstFull: field("firstFull") || firstCall, last: field("last") };
 };
 
-export async function addPerson(visit: Visit): Promise<Gone> {
-  const { api, field, part, once } = visit;
-  const schoolId = part("schoolId");
+export async function addPerson(request: PageRequest): Promise<Redirect> {
+  const { api, field, param, idempotencyKey } = request;
+  const schoolId = param("schoolId");
   const [group, source] = [field("group"), field("sourceId")];
   const body: NewPerson = {
     schoolIds: [schoolId],
     role: field("role") as NewPerson["role"],
-    name: readName(visit),
+    name: readName(request),
     ...(group !== "" && { groupIds: [group] }),
     ...(source !== "" && { sourceSystemIdentifier: source }),
   };
-  const params = { header: { "Idempotency-Key": once } };
-  const made = await take(api.POST("/admin/v1/people", { params, body }));
+  const params = { header: { "Idempotency-Key": idempotencyKey } };
+  const made = await unwrap(api.POST("/admin/v1/people", { params, body }));
   return { to: `/admin/schools/${schoolId}/people/${"id" in made ? made.id : ""}`, done: "personAdded" };
 }

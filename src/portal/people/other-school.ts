@@ -1,7 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
-import { nameOf } from "./words.ts";
 
 type School = AdminSchemas["NamedSchool"];
 /** `move`: from this school to another; `join`: to another besides; `quit`: away from this one. */
@@ -13,9 +12,9 @@ const isHow = (text: string): text is How => (hows as readonly string[]).include
 
 const at = "/admin/v1/people/{personId}";
 
-function call(visit: Visit, { how, to }: { how: How; to: string }, query: { "dry-run"?: true }) {
-  const { api, part } = visit;
-  const [path, from] = [pathOf(visit), part("schoolId")];
+function call(request: PageRequest, { how, to }: { how: How; to: string }, query: { "dry-run"?: true }) {
+  const { api, param } = request;
+  const [path, from] = [pathOf(request), param("schoolId")];
   if (how === "move")
     return api.POST(`${at}/move`, { params: { path, query }, body: { toSchoolId: to, fromSchoolId: from } });
   if (how === "join")
@@ -24,42 +23,42 @@ function call(visit: Visit, { how, to }: { how: How; to: string }, query: { "dry
 }
 
 /** The schools that somebody works at; an operator works at all. */
-async function listMySchools({ api, me, permissions }: Visit): Promise<School[]> {
+async function listMySchools({ api, me, permissions }: PageRequest): Promise<School[]> {
   if (!permissions.reachesAll) return me.schools;
-  return (await takePage(api.GET("/admin/v1/schools", { params: { query: { limit: most } } }))).items;
+  return (await unwrapPage(api.GET("/admin/v1/schools", { params: { query: { limit: most } } }))).items;
 }
 
 /** Lets choose a school; once one is chosen, says what apps would see differently. */
-export async function showSchools(visit: Visit): Promise<Shown> {
-  const { t, part, query, field } = visit;
+export async function showSchools(request: PageRequest): Promise<PageView> {
+  const { t, param, query, field } = request;
   const [how, to] = [query("how") || field("how"), query("to") || field("to")];
   const isChosen = isHow(how) && (how === "quit" || to !== "");
   const [{ record }, schools, changes] = await Promise.all([
-    readPerson(visit),
-    listMySchools(visit),
-    isChosen ? take(call(visit, { how, to }, { "dry-run": true })) : null,
+    readPerson(request),
+    listMySchools(request),
+    isChosen ? unwrap(call(request, { how, to }, { "dry-run": true })) : null,
   ]);
   const here = new Set(record.schools.map(({ id }) => id));
   const model = {
-    base: addressOf(visit),
-    fullName: nameOf(record, visit),
+    base: addressOf(request),
+    fullName: nameOf(record, request),
     changes,
     how: isHow(how) ? how : "move",
     to,
     schools: record.isGuest ? [] : schools.filter(({ id }) => !here.has(id)),
-    mayQuit: record.homeSchoolId !== part("schoolId"),
+    mayQuit: record.homeSchoolId !== param("schoolId"),
     toName: schools.find(({ id }) => id === to)?.name ?? "",
   };
   return { title: t("school.title"), view: "school", model };
 }
 
-export async function changeSchool(visit: Visit): Promise<Gone> {
-  const { field, part } = visit;
+export async function changeSchool(request: PageRequest): Promise<Redirect> {
+  const { field, param } = request;
   const [how, to] = [field("how"), field("to")];
-  if (!isHow(how)) return { to: addressOf(visit) };
-  await take(call(visit, { how, to }, {}));
-  if (how === "quit") return { to: `/admin/schools/${part("schoolId")}/people`, done: "schoolQuit" };
-  const schoolId = how === "move" ? to : part("schoolId");
+  if (!isHow(how)) return { to: addressOf(request) };
+  await unwrap(call(request, { how, to }, {}));
+  if (how === "quit") return { to: `/admin/schools/${param("schoolId")}/people`, done: "schoolQuit" };
+  const schoolId = how === "move" ? to : param("schoolId");
   const done = how === "move" ? "schoolMoved" : "schoolJoined";
-  return { to: `/admin/schools/${schoolId}/people/${part("personId")}`, done };
+  return { to: `/admin/schools/${schoolId}/people/${param("personId")}`, done };
 }

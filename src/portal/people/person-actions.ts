@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { revokeLoginCard, take, type Gone, type Visit } from "../frame/index.ts";
+import { revokeLoginCard, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
 import { readName } from "./new-person.ts";
 import { addressOf, pathOf } from "./record.ts";
 
@@ -8,10 +8,10 @@ type Answer = Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
 /** Does something that needs nothing but the person, and goes back to their page. */
 const simple =
-  (done: string, call: (visit: Visit, params: { path: { personId: string } }) => Answer) =>
-  async (visit: Visit): Promise<Gone> => {
-    await take(call(visit, { path: pathOf(visit) }));
-    return { to: addressOf(visit), done };
+  (done: string, call: (request: PageRequest, params: { path: { personId: string } }) => Answer) =>
+  async (request: PageRequest): Promise<Redirect> => {
+    await unwrap(call(request, { path: pathOf(request) }));
+    return { to: addressOf(request), done };
   };
 
 const at = "/admin/v1/people/{personId}";
@@ -25,8 +25,8 @@ export const dismissRequests = simple("requestsDismissed", ({ api }, params) =>
 );
 
 /** Asks the home school of a guest for a new password. */
-export const requestPassword = simple("passwordRequested", ({ api, part }, params) =>
-  api.POST(`${at}/login/password-request`, { params, body: { schoolId: part("schoolId") } }),
+export const requestPassword = simple("passwordRequested", ({ api, param }, params) =>
+  api.POST(`${at}/login/password-request`, { params, body: { schoolId: param("schoolId") } }),
 );
 
 export const removeFactors = simple("factorsRemoved", ({ api }, params) =>
@@ -34,39 +34,39 @@ export const removeFactors = simple("factorsRemoved", ({ api }, params) =>
 );
 
 /** Ends a card that was lost. */
-export async function revokeCard(visit: Visit): Promise<Gone> {
-  await revokeLoginCard(visit);
-  return { to: addressOf(visit), done: "cardRevoked" };
+export async function revokeCard(request: PageRequest): Promise<Redirect> {
+  await revokeLoginCard(request);
+  return { to: addressOf(request), done: "cardRevoked" };
 }
 
 /** Changes name, role and identifier as they stand in the form. */
-export async function changeDetails(visit: Visit): Promise<Gone> {
-  const { api, field } = visit;
+export async function changeDetails(request: PageRequest): Promise<Redirect> {
+  const { api, field } = request;
   const source = field("sourceId");
   const body: PersonUpdate = {
     role: field("role") as NonNullable<PersonUpdate["role"]>,
-    name: readName(visit),
+    name: readName(request),
     sourceSystemIdentifier: source === "" ? null : source,
   };
-  const params = { path: pathOf(visit), header: { "If-Match": field("tag") } };
-  await take(api.PATCH("/admin/v1/people/{personId}", { params, body }));
-  return { to: addressOf(visit), done: "personChanged" };
+  const params = { path: pathOf(request), header: { "If-Match": field("tag") } };
+  await unwrap(api.PATCH("/admin/v1/people/{personId}", { params, body }));
+  return { to: addressOf(request), done: "personChanged" };
 }
 
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 
 /** Puts the person into a group, and takes them out of the one that it stands for. */
-export async function joinGroup(visit: Visit): Promise<Gone> {
-  const { api, field } = visit;
+export async function joinGroup(request: PageRequest): Promise<Redirect> {
+  const { api, field } = request;
   const [group, from] = [field("group"), field("from")];
-  const pathTo = (groupId: string) => ({ path: { groupId, ...pathOf(visit) } });
-  await take(api.PUT(membership, { params: pathTo(group), body: {} }));
-  if (from !== "" && from !== group) await take(api.DELETE(membership, { params: pathTo(from) }));
-  return { to: addressOf(visit), done: "groupJoined" };
+  const pathTo = (groupId: string) => ({ path: { groupId, ...pathOf(request) } });
+  await unwrap(api.PUT(membership, { params: pathTo(group), body: {} }));
+  if (from !== "" && from !== group) await unwrap(api.DELETE(membership, { params: pathTo(from) }));
+  return { to: addressOf(request), done: "groupJoined" };
 }
 
-export async function leaveGroup(visit: Visit): Promise<Gone> {
-  const { api, part } = visit;
-  await take(api.DELETE(membership, { params: { path: { groupId: part("groupId"), ...pathOf(visit) } } }));
-  return { to: addressOf(visit), done: "groupLeft" };
+export async function leaveGroup(request: PageRequest): Promise<Redirect> {
+  const { api, param } = request;
+  await unwrap(api.DELETE(membership, { params: { path: { groupId: param("groupId"), ...pathOf(request) } } }));
+  return { to: addressOf(request), done: "groupLeft" };
 }

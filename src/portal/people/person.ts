@@ -1,9 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listLoginCards, takeIfThere, takePage, type Shown, type Visit } from "../frame/index.ts";
+import { listLoginCards, nameOf, unwrapIfFound, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { listGroups } from "./groups.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
 import { listMoments } from "./timeline.ts";
-import { classesOf, hasOtherSchools, nameOf, stateOf } from "./words.ts";
+import { classesOf, hasOtherSchools, stateOf } from "./presentation.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Login = AdminSchemas["Login"];
@@ -11,11 +11,11 @@ type Login = AdminSchemas["Login"];
 const mostLines = 50;
 
 /** The newest lines of the audit log about a person; none for a role that does not read it. */
-async function listLines(visit: Visit): Promise<Line[]> {
-  const { api, part } = visit;
-  if (!visit.may("listAudit")) return [];
-  const query = { school: part("schoolId"), person: part("personId"), limit: mostLines };
-  return (await takePage(api.GET("/admin/v1/audit", { params: { query } }))).items;
+async function listLines(request: PageRequest): Promise<Line[]> {
+  const { api, param } = request;
+  if (!request.may("listAudit")) return [];
+  const query = { school: param("schoolId"), person: param("personId"), limit: mostLines };
+  return (await unwrapPage(api.GET("/admin/v1/audit", { params: { query } }))).items;
 }
 
 type SignIn = { login: Login | null; factors: AdminSchemas["SecondFactor"][]; cards: AdminSchemas["LoginCard"][] };
@@ -23,38 +23,38 @@ type SignIn = { login: Login | null; factors: AdminSchemas["SecondFactor"][]; ca
 /** Of a guest, whose home school keeps it. */
 const nothing: SignIn = { login: null, factors: [], cards: [] };
 
-async function readSignIn(visit: Visit): Promise<SignIn> {
-  const { api, part } = visit;
-  const params = { path: pathOf(visit) };
+async function readSignIn(request: PageRequest): Promise<SignIn> {
+  const { api, param } = request;
+  const params = { path: pathOf(request) };
   const [login, factors, cards] = await Promise.all([
-    takeIfThere(api.GET("/admin/v1/people/{personId}/login", { params })),
-    takePage(api.GET("/admin/v1/people/{personId}/second-factors", { params })),
-    listLoginCards(visit, part("personId")),
+    unwrapIfFound(api.GET("/admin/v1/people/{personId}/login", { params })),
+    unwrapPage(api.GET("/admin/v1/people/{personId}/second-factors", { params })),
+    listLoginCards(request, param("personId")),
   ]);
   return { login, factors: factors.items, cards };
 }
 
 /** All about one person, with what may be done. */
-export async function showPerson(visit: Visit): Promise<Shown> {
-  const { api, t, part, typed, field } = visit;
-  const mayChange = visit.may("updatePerson");
+export async function showPerson(request: PageRequest): Promise<PageView> {
+  const { api, t, param, typed, field } = request;
+  const mayChange = request.may("updatePerson");
   const query = { limit: mostLines };
-  const { record: person, tag } = await readPerson(visit);
+  const { record: person, tag } = await readPerson(request);
   const [groups, lines, imports, { login, factors, cards }] = await Promise.all([
-    listGroups(visit),
-    listLines(visit),
-    takePage(api.GET("/admin/v1/people/{personId}/imports", { params: { path: pathOf(visit), query } })),
-    person.isGuest ? nothing : readSignIn(visit),
+    listGroups(request),
+    listLines(request),
+    unwrapPage(api.GET("/admin/v1/people/{personId}/imports", { params: { path: pathOf(request), query } })),
+    person.isGuest ? nothing : readSignIn(request),
   ]);
   const byId = new Map(groups.map((group) => [group.id, group]));
   const memberships = person.groups.filter(({ id, status }) => status === "ACTIVE" && byId.has(id));
   const isMember = new Set(memberships.map(({ id }) => id));
   const others = groups.filter(({ id }) => !isMember.has(id));
   const classIds = new Map([...byId].filter(([, { type }]) => type === "KLASSE"));
-  const moments = listMoments({ person, lines, imports: imports.items, groups: byId, login, isMember }, visit);
+  const moments = listMoments({ person, lines, imports: imports.items, groups: byId, login, isMember }, request);
   const model = {
-    schoolId: part("schoolId"),
-    base: addressOf(visit),
+    schoolId: param("schoolId"),
+    base: addressOf(request),
     person,
     tag,
     login,
@@ -64,14 +64,14 @@ export async function showPerson(visit: Visit): Promise<Shown> {
     factors,
     cards,
     mayQuit: person.isGuest && mayChange,
-    fullName: nameOf(person, visit),
+    fullName: nameOf(person, request),
     state: stateOf(person),
     classes: classesOf(person, classIds),
     isClass: (id: string) => classIds.has(id),
-    manySchools: hasOtherSchools(visit, person),
+    manySchools: hasOtherSchools(request, person),
     mayChange,
     mayKeep: !person.isGuest && mayChange,
-    mayDelete: !person.isGuest && visit.may("deletePerson"),
+    mayDelete: !person.isGuest && request.may("deletePerson"),
     /** What was typed into a form that was refused, else what there is. */
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };

@@ -1,15 +1,16 @@
-import { Refused, takeRecord, type Visit } from "../frame/index.ts";
-import type { Person } from "./words.ts";
+import { Refused, unwrapRecord, type PageRequest } from "../frame/index.ts";
+import type { Person } from "./presentation.ts";
 
-export const addressOf = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/people/${part("personId")}`;
+export const addressOf = ({ param }: PageRequest): string =>
+  `/admin/schools/${param("schoolId")}/people/${param("personId")}`;
 
-export const pathOf = ({ part }: Visit): { personId: string } => ({ personId: part("personId") });
+export const pathOf = ({ param }: PageRequest): { personId: string } => ({ personId: param("personId") });
 
 /** The person that the page is about, with the tag of the record. Errors: Refused for one of another school. */
-export async function readPerson(visit: Visit): Promise<{ record: Person; tag: string }> {
-  const { api, part } = visit;
-  const read = await takeRecord(api.GET("/admin/v1/people/{personId}", { params: { path: pathOf(visit) } }));
-  if (!read.record.schools.some(({ id }) => id === part("schoolId")))
+export async function readPerson(request: PageRequest): Promise<{ record: Person; tag: string }> {
+  const { api, param } = request;
+  const read = await unwrapRecord(api.GET("/admin/v1/people/{personId}", { params: { path: pathOf(request) } }));
+  if (!read.record.schools.some(({ id }) => id === param("schoolId")))
     throw new Refused(404, { code: "person_not_found" });
   return read;
 }

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { Visit } from "../frame/index.ts";
-import type { Person } from "./words.ts";
+import type { PageRequest } from "../frame/index.ts";
+import type { Person } from "./presentation.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Import = AdminSchemas["PersonImport"];
@@ -30,19 +30,19 @@ const told = new Set([
 ]);
 
 /** What happened to a person, the newest first. */
-export function listMoments(about: About, visit: Visit): Moment[] {
-  const { t } = visit;
+export function listMoments(about: About, request: PageRequest): Moment[] {
+  const { t } = request;
   const lines = about.lines.filter(({ action }) => told.has(action));
   const isTold = (action: string) => lines.some((line) => line.action === action);
   const moment = (at: string, text: string): Moment => ({ at, text, by: "", undo: null });
   const recorded = facts(about).filter(([at, key]) => !isTold(key) && !about.imports.some((one) => one.at === at));
   return [
     ...recorded.map(([at, key]) => moment(at, t(`moments.${key}`, { group: "" }))),
-    ...about.imports.map((one) => ({ ...moment(one.at, wordsOfImport(one, visit)), by: t("moments.by_import") })),
+    ...about.imports.map((one) => ({ ...moment(one.at, wordsOfImport(one, request)), by: t("moments.by_import") })),
     ...lines.map((line) => ({
-      ...moment(line.at, wordsOf(line, about, visit)),
-      by: writeActor(line, visit),
-      undo: visit.may("restorePerson") ? undoOf(line, about) : null,
+      ...moment(line.at, wordsOf(line, about, request)),
+      by: writeActor(line, request),
+      undo: request.may("restorePerson") ? undoOf(line, about) : null,
     })),
   ].sort((a, b) => (a.at < b.at ? 1 : -1));
 }
@@ -64,7 +64,7 @@ function facts({ person, login, lines }: About): [at: string, key: string][] {
 
 const groupIdOf = ({ detail }: Line): string => (detail as { groupId?: string }).groupId ?? "";
 
-function wordsOf(line: Line, { groups }: About, { t }: Visit): string {
+function wordsOf(line: Line, { groups }: About, { t }: PageRequest): string {
   return t(`moments.${line.action}`, { group: groups.get(groupIdOf(line))?.name ?? t("moments.goneGroup") });
 }
 
@@ -78,7 +78,7 @@ const keyOfChange: Record<Import["change"], string | null> = {
   RESTORED: "person_restored",
 };
 
-function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: Visit): string {
+function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: PageRequest): string {
   const [before, after] = [classesBefore ?? [], classesAfter ?? []].map((names) => names.join(", ")) as [
     string,
     string,
@@ -92,7 +92,7 @@ function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: V
   return words.join(", ");
 }
 
-function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Line, { t }: Visit): string {
+function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Line, { t }: PageRequest): string {
   const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
   if (name !== null) return name;
   if (role !== null) return t(`staffRoles.${role}`);

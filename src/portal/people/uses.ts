@@ -1,25 +1,24 @@
-import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
-import { nameOf } from "./words.ts";
 
 const most = 100;
 
 /** Which apps see a person and what, where the person is signed in, and what they agreed to. */
-export async function showUses(visit: Visit): Promise<Shown> {
-  const { api, t } = visit;
-  const params = { path: pathOf(visit), query: { limit: most } };
-  const { record } = await readPerson(visit);
+export async function showUses(request: PageRequest): Promise<PageView> {
+  const { api, t } = request;
+  const params = { path: pathOf(request), query: { limit: most } };
+  const { record } = await readPerson(request);
   const none = { items: [] };
   const [apps, sessions, consents] = await Promise.all([
-    take(api.GET("/admin/v1/people/{personId}/apps", { params: { path: pathOf(visit) } })),
-    record.isGuest ? none : takePage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
-    record.isGuest ? none : takePage(api.GET("/admin/v1/people/{personId}/consents", { params })),
+    unwrap(api.GET("/admin/v1/people/{personId}/apps", { params: { path: pathOf(request) } })),
+    record.isGuest ? none : unwrapPage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
+    record.isGuest ? none : unwrapPage(api.GET("/admin/v1/people/{personId}/consents", { params })),
   ]);
   const model = {
-    base: addressOf(visit),
-    fullName: nameOf(record, visit),
+    base: addressOf(request),
+    fullName: nameOf(record, request),
     apps,
-    mayChange: visit.may("endSession"),
+    mayChange: request.may("endSession"),
     sessions: sessions.items,
     consents: consents.items,
     isGuest: record.isGuest,
@@ -27,16 +26,16 @@ export async function showUses(visit: Visit): Promise<Shown> {
   return { title: t("uses.title"), view: "uses", model };
 }
 
-export async function endSession(visit: Visit): Promise<Gone> {
-  const { api, part } = visit;
-  const params = { path: { ...pathOf(visit), sessionId: part("sessionId") } };
-  await take(api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params }));
-  return { to: `${addressOf(visit)}/apps`, done: "sessionEnded" };
+export async function endSession(request: PageRequest): Promise<Redirect> {
+  const { api, param } = request;
+  const params = { path: { ...pathOf(request), sessionId: param("sessionId") } };
+  await unwrap(api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params }));
+  return { to: `${addressOf(request)}/apps`, done: "sessionEnded" };
 }
 
-export async function withdrawConsent(visit: Visit): Promise<Gone> {
-  const { api, part } = visit;
-  const params = { path: { ...pathOf(visit), clientId: part("clientId") } };
-  await take(api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params }));
-  return { to: `${addressOf(visit)}/apps`, done: "consentWithdrawn" };
+export async function withdrawConsent(request: PageRequest): Promise<Redirect> {
+  const { api, param } = request;
+  const params = { path: { ...pathOf(request), clientId: param("clientId") } };
+  await unwrap(api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params }));
+  return { to: `${addressOf(request)}/apps`, done: "consentWithdrawn" };
 }

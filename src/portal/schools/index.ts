@@ -1,5 +1,14 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { makeArea, onlyIf, take, takePage, type Gone, type Show, type Shown, type Visit } from "../frame/index.ts";
+import {
+  makeArea,
+  onlyIf,
+  unwrap,
+  unwrapPage,
+  type Redirect,
+  type PageHandler,
+  type PageView,
+  type PageRequest,
+} from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -7,27 +16,27 @@ const texts = { de: german, en: english };
 
 /** `/admin`: the way to one's school, or a choice of schools. */
 export const schoolPages = makeArea({ folder: import.meta.dirname, texts, page: "operator_schools" }, (pages) => {
-  pages.get("/admin", async (visit) => findWay(visit) ?? listSchools(visit));
+  pages.get("/admin", async (request) => findWay(request) ?? listSchools(request));
   pages.get("/admin/schools", listSchools);
   pages.get("/admin/schools/new", onlyIf("createSchool", showNew));
   pages.post("/admin/schools/new", create, onlyIf("createSchool", showNew));
-  pages.get("/admin/schools/:schoolId", (visit) =>
-    Promise.resolve({ to: `/admin/schools/${visit.part("schoolId")}/today` }),
+  pages.get("/admin/schools/:schoolId", (request) =>
+    Promise.resolve({ to: `/admin/schools/${request.param("schoolId")}/today` }),
   );
 });
 
 /** Where somebody is sent who has nothing to choose. */
-function findWay({ me, permissions }: Visit): Gone | null {
+function findWay({ me, permissions }: PageRequest): Redirect | null {
   const [school, ...others] = me.schools;
   if (permissions.reachesAll) return null;
   if (school !== undefined && others.length === 0) return { to: `/admin/schools/${school.id}/today` };
   return school === undefined && permissions.isPartner ? { to: "/partner" } : null;
 }
 
-async function listSchools({ api, may, me, query, t }: Visit): Promise<Shown> {
+async function listSchools({ api, may, me, query, t }: PageRequest): Promise<PageView> {
   const [search, cursor] = [query("search"), query("cursor")];
   if (me.roles.length === 0) return { title: t("none.title"), view: "none", model: {}, status: 403 };
-  const { items, next } = await takePage(
+  const { items, next } = await unwrapPage(
     api.GET("/admin/v1/schools", {
       params: { query: { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) } },
     }),
@@ -40,7 +49,7 @@ async function listSchools({ api, may, me, query, t }: Visit): Promise<Shown> {
   };
 }
 
-const showNew: Show = ({ t }) =>
+const showNew: PageHandler = ({ t }) =>
   Promise.resolve({
     title: t("new.title"),
     view: "new",
@@ -68,7 +77,7 @@ const schoolingLevels = [
 ];
 
 /** Registers a school and goes to its page with the first steps. */
-const create: Show = async ({ api, field, once }) => {
+const create: PageHandler = async ({ api, field, idempotencyKey }) => {
   const text = (name: TextField) => field(name);
   const orNull = (name: TextField | "schoolingLevel") => field(name) || null;
   const body: Required<AdminSchemas["NewSchool"]> = {
@@ -83,6 +92,8 @@ const create: Show = async ({ api, field, once }) => {
     },
     location: { country: "DE", state: field("state") },
   };
-  const school = await take(api.POST("/admin/v1/schools", { params: { header: { "Idempotency-Key": once } }, body }));
+  const school = await unwrap(
+    api.POST("/admin/v1/schools", { params: { header: { "Idempotency-Key": idempotencyKey } }, body }),
+  );
   return { to: `/admin/schools/${school.id}/today`, done: "schoolCreated" };
 };

@@ -2,37 +2,37 @@ import {
   findSchoolLogo,
   readImageUpload,
   Refused,
-  take,
-  type Gone,
-  type Pictured,
-  type Visit,
+  unwrap,
+  type Redirect,
+  type InlineImage,
+  type PageRequest,
 } from "../frame/index.ts";
 
 const logo = "/admin/v1/schools/{schoolId}/logo";
-const paramsOf = ({ part }: Visit) => ({ path: { schoolId: part("schoolId") } });
-const addressOf = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/settings`;
+const paramsOf = ({ param }: PageRequest) => ({ path: { schoolId: param("schoolId") } });
+const addressOf = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/settings`;
 
 /** The logo itself. Errors: Refused for a school that the reader does not see, and for one without a logo. */
-export async function showLogo(visit: Visit): Promise<Pictured> {
-  const found = await findSchoolLogo(visit);
+export async function showLogo(request: PageRequest): Promise<InlineImage> {
+  const found = await findSchoolLogo(request);
   if (found === null) throw new Refused(404, { code: "logo_not_found" });
   return found;
 }
 
-export async function putLogo(visit: Visit): Promise<Gone> {
-  const bytes = await readImageUpload(visit);
-  const sent = visit.api.PUT(logo, {
-    params: paramsOf(visit),
+export async function putLogo(request: PageRequest): Promise<Redirect> {
+  const bytes = await readImageUpload(request);
+  const sent = request.api.PUT(logo, {
+    params: paramsOf(request),
     // What it is, is read from its bytes.
     headers: { "Content-Type": "image/png" },
     body: bytes as never,
     bodySerializer: (body: unknown) => body as never,
   });
-  await take(sent);
-  return { to: addressOf(visit), done: "logoKept" };
+  await unwrap(sent);
+  return { to: addressOf(request), done: "logoKept" };
 }
 
-export async function removeLogo(visit: Visit): Promise<Gone> {
-  await take(visit.api.DELETE(logo, { params: paramsOf(visit) }));
-  return { to: addressOf(visit), done: "logoRemoved" };
+export async function removeLogo(request: PageRequest): Promise<Redirect> {
+  await unwrap(request.api.DELETE(logo, { params: paramsOf(request) }));
+  return { to: addressOf(request), done: "logoRemoved" };
 }

@@ -1,15 +1,15 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { Visit } from "../frame/index.ts";
+import type { PageRequest } from "../frame/index.ts";
 
 type SignIn = AdminSchemas["SignInSettings"];
 type Cards = AdminSchemas["NewCardSettings"];
 
-export function readSchool({ field }: Visit) {
+export function readSchool({ field }: PageRequest) {
   const address = { address: field("street"), city: field("city"), zipCode: field("zipCode") };
   return { name: field("name"), address: { ...address, addressAddition: field("addressAddition") || null } };
 }
 
-export const readSignIn = ({ field }: Visit): SignIn => ({
+export const readSignIn = ({ field }: PageRequest): SignIn => ({
   userNameRule: field("userNameRule") as SignIn["userNameRule"],
   passwordKind: field("passwordKind") as SignIn["passwordKind"],
   mustChangePassword: field("mustChangePassword") === "on",
@@ -20,7 +20,7 @@ export const readSignIn = ({ field }: Visit): SignIn => ({
 const numbersOf = (values: readonly string[] = []): number[] => values.map(Number);
 
 /** Shape: no grade chosen means everybody; no hour means always. */
-export function readCards({ field, typed }: Visit): Cards {
+export function readCards({ field, typed }: PageRequest): Cards {
   const [grades, weekdays] = [numbersOf(typed["grade"]), numbersOf(typed["weekday"])];
   const [from, to] = [field("from"), field("to")];
   const hasHours = from !== "" || to !== "";

@@ -1,36 +1,36 @@
 import {
   findSchoolLogo,
   schoolLogoAddress,
-  takeRecord,
-  takeUnlessDone,
-  type Gone,
-  type Shown,
-  type Visit,
+  unwrapRecord,
+  unwrapUnlessDone,
+  type Redirect,
+  type PageView,
+  type PageRequest,
 } from "../frame/index.ts";
 import { readCards, readSchool, readSignIn } from "./read-forms.ts";
 
-const addressOf = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/settings`;
-const paramsOf = ({ part }: Visit) => ({ path: { schoolId: part("schoolId") } });
-const withTag = (visit: Visit) => ({ ...paramsOf(visit), header: { "If-Match": visit.field("tag") } });
+const addressOf = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/settings`;
+const paramsOf = ({ param }: PageRequest) => ({ path: { schoolId: param("schoolId") } });
+const withTag = (request: PageRequest) => ({ ...paramsOf(request), header: { "If-Match": request.field("tag") } });
 
 /** The settings as they are; of a form that was refused as they were typed. */
-export async function showSettings(visit: Visit): Promise<Shown> {
-  const { api, t, field } = visit;
-  const params = paramsOf(visit);
+export async function showSettings(request: PageRequest): Promise<PageView> {
+  const { api, t, field } = request;
+  const params = paramsOf(request);
   const [school, signIn, cards, logo] = await Promise.all([
-    takeRecord(api.GET("/admin/v1/schools/{schoolId}", { params })),
-    takeRecord(api.GET("/admin/v1/schools/{schoolId}/sign-in-settings", { params })),
-    takeRecord(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params })),
-    findSchoolLogo(visit),
+    unwrapRecord(api.GET("/admin/v1/schools/{schoolId}", { params })),
+    unwrapRecord(api.GET("/admin/v1/schools/{schoolId}/sign-in-settings", { params })),
+    unwrapRecord(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params })),
+    findSchoolLogo(request),
   ]);
   const typed = field("form");
   const model = {
-    address: addressOf(visit),
-    logo: logo && schoolLogoAddress(visit),
-    school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(visit) } } : school,
-    signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(visit) } : signIn,
-    cards: typed === "cards" ? { ...cards, record: readCards(visit) } : cards,
-    mayChange: visit.may("updateSchool"),
+    address: addressOf(request),
+    logo: logo && schoolLogoAddress(request),
+    school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(request) } } : school,
+    signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(request) } : signIn,
+    cards: typed === "cards" ? { ...cards, record: readCards(request) } : cards,
+    mayChange: request.may("updateSchool"),
   };
   return {
     title: t("settings.title"),
@@ -39,22 +39,22 @@ export async function showSettings(visit: Visit): Promise<Shown> {
   };
 }
 
-export async function changeSchool(visit: Visit): Promise<Gone> {
-  const body = readSchool(visit);
-  await takeUnlessDone(visit.api.PATCH("/admin/v1/schools/{schoolId}", { params: withTag(visit), body }), body);
-  return { to: addressOf(visit), done: "schoolChanged" };
+export async function changeSchool(request: PageRequest): Promise<Redirect> {
+  const body = readSchool(request);
+  await unwrapUnlessDone(request.api.PATCH("/admin/v1/schools/{schoolId}", { params: withTag(request), body }), body);
+  return { to: addressOf(request), done: "schoolChanged" };
 }
 
-export async function changeSignIn(visit: Visit): Promise<Gone> {
-  const body = readSignIn(visit);
-  const call = visit.api.PUT("/admin/v1/schools/{schoolId}/sign-in-settings", { params: withTag(visit), body });
-  await takeUnlessDone(call, body);
-  return { to: addressOf(visit), done: "signInChanged" };
+export async function changeSignIn(request: PageRequest): Promise<Redirect> {
+  const body = readSignIn(request);
+  const call = request.api.PUT("/admin/v1/schools/{schoolId}/sign-in-settings", { params: withTag(request), body });
+  await unwrapUnlessDone(call, body);
+  return { to: addressOf(request), done: "signInChanged" };
 }
 
-export async function changeCards(visit: Visit): Promise<Gone> {
-  const body = readCards(visit);
-  const call = visit.api.PUT("/admin/v1/schools/{schoolId}/card-settings", { params: withTag(visit), body });
-  await takeUnlessDone(call, body);
-  return { to: addressOf(visit), done: "cardsChanged" };
+export async function changeCards(request: PageRequest): Promise<Redirect> {
+  const body = readCards(request);
+  const call = request.api.PUT("/admin/v1/schools/{schoolId}/card-settings", { params: withTag(request), body });
+  await unwrapUnlessDone(call, body);
+  return { to: addressOf(request), done: "cardsChanged" };
 }

@@ -1,61 +1,61 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { findChoices, isSearch, readRole } from "./give.ts";
-import { nameOf, staffOf } from "./place.ts";
+import { staffOf } from "./staff-page.ts";
 
 const address = "/admin/staff/accounts";
 const limit = 50;
 
 /** The accounts of staff who are at no school. */
-export async function listAccounts(visit: Visit): Promise<Shown> {
-  const { api, query, t, me } = visit;
+export async function listAccounts(request: PageRequest): Promise<PageView> {
+  const { api, query, t, me } = request;
   const cursor = query("cursor");
   const asked = { limit, status: "ACTIVE" as const, ...(cursor !== "" && { cursor }) };
-  const { items, next } = await takePage(api.GET("/admin/v1/staff-people", { params: { query: asked } }));
+  const { items, next } = await unwrapPage(api.GET("/admin/v1/staff-people", { params: { query: asked } }));
   const accounts = items.map((one) => ({
     ...one,
-    fullName: one.name === null ? (one.username ?? nameOf(null, visit)) : nameOf(one.name, visit),
+    fullName: one.name === null ? (one.username ?? nameOf({ name: null }, request)) : nameOf(one, request),
     isOwn: one.id === me.personId,
   }));
   const more = next === null ? null : `${address}?${new URLSearchParams({ cursor: next }).toString()}`;
   const model = { address, accounts, more };
-  return { title: t("accounts.title"), view: "accounts", model, page: staffOf(visit).page };
+  return { title: t("accounts.title"), view: "accounts", model, page: staffOf(request).page };
 }
 
-export async function showNewAccount(visit: Visit): Promise<Shown> {
-  const { t } = visit;
-  const { given, page } = staffOf(visit);
-  const model = { address, formAddress: address, given, ...(await findChoices(visit)) };
+export async function showNewAccount(request: PageRequest): Promise<PageView> {
+  const { t } = request;
+  const { given, page } = staffOf(request);
+  const model = { address, formAddress: address, given, ...(await findChoices(request)) };
   return { title: t("accounts.new"), view: "new-account", model, page };
 }
 
 /** The one page on which a password stands. */
-const showSecret = (visit: Visit, title: string, secret: AdminSchemas["LoginSecret"]): Shown => ({
-  title: visit.t(title),
+const showSecret = (request: PageRequest, title: string, secret: AdminSchemas["LoginSecret"]): PageView => ({
+  title: request.t(title),
   view: "secret",
   model: { address, secret },
-  page: staffOf(visit).page,
+  page: staffOf(request).page,
 });
 
-export async function addAccount(visit: Visit): Promise<Shown> {
-  if (isSearch(visit)) return showNewAccount(visit);
-  const { api, field, once } = visit;
+export async function addAccount(request: PageRequest): Promise<PageView> {
+  if (isSearch(request)) return showNewAccount(request);
+  const { api, field, idempotencyKey } = request;
   const first = field("firstCall");
   const name = { firstCall: first, firstFull: first, last: field("last") };
-  const body = { name, username: field("username"), ...readRole(visit) };
-  const params = { header: { "Idempotency-Key": once } };
-  return showSecret(visit, "accounts.made", await take(api.POST("/admin/v1/staff-people", { params, body })));
+  const body = { name, username: field("username"), ...readRole(request) };
+  const params = { header: { "Idempotency-Key": idempotencyKey } };
+  return showSecret(request, "accounts.made", await unwrap(api.POST("/admin/v1/staff-people", { params, body })));
 }
 
-export async function givePassword(visit: Visit): Promise<Shown> {
-  const { api, part, once } = visit;
-  const params = { path: { personId: part("personId") }, header: { "Idempotency-Key": once } };
-  const secret = await take(api.POST("/admin/v1/people/{personId}/login/password", { params }));
-  return showSecret(visit, "accounts.newPassword", secret);
+export async function givePassword(request: PageRequest): Promise<PageView> {
+  const { api, param, idempotencyKey } = request;
+  const params = { path: { personId: param("personId") }, header: { "Idempotency-Key": idempotencyKey } };
+  const secret = await unwrap(api.POST("/admin/v1/people/{personId}/login/password", { params }));
+  return showSecret(request, "accounts.newPassword", secret);
 }
 
-export async function deleteAccount({ api, part }: Visit): Promise<Gone> {
-  const params = { path: { personId: part("personId") } };
-  await take(api.POST("/admin/v1/people/{personId}/soft-deletion", { params }));
+export async function deleteAccount({ api, param }: PageRequest): Promise<Redirect> {
+  const params = { path: { personId: param("personId") } };
+  await unwrap(api.POST("/admin/v1/people/{personId}/soft-deletion", { params }));
   return { to: address, done: "accountDeleted" };
 }

@@ -1,10 +1,10 @@
 import { staffRoleNames, targetOfRole } from "../../admin/index.ts";
-import { Refused, take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
-import { nameOf, staffOf } from "./place.ts";
+import { nameOf, Refused, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { staffOf } from "./staff-page.ts";
 
-export async function listRoles(visit: Visit): Promise<Shown> {
-  const { api, query, t, me, permissions } = visit;
-  const { schoolId, address, page, given } = staffOf(visit);
+export async function listRoles(request: PageRequest): Promise<PageView> {
+  const { api, query, t, me, permissions } = request;
+  const { schoolId, address, page, given } = staffOf(request);
   const [cursor, role] = [query("cursor"), staffRoleNames.find((one) => one === query("role"))];
   const asked = {
     limit: 50,
@@ -12,10 +12,11 @@ export async function listRoles(visit: Visit): Promise<Shown> {
     ...(role && { role }),
     ...(cursor !== "" && { cursor }),
   };
-  const { items, next } = await takePage(api.GET("/admin/v1/staff-roles", { params: { query: asked } }));
+  const { items, next } = await unwrapPage(api.GET("/admin/v1/staff-roles", { params: { query: asked } }));
   const held = items.map((one) => ({
     ...one,
-    name: one.holder.personId === null ? (one.appName ?? one.holder.clientId) : nameOf(one.personName, visit),
+    name:
+      one.holder.personId === null ? (one.appName ?? one.holder.clientId) : nameOf({ name: one.personName }, request),
     target: targetOfRole(one.role),
     isApp: one.holder.personId === null,
     isOwn: one.holder.personId === me.personId,
@@ -27,12 +28,12 @@ export async function listRoles(visit: Visit): Promise<Shown> {
   return { title: t("staff.title"), view: "list", model, page };
 }
 
-export async function withdrawRole(visit: Visit): Promise<Gone> {
-  const path = { staffRoleId: visit.part("staffRoleId") };
-  const call = visit.api.DELETE("/admin/v1/staff-roles/{staffRoleId}", { params: { path } });
-  await take(call).catch((error: unknown) => {
+export async function withdrawRole(request: PageRequest): Promise<Redirect> {
+  const path = { staffRoleId: request.param("staffRoleId") };
+  const call = request.api.DELETE("/admin/v1/staff-roles/{staffRoleId}", { params: { path } });
+  await unwrap(call).catch((error: unknown) => {
     // The same form came twice: there is nothing left to withdraw.
     if (!(error instanceof Refused) || error.code !== "staff_role_not_found") throw error;
   });
-  return { to: staffOf(visit).address, done: "roleWithdrawn" };
+  return { to: staffOf(request).address, done: "roleWithdrawn" };
 }

@@ -1,4 +1,4 @@
-import { makeArea, take, type Shown, type Visit } from "../frame/index.ts";
+import { makeArea, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -9,11 +9,11 @@ export const todayPage = makeArea({ folder: import.meta.dirname, texts, page: "t
   pages.get("/admin/schools/:schoolId/today", showToday);
 });
 
-async function showToday({ api, may, part, t }: Visit): Promise<Shown> {
-  const schoolId = part("schoolId");
+async function showToday({ api, may, param, t }: PageRequest): Promise<PageView> {
+  const schoolId = param("schoolId");
   const [today] = await Promise.all([
-    may("getToday") ? take(api.GET("/admin/v1/today", { params: { query: { school: schoolId } } })) : null,
-    take(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
+    may("getToday") ? unwrap(api.GET("/admin/v1/today", { params: { query: { school: schoolId } } })) : null,
+    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
   ]);
   const can = {
     import: may("createImport"),

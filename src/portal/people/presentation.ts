@@ -1,11 +1,8 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { hasManySchools, type Visit } from "../frame/index.ts";
+import { hasManySchools, type PageRequest } from "../frame/index.ts";
 
 export type Person = AdminSchemas["AdminPerson"];
 type Group = AdminSchemas["AdminGroup"];
-
-export const nameOf = ({ name }: Pick<Person, "name">, { t }: Pick<Visit, "t">): string =>
-  name === null ? t("frame.nameless") : `${name.firstCall} ${name.last}`;
 
 /** What a person is to the office. */
 export const stateOf = ({ status, blockedAt }: Pick<Person, "status" | "blockedAt">): "active" | "blocked" | "left" => {
@@ -20,5 +17,5 @@ export function classesOf({ groups }: Person, classes: ReadonlyMap<string, Group
 }
 
 /** Whether there is another school that the reader may bring the person to, or one to leave. */
-export const hasOtherSchools = (visit: Visit, person: Person): boolean =>
-  hasManySchools(visit) || person.schools.length > 1;
+export const hasOtherSchools = (request: PageRequest, person: Person): boolean =>
+  hasManySchools(request) || person.schools.length > 1;

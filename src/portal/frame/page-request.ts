@@ -30,7 +30,7 @@ export type FrameDeps = {
 export type Me = AdminSchemas["Me"];
 
 /** A request for a page by somebody who is signed in. */
-export type Visit = {
+export type PageRequest = {
   req: Request;
   res: Response;
   visitor: Visitor;
@@ -48,7 +48,7 @@ export type Visit = {
   times: Times;
   now: Date;
   /** A part of the path, as `:personId`. */
-  part(name: string): string;
+  param(name: string): string;
   /** The first value in the query; "" where there is none. */
   query(name: string): string;
   /** Makes what somebody typed fit to stand in an address, where nobody else can read it. */
@@ -60,7 +60,7 @@ export type Visit = {
   /** The first value of a field of that form, without spaces around it. */
   field(name: string): string;
   /** What makes a form that is sent twice count once: for `Idempotency-Key`. */
-  once: string;
+  idempotencyKey: string;
   /** The file that came with the form; null where none was chosen. */
   upload: Upload | null;
   /** Why what was just tried was refused; null else. */
@@ -68,5 +68,5 @@ export type Visit = {
 };
 
 /** Whether somebody works at several schools. */
-export const hasManySchools = ({ me, permissions }: Pick<Visit, "me" | "permissions">): boolean =>
+export const hasManySchools = ({ me, permissions }: Pick<PageRequest, "me" | "permissions">): boolean =>
   permissions.reachesAll || me.schools.length > 1;

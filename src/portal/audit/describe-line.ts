@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { compareLine, type Difference, type Names, type Visit } from "../frame/index.ts";
+import { compareLine, type Difference, type Names, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 export type Line = AdminSchemas["AuditLine"];
@@ -17,7 +17,7 @@ export type DescribedLine = {
   differences: Difference[];
 };
 
-export function describeLine(line: Line, { t }: Pick<Visit, "t">, names: Names): DescribedLine {
+export function describeLine(line: Line, { t }: Pick<PageRequest, "t">, names: Names): DescribedLine {
   const { actor, action } = line;
   const whole = (name: AdminSchemas["PersonName"]): string => (name === null ? "" : `${name.firstCall} ${name.last}`);
   const by = whole(line.names.actor) || (line.names.actorApp ?? "") || describeProgram(actor, t);
@@ -31,7 +31,7 @@ export function describeLine(line: Line, { t }: Pick<Visit, "t">, names: Names):
   };
 }
 
-function describeProgram({ program, personId }: Line["actor"], t: Visit["t"]): string {
+function describeProgram({ program, personId }: Line["actor"], t: PageRequest["t"]): string {
   if (personId !== null) return t("audit.nameless");
   return program === null ? t("audit.nobody") : t("audit.program", { program });
 }

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { Shown, Visit } from "../frame/index.ts";
+import type { PageView, PageRequest } from "../frame/index.ts";
 
 export type RoleName = AdminSchemas["StaffRoleName"];
 
@@ -7,17 +7,14 @@ export type RoleName = AdminSchemas["StaffRoleName"];
 export type Staff = {
   schoolId: string | null;
   address: string;
-  page: NonNullable<Shown["page"]>;
+  page: NonNullable<PageView["page"]>;
   /** The roles that the reader may give and withdraw here. */
   given: readonly RoleName[];
 };
 
-export function staffOf({ permissions, part }: Visit): Staff {
-  const schoolId = part("schoolId") || null;
+export function staffOf({ permissions, param }: PageRequest): Staff {
+  const schoolId = param("schoolId") || null;
   const given = permissions.rolesToGive(schoolId);
   if (schoolId === null) return { schoolId, address: "/admin/staff", page: "operator_staff", given };
   return { schoolId, address: `/admin/schools/${schoolId}/staff`, page: "staff", given };
 }
-
-export const nameOf = (name: AdminSchemas["PersonName"], { t }: Pick<Visit, "t">): string =>
-  name === null ? t("frame.nameless") : `${name.firstCall} ${name.last}`;

@@ -1,26 +1,26 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, take, type Visit } from "../frame/index.ts";
+import { Refused, unwrap, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 export type Import = AdminSchemas["Import"];
 export type ImportSchool = AdminSchemas["ImportSchool"];
 
-export const listAddress = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/imports`;
-export const importAddress = (visit: Visit): string => `${listAddress(visit)}/${visit.part("importId")}`;
+export const listAddress = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/imports`;
+export const importAddress = (request: PageRequest): string => `${listAddress(request)}/${request.param("importId")}`;
 
 /** The import that is meant and its school, for an operation. */
-export const paramsOf = ({ part }: Visit) => ({
-  path: { importId: part("importId") },
-  query: { school: part("schoolId") },
+export const paramsOf = ({ param }: PageRequest) => ({
+  path: { importId: param("importId") },
+  query: { school: param("schoolId") },
 });
 
 /** The import that the page is about. Errors: Refused for one that does nothing to the school of the page. */
-export async function readImport(visit: Visit): Promise<Import> {
-  const { api, part } = visit;
-  const schoolId = part("schoolId");
+export async function readImport(request: PageRequest): Promise<Import> {
+  const { api, param } = request;
+  const schoolId = param("schoolId");
   const [read] = await Promise.all([
-    take(api.GET("/admin/v1/imports/{importId}", { params: { path: { importId: part("importId") } } })),
-    take(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
+    unwrap(api.GET("/admin/v1/imports/{importId}", { params: { path: { importId: param("importId") } } })),
+    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
   ]);
   if (read.schools.length > 0 && !read.schools.some(({ id }) => id === schoolId))
     throw new Refused(404, { code: "import_not_found" });
@@ -28,16 +28,16 @@ export async function readImport(visit: Visit): Promise<Import> {
 }
 
 /** What the import does to the school of the page; null while it is read, and of a file with faults. */
-export const partOf = ({ schools }: Import, { part }: Visit): ImportSchool | null =>
-  schools.find(({ id }) => id === part("schoolId")) ?? null;
+export const partOf = ({ schools }: Import, { param }: PageRequest): ImportSchool | null =>
+  schools.find(({ id }) => id === param("schoolId")) ?? null;
 
-export const nameOf = (name: AdminSchemas["PersonName"], { t }: Visit): string =>
+export const nameOf = (name: AdminSchemas["PersonName"], { t }: PageRequest): string =>
   name === null ? t("frame.nameless") : `${name.firstFull} ${name.last}`;
 
 type Fault = AdminSchemas["ImportFault"];
 
 /** A fault in words: what is wrong, and what to do about it. Shape: a code without words says what the API says. */
-export function describeFault({ code, message, remedy }: Fault, { t }: Visit): { wrong: string; remedy: string } {
+export function describeFault({ code, message, remedy }: Fault, { t }: PageRequest): { wrong: string; remedy: string } {
   if (!Object.hasOwn(german.faults, code)) return { wrong: message, remedy };
   const line = /\bline (\d+)/.exec(message)?.[1] ?? "?";
   return { wrong: t(`faults.${code}.wrong`, { line }), remedy: t(`faults.${code}.remedy`) };
@@ -48,7 +48,7 @@ type GroupChange = AdminSchemas["ImportGroupChange"];
 const steps = ["new", "movedIn", "movedOut", "left", "changed"] as const;
 
 /** What becomes of a group and its members, as "2 new, 1 leaves". */
-export function describeChange({ step, previousName, members }: GroupChange, { t }: Visit): string[] {
+export function describeChange({ step, previousName, members }: GroupChange, { t }: PageRequest): string[] {
   const ofGroup =
     step === "NONE"
       ? []

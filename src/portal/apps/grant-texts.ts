@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { attributeNames, type Visit } from "../frame/index.ts";
+import { attributeNames, type PageRequest } from "../frame/index.ts";
 
 export type CatalogueApp = AdminSchemas["CatalogueApp"];
 export type GrantInWords = { signOn: AdminSchemas["SignOnAudience"]; sync: boolean; signOnNames: string[] };
@@ -9,7 +9,7 @@ export const withheldFrom = ({ attributes }: CatalogueApp) =>
   attributeNames.filter((name) => !attributes.includes(name));
 
 /** Says in words what a school gives an app. */
-export function wordsOf({ t, locale }: Pick<Visit, "t" | "locale">) {
+export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
   const list = new Intl.ListFormat(locale, { type: "conjunction" });
   const join = (parts: string[]) => list.format(parts);
 

@@ -1,0 +1,69 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { Refused, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
+
+export type App = AdminSchemas["AdminApp"];
+
+export const clientIdOf = ({ param }: PageRequest): string => param("clientId");
+export const appPath = (request: PageRequest) => ({ clientId: clientIdOf(request) });
+
+/** The address of the pages of an app. */
+export const addressOf = (request: PageRequest): string => `/partner/apps/${encodeURIComponent(clientIdOf(request))}`;
+
+/** Errors: Refused role_forbids for somebody who looks after no apps, whatever else they may read of apps. */
+export function refuseOthers({ may }: PageRequest): void {
+  if (!may("listApps")) throw new Refused(403, { code: "role_forbids" });
+}
+
+/** Errors: Refused app_not_found for an app of somebody else. */
+export function refuseOtherApp(request: PageRequest): void {
+  refuseOthers(request);
+  if (request.permissions.ownApps?.includes(clientIdOf(request)) === false)
+    throw new Refused(404, { code: "app_not_found" });
+}
+
+export const currentPage = ({ permissions }: PageRequest): "operator_apps" | "partner" =>
+  permissions.reachesAll ? "operator_apps" : "partner";
+
+export function readApp(request: PageRequest): Promise<App> {
+  refuseOtherApp(request);
+  return unwrap(request.api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } }));
+}
+
+/** The pages of one app, in the order of their links. */
+export const appPages = [
+  "",
+  "registration",
+  "secret",
+  "schools",
+  "scopes",
+  "webhooks",
+  "sandbox",
+  "sign-ons",
+  "requests",
+  "log",
+  "docs",
+] as const;
+export type AppPage = (typeof appPages)[number];
+
+type Showing = Pick<PageView, "assets"> & { app: App; page: AppPage; view: string; title?: string; model?: object };
+
+/** A page of an app, with the links to the others. */
+export function showAppPage(
+  request: PageRequest,
+  { app, page, view, title, model = {}, ...assets }: Showing,
+): PageView {
+  const address = addressOf(request);
+  const links = appPages.map((name) => ({
+    label: request.t(`partner.pages.${name || "overview"}`),
+    href: name === "" ? address : `${address}/${name}`,
+    isCurrent: name === page,
+  }));
+  const name = title ?? request.t(`partner.pages.${page || "overview"}`);
+  return {
+    title: page === "" ? app.name : request.t("partner.titleOf", { page: name, app: app.name }),
+    view,
+    page: currentPage(request),
+    ...assets,
+    model: { app, address, links, isOperator: request.permissions.reachesAll, ...model },
+  };
+}
