@@ -11,14 +11,14 @@ import { tagOf } from "./stale.ts";
 
 type AppAnswer = components["schemas"]["AppAnswer"];
 
-/** Whom an answer can name: nobody, or only people of each of these records; without any record everybody. */
+/** Whom an answer can name: nobody, only people within each of these records, or without a record everybody. */
 type Named = "nobody" | readonly Narrowed[];
 type Narrowed = { kind: "school" | "group" | "person"; id: string };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const id = String.raw`([0-9A-Fa-f-]{36})`;
 
-/** The operations that bring data to an app with a token of its own. */
+/** The operations that an app calls with client credentials. */
 const operations: readonly { path: RegExp; named: (id: string, search: URLSearchParams) => Named }[] = [
   { path: /^\/idm\/ep\/v1\/(schools|changes)$/, named: () => "nobody" },
   { path: new RegExp(`^/idm/ep/v1/schools/${id}(?:/groups)?$`), named: () => "nobody" },
@@ -33,7 +33,7 @@ const operations: readonly { path: RegExp; named: (id: string, search: URLSearch
 
 const filters = { "organisation.id": "school", "gruppe.id": "group", pid: "person" } as const;
 
-/** Who is shown fits every filter. A filter that stands twice, and an unknown one, is refused by the operation. */
+/** A person in the answer matches every filter. The operation itself rejects repeated and unknown filters. */
 const namedByFilters = (search: URLSearchParams): Narrowed[] =>
   [...search].flatMap(([name, value]) =>
     Object.hasOwn(filters, name) && uuid.test(value)
@@ -41,7 +41,7 @@ const namedByFilters = (search: URLSearchParams): Narrowed[] =>
       : [],
   );
 
-/** Errors: invalid invalid_request for an address that brings no data to an app. */
+/** Errors: invalid invalid_request for an address that is none of these operations. */
 function readNamed(asked: string): Named {
   const { pathname, searchParams } = new URL(asked, innerOrigin);
   for (const operation of operations) {
@@ -51,7 +51,6 @@ function readNamed(asked: string): Named {
   throw new AppError("invalid", "invalid_request", "The query parameter path names no operation that brings data.");
 }
 
-/** Whether everybody whom an answer can name was invented for a sandbox of the app. */
 async function isInvented({ prisma }: PrismaDb, { kind, id }: Narrowed, clientId: ClientId): Promise<boolean> {
   const ofSandbox = { sandbox: { clientId } };
   if (kind === "school") return (await prisma.school.count({ where: { id, ...ofSandbox } })) > 0;
@@ -70,11 +69,11 @@ function count(body: string): number {
   return Array.isArray(read) ? read.length : (read.changes?.length ?? 1);
 }
 
-/** The calls of each app that are not answered yet in this process: a long list takes memory while it is read. */
+/** Pending calls of each app in this process: a long list takes memory while it is read. */
 const calls = new Map<ClientId, number>();
 const mostCalls = 4;
 
-/** Errors: rate_limited while `mostCalls` of the app are not answered. */
+/** Errors: rate_limited if `mostCalls` of the app are pending. */
 export async function limitCalls<T>(clientId: ClientId, call: () => Promise<T>): Promise<T> {
   const running = calls.get(clientId) ?? 0;
   if (running >= mostCalls)

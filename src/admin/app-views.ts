@@ -15,7 +15,6 @@ import { personUnknown } from "./whose-person.ts";
 
 type AppView = components["schemas"]["AppView"];
 
-/** What an app can ask for of a school. */
 export type AppViewResource = "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
 
 type Asked = { schoolId: SchoolId; id: string; search: string };
@@ -37,10 +36,10 @@ const pathOf: Record<AppViewResource, (asked: Asked) => string> = {
 const single: readonly AppViewResource[] = ["group", "user", "person"];
 const withDeleted: readonly AppViewResource[] = ["groups", "people"];
 const withoutPeople: readonly AppViewResource[] = ["school", "groups"];
-/** Whose records name all schools or groups of a person that the app sees. */
+/** Resources whose records list all schools or groups of a person that the app sees. */
 const ofPeople: readonly AppViewResource[] = ["users", "people", "user", "person", "personen-info"];
 
-/** Errors: invalid invalid_request for a parameter that is missing, or not one of the resource. */
+/** Errors: invalid invalid_request for a missing parameter, or one that the resource does not have. */
 function refuseOthers(resource: AppViewResource, { id, search }: { id: string | undefined; search: string }): void {
   if (single.includes(resource) !== (id !== undefined))
     throw new AppError("invalid", "invalid_request", "The query parameter id stands with group, user and person only.");
@@ -68,7 +67,7 @@ async function refuseOtherSubject(
   }
 }
 
-/** What a token of the app itself can have. Shape: a public app gets none. */
+/** The scopes of a client credentials token; a public app gets none. */
 export const scopesOf = ({ type, scopes }: App) => new Set(type === "PUBLIC" ? [] : scopes);
 
 const count = (body: string): number => {
@@ -76,7 +75,7 @@ const count = (body: string): number => {
   return Array.isArray(read) ? read.length : 1;
 };
 
-/** Whose records name the source system identifier, which the home school keeps. */
+/** Resources whose records have the source system identifier, which belongs to the home school. */
 const withSourceId: readonly AppViewResource[] = ["people", "person"];
 
 /**
@@ -102,7 +101,7 @@ async function listOfOthers(
 
 type NamedRecord = { id?: string; pid?: string };
 
-/** Leaves such records out. Shape: the text stays byte by byte where there are none. */
+/** Removes these records. The text stays byte for byte the same if there are none. */
 function leaveOut(body: string, others: ReadonlySet<string>): { body: string | null; leftOut: number } {
   if (others.size === 0) return { body, leftOut: 0 };
   const read = JSON.parse(body) as NamedRecord | NamedRecord[];

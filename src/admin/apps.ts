@@ -41,7 +41,7 @@ type AdminApp = Schemas["AdminApp"];
 const appsPath = "/admin/v1/apps";
 const dayInSeconds = 86_400;
 
-/** Shape: an old secret that has ended is not shown. */
+/** Omits an old secret that has expired. */
 function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
@@ -71,7 +71,6 @@ function presentApp(found: App & AppProfile, now: Date): AdminApp {
   });
 }
 
-/** The app with what it says of itself; null where there is none. */
 async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
   const app = await findApp(db, clientId);
   return app && { ...app, ...(await findProfile(db, clientId)) };
@@ -105,7 +104,7 @@ const getApp: AdminHandler<"getApp"> = async ({ db }, { path, reach, origin }) =
 
 type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannelLogoutUri">;
 
-/** The address for logouts is looked up, so it is checked before the transaction. Errors: invalid uri_refused. */
+/** Checks the logout address before the transaction, because it needs a DNS lookup. Errors: invalid uri_refused. */
 const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: uri }: Written) => ({
   ...(scopes !== undefined && { scopes }),
   ...(uri !== undefined && {
@@ -113,14 +112,13 @@ const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: ur
   }),
 });
 
-/** Errors: forbidden role_forbids: scopes open the APIs, the one of the staff too; attributes say what they show. */
+/** Only operators set scopes and attributes. Errors: forbidden role_forbids. */
 function refuseApproved({ all }: { all: boolean }, { scopes, attributes }: Written): void {
   if (all || (scopes === undefined && attributes === undefined)) return;
   const message = "The scopes of an app, and what it may read, are changed by an operator only.";
   throw new AppError("forbidden", "role_forbids", message);
 }
 
-/** What a request says of the profile of an app, apart from the rest. */
 function splitProfile<T extends ProfileUpdate>(written: T) {
   const { provider, description, purpose, privacyUrl, supportAddress, ...rest } = written;
   const given = Object.entries({ provider, description, purpose, privacyUrl, supportAddress });
@@ -172,7 +170,7 @@ async function lockForChange(tx: Transaction, request: Request): Promise<AdminAp
   return before;
 }
 
-/** Records what differs of an app that was changed; answers it as it is. */
+/** Records the difference in the audit log and returns the app. */
 async function recordChange(tx: Transaction, { origin }: Pick<Request, "origin">, before: AdminApp): Promise<AdminApp> {
   const after = presentApp((await readApp(tx, before.clientId as ClientId))!, origin.at);
   await recordDifference(tx, origin, differenceOf(before, after));

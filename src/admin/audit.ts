@@ -15,7 +15,7 @@ type Named = Record<string, unknown>;
 const afterPrefix = (prefix: string, actorId: string): string | null =>
   actorId.startsWith(prefix) ? actorId.slice(prefix.length) : null;
 
-/** Who did it. Shape: a person who was deleted for good stays as `person` in the log, and is nobody here. */
+/** A permanently deleted person stays as `person` in the log, and is not named. */
 function presentActor({ actorId, actorRole }: RecordedAudit, withPeople: boolean): Schemas["AuditActor"] {
   const [personId, clientId] = [afterPrefix(personActor(""), actorId ?? ""), afterPrefix(appActor(""), actorId ?? "")];
   const isProgram = personId === null && clientId === null && actorId !== "person";
@@ -32,7 +32,7 @@ const withoutValue = (named: Named, value: string | null): Named =>
 
 type LineNames = { actors: Names; people: Names };
 
-/** The names of those whom lines speak of. Shape: of people they were done to only those at schools of the caller. */
+/** Returns the names in audit lines; of affected people, only those at schools of the caller. */
 export async function findLineNames(
   { db }: Pick<AdminDeps, "db">,
   reach: Reach,
@@ -73,11 +73,10 @@ export function presentLine(line: RecordedAudit, withPeople: boolean, names: Lin
   });
 }
 
-/** Whether the caller reaches a line through a school, and not only through an app. */
 const isOfSchool = ({ all, schoolIds }: Reach, { schoolId }: RecordedAudit): boolean =>
   all || (schoolId !== null && schoolIds.has(schoolId as SchoolId));
 
-/** The place in the list behind which the next page begins. */
+/** The position from which the next page continues. */
 const placeOf = ({ at, id }: RecordedAudit): string => `${at.toISOString()} ${id}`;
 
 function readPlace(place: string | undefined): { at: Date; id: string } | undefined {

@@ -10,7 +10,7 @@ const mostCards = 200;
 
 export type CardSkipReason = "NO_LOGIN" | "NOT_ACTIVE" | "STAFF" | "GUEST";
 
-/** Somebody who may get a card at a school. Shape: `skip` says why they do not; null where they do. */
+/** A candidate for a card. `skip` is the reason why they get none. */
 export type CardHolder = {
   personId: PersonId;
   name: PersonName | null;
@@ -20,7 +20,7 @@ export type CardHolder = {
   skip: CardSkipReason | null;
 };
 
-/** Whose cards are asked for. Shape: exactly one of both. */
+/** Exactly one of both is given. */
 export type AskedHolders = { personIds?: string[]; groupId?: string };
 
 type Subject = { schoolId: SchoolId; reach: Reach; now: Date };
@@ -83,7 +83,6 @@ async function findPlaces(
 
 type SortedHolder = CardHolder & { sortKey: string };
 
-/** Cards and passwords of people are made by their home school. */
 const isGuest = ({ person, schoolId }: CardPlace): boolean => person.homeSchoolId !== schoolId;
 
 function presentHolder(place: CardPlace, staff: ReadonlyMap<PersonId, unknown>): SortedHolder {

@@ -13,7 +13,7 @@ import { getReachedPerson } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
 
-/** Shape: null for somebody who reaches no student of the school, such as an app that is to be a class teacher. */
+/** Returns null for a caller who reaches no student of the school, such as an app with the role of a class teacher. */
 function teacherIn(reach: Reach, schoolId: SchoolId): { taughtBy?: PersonId } | null {
   const groups = groupsInReach(reach, schoolId);
   if (groups.all) return {};

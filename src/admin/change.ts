@@ -7,12 +7,12 @@ import { tagOf } from "./stale.ts";
 import { presentViewChanges, type ViewChange } from "./view-changes.ts";
 
 type Work = {
-  /** The record that is changed, read in the transaction; null where there is none. */
+  /** Reads the record in the transaction; null if it does not exist. */
   record: (tx: Transaction) => Promise<object | null>;
   /** Locks and checks before `record` is read for the first time. */
   touch?: (change: Change) => Promise<void>;
   work: (change: Change, before: object | null) => Promise<unknown>;
-  /** Whether nothing of the record may stay in the audit. */
+  /** Keeps the record out of the audit log. */
   forgets?: boolean;
 };
 
@@ -69,7 +69,6 @@ export function createRecord<Made extends { id: string }>(
   });
 }
 
-/** The properties that differ, as they were and as they are. */
 export function differenceOf(
   before: object | null,
   after: object | null,

@@ -16,10 +16,9 @@ import type { StaffRole } from "../staff/index.ts";
 import type { paths } from "../../generated/openapi/admin.ts";
 import type { OperationId } from "./handler.ts";
 
-/** The typed client of openapi/admin.yaml. */
 export type AdminClient = Client<paths>;
 
-/** Somebody of the staff who is signed in with a browser, and the request of theirs that is being answered. */
+/** A signed-in member of staff, and the request of theirs that is being answered. */
 export type InnerCaller = { personId: PersonId; requestId: string };
 
 /**
@@ -29,7 +28,7 @@ export type InnerCaller = { personId: PersonId; requestId: string };
  */
 export function makeInnerClients(): {
   findCaller(req: IncomingMessage): InnerCaller | null;
-  /** Makes the clients of callers, whose requests `router` answers. */
+  /** Makes clients whose requests `router` answers. */
   makeClients(router: Router): (caller: InnerCaller) => AdminClient;
 } {
   const { findCaller, serve } = makeInnerCalls<InnerCaller>();

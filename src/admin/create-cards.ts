@@ -71,7 +71,7 @@ const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request)
   );
 };
 
-/** As many as are hashed at once, so that several requests take turns. */
+/** Passwords hashed at a time, so that several requests take turns. */
 const hashesAtOnce = 2;
 
 async function makeLogins({ db }: Pick<AdminDeps, "db">, people: PersonId[]): Promise<Map<PersonId, Password>> {
@@ -86,7 +86,6 @@ async function makeLogins({ db }: Pick<AdminDeps, "db">, people: PersonId[]): Pr
 
 type Given = { request: Request; making: Making; holder: CardHolder };
 
-/** Gives one person what stands on their card. */
 async function makeCardOf(
   tx: Transaction,
   { makeCard }: Pick<AdminDeps, "makeCard">,

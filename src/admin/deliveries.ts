@@ -40,7 +40,7 @@ function presentDelivery({ id: deliveryId, nextAttemptAt, createdAt, finishedAt,
 
 const presentAttempt = ({ at, ...of }: Attempt) => present<Schemas["DeliveryAttempt"]>({ ...of, at: at.toISOString() });
 
-/** Errors: not_found webhook_delivery_not_found, also where the caller does not reach its endpoint. */
+/** Errors: not_found webhook_delivery_not_found, also if the caller does not reach its endpoint. */
 async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<Schemas["DeliveryWithLog"]> {
   const { log, ...found } = await find(db, id);
   await refuseOtherEndpoint(db, reach, found.endpointId).catch((error: unknown) => {

@@ -48,11 +48,11 @@ export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
     createdAt: endpoint.createdAt.toISOString(),
   });
 
-/** How many deliveries wait, and when some were last fetched, says nothing of the state of an endpoint. */
+/** Properties that change without a change of the endpoint itself. */
 const counts = ["pending", "listensUntil"] as const;
 export const withoutCounts = ({ pending: _, listensUntil: _until, ...of }: WebhookEndpoint) => of;
 
-/** Errors: not_found webhook_endpoint_not_found for one of an app that the caller does not reach. */
+/** Errors: not_found webhook_endpoint_not_found if the caller does not reach the app of the endpoint. */
 export async function refuseOtherEndpoint(db: RecordStore, reach: Reach, id: string): Promise<void> {
   const { clientId } = await getEndpointState(db, id);
   if (!reachesApp(reach, clientId as ClientId)) throw endpointNotFound();
@@ -81,7 +81,7 @@ const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { path: { endpoi
   return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
 };
 
-/** Records in the audit what was made. Shape: the answer holds the secret, which is not shown again. */
+/** Records the creation in the audit log. The answer is the only one with the secret. */
 export async function answerCreated(
   tx: Transaction,
   made: { id: string; secret: string },
@@ -107,7 +107,7 @@ const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { body, reac
 
 type Request = Pick<AdminRequest<"updateEndpoint" | "deleteEndpoint">, "path" | "headers" | "reach">;
 
-/** Locks and reads an endpoint that is to be changed. Errors: not_found webhook_endpoint_not_found; StaleRecord. */
+/** Locks and reads an endpoint. Errors: not_found webhook_endpoint_not_found; StaleRecord. */
 async function lockForChange(
   tx: Transaction,
   { path: { endpointId }, headers, reach }: Request,

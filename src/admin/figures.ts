@@ -15,14 +15,13 @@ import { readTime } from "./query.ts";
 type Schemas = components["schemas"];
 
 const steps: Record<Schemas["FigureStep"], FigureStep> = { hour: "HOUR", day: "DAY" };
-/** How many days are asked for at most, and if none are named. */
 const days = { hour: { most: 15, usual: 1 }, day: { most: 732, usual: 30 } };
 
 const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
 
 type Query = AdminRequest<"getFigures">["query"];
 
-/** The time that is asked for. Errors: invalid invalid_request. */
+/** Reads the period. Errors: invalid invalid_request. */
 function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Date; until: Date } {
   const end = readTime(until) ?? now;
   const start = readTime(from) ?? addDays(end, -days[step].usual);
@@ -34,7 +33,7 @@ function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Dat
 const ofSchool = (id: string): Subject => `school:${id}`;
 const ofApp = (id: string): Subject => `app:${id}`;
 
-/** Whose figures a caller sees who names neither an app nor a school. */
+/** The subjects of a caller who names neither an app nor a school. */
 function subjectsOf({ all, schoolIds, clientIds }: Reach): Subject[] {
   if (all) return [""];
   return schoolIds.size > 0 ? [...schoolIds].map(ofSchool) : [...clientIds].map(ofApp);

@@ -23,7 +23,7 @@ const keyOf = (path: { schoolId: string; clientId: string }): GrantKey => ({
   clientId: path.clientId as ClientId,
 });
 
-/** Who of a school may sign in. Shape: roles and groups are empty where the kind has none. */
+/** Presents who may sign in; roles and groups are empty if the kind has none. */
 export const presentAudience = (signOn: SignOnAudience): Schemas["SignOnAudience"] =>
   present<Schemas["SignOnAudience"]>({
     kind: signOn.kind,
@@ -45,7 +45,7 @@ async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> 
   return found && presentGrant(found);
 }
 
-/** Errors: invalid invalid_request where roles or groups are missing, or stand with another kind. */
+/** Errors: invalid invalid_request if roles or groups are missing, or do not belong to the kind. */
 function readAudience({ kind, roles, groupIds }: Schemas["NewSignOnAudience"]): SignOnAudience {
   if ((kind === "ROLES") !== (roles !== undefined) || (kind === "GROUPS") !== (groupIds !== undefined)) {
     const message =
@@ -58,14 +58,14 @@ function readAudience({ kind, roles, groupIds }: Schemas["NewSignOnAudience"]): 
 
 type Filter = { schoolId: SchoolId | undefined; clientId: ClientId | undefined };
 
-/** A school is reached through an app of the caller too, where it gave this app something. */
+/** A caller also reaches a school through an app of theirs that the school granted something. */
 export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
   if (isReached(reach, { schools: [schoolId] })) return (await findSchool(db, schoolId)) !== null;
   const among = { schoolIds: [], clientIds: [...reach.clientIds] };
   return (await listGrantsByName(storeOf(db), { schoolId, among, limit: 1 })).length > 0;
 }
 
-/** Errors: not_found school_not_found, app_not_found for what the caller does not reach. */
+/** Errors: not_found school_not_found, app_not_found if out of reach. */
 async function refuseOtherFilter(deps: AdminDeps, reach: Reach, { schoolId, clientId }: Filter): Promise<void> {
   if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);

@@ -18,13 +18,13 @@ export const presentGroup = ({
   members,
 }: Group): AdminGroup => present<AdminGroup>({ id, schoolId, name, type, status, sourceSystemIdentifier, members });
 
-/** Who comes and goes does not make another group of it. */
+/** Properties that change without a change of the group itself. */
 export const groupCounts = ["members"] as const satisfies (keyof AdminGroup)[];
 export const groupTag = (group: AdminGroup): string => tagOf(group, groupCounts);
 
 export const groupUnknown = () => new AppError("not_found", "group_not_found", "The group does not exist.");
 
-/** Errors: not_found group_not_found for a group that does not exist, or that the caller does not reach. */
+/** Errors: not_found group_not_found, also if out of reach. */
 export async function readGroup(db: RecordStore, reach: Reach, groupId: GroupId): Promise<AdminGroup> {
   const group = await findGroup(db, groupId);
   if (group === null || !(await isGroupReached(db, reach, group))) throw groupUnknown();

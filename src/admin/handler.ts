@@ -19,53 +19,51 @@ export type AdminDeps = {
   db: PrismaDb;
   clock: Clock;
   keys: EncryptionKeys;
-  /** Those that the secrets of webhook endpoints and the signing keys are kept under. */
+  /** For the secrets of webhook endpoints and the signing keys. */
   webhookKeys: EncryptionKeys;
   platform: string;
-  /** Whether addresses of apps may be http on this machine: in development. */
+  /** Allows http addresses of apps on this machine, in development. */
   allowLoopbackHttp: boolean;
   /** Which addresses of apps the service may call. */
   policy: OutboundPolicy;
   restoreWindowDays: number;
   supportRoleDays: number;
-  /** Works on imports. */
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];
-  /** The jobs of the service, in whichever process. */
+  /** All jobs of the service, in every process. */
   jobs: readonly Pick<WorkerJob, "name" | "everySeconds">[];
-  /** Where requests wait for what is due at a listening endpoint, and when failed deliveries are due again. */
+  /** Where requests of listeners wait for deliveries, and when failed deliveries are tried again. */
   listeners: Pick<ListenerWaits, "wait"> & { rules: Omit<AttemptRules, "now"> };
   makeCard: MakeCard;
   issuerUrl: string;
-  /** Asks the IDM API and Schulconnex in this process, as an app does with a token of its own. */
+  /** Calls the IDM API and Schulconnex in this process with the rights of an app. */
   fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "readsNames">, requestId: string) => InnerFetch;
 };
 
-/** Who calls, with the roles that hold at this moment. */
+/** The caller with the roles that they hold at this moment. */
 export type AdminCaller = AccessToken & {
   /** As the audit log names them. */
   actorId: string;
   /** Who holds the roles; null for a program on the machine of the service, which acts as an operator. */
   holder: RoleHolder | null;
   roles: readonly StaffRole[];
-  /** What was read before for the same page; null for all who call with a token, and for changes. */
+  /** Earlier reads for the same page; null for callers with a token, and for changes. */
   reads: SharedReads | null;
 };
 
 export type Operations = operations;
 export type OperationId = keyof operations;
 
-/** Names an app that works for the staff as an actor. */
 export const appActor = (clientId: string): string => `app:${clientId}`;
 
-/** Keeps the answer of a creation in its transaction, so that the same request sent again gets it and does nothing. */
+/** Stores the answer of a creation in its transaction, so that a repeated request gets the same answer. */
 export type Keep = (
   tx: Transaction,
   answer: { status: number; body?: unknown; headers?: Record<string, string> },
 ) => Promise<void>;
 
 export type AdminRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller> & {
-  /** What those roles of the caller are for that allow the operation. */
+  /** The schools and apps of the caller's roles that allow the operation. */
   reach: PersonReach;
   /** The same at this moment, for a request that waited. Errors: forbidden role_forbids. */
   reachNow(): Promise<PersonReach>;

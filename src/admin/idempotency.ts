@@ -78,7 +78,6 @@ async function keepAnswer(
   });
 }
 
-/** Forgets answers after a day. */
 export const makeIdempotencySweep = ({ db, clock }: Pick<AdminDeps, "db" | "clock">): WorkerJob => ({
   name: "admin.sweepIdempotencyKeys",
   everySeconds: 600,

@@ -25,7 +25,6 @@ type Schemas = components["schemas"];
 type Lists = "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
 type Request = AdminRequest<Lists>;
 type Entries<Entry, Presented> = {
-  /** The last part of the address. */
   at: string;
   reads: "all" | "people";
   find: (tx: Parameters<typeof listLeavers>[0], schoolId: SchoolId, page: Page) => Promise<Entry[]>;
@@ -33,7 +32,7 @@ type Entries<Entry, Presented> = {
   present: (entry: Entry) => Presented;
 };
 
-/** Lists something of what an import would do to a school, as the directory is now. */
+/** Lists a part of the difference of an import to the directory as it is now. */
 async function listOfDifference<Entry, Presented>(
   deps: AdminDeps,
   list: Lists,
@@ -86,7 +85,7 @@ const listImportChanges: AdminHandler<"listImportChanges"> = (deps, request) =>
       }),
   });
 
-/** A list that is read whole: the page behind the `after`-th entry. */
+/** The page after the `after`-th entry of a list that is in memory. */
 function cut<Entry>(all: readonly Entry[], { after, take }: Page): { entry: Entry; next: string }[] {
   const skip = Number(after ?? 0);
   return all.slice(skip, skip + take).map((entry, index) => ({ entry, next: String(skip + index + 1) }));

@@ -6,14 +6,14 @@ import type { AdminRequest } from "./handler.ts";
 
 type Schemas = components["schemas"];
 
-/** Whose imports a caller sees; undefined for everybody's. */
+/** The imports that a caller sees; undefined for all. */
 export const importReach = ({
   reach,
   origin,
 }: Pick<AdminRequest<"getImport">, "reach" | "origin">): ImportReach | undefined =>
   reach.all ? undefined : { schoolIds: [...reach.schoolIds], actorId: origin.actorId ?? "" };
 
-/** What earlier versions counted may lack `leftHome`. */
+/** Counts of earlier versions may lack `leftHome`. */
 const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
 
 function presentSchool({ id, name, state, counts }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {

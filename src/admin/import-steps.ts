@@ -49,7 +49,7 @@ const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }, reque
   return { status: 204 };
 };
 
-/** The import that is meant, and its school where one is named. */
+/** Finds the import, and its school if one is named. */
 async function findOfSchool(
   { db }: AdminDeps,
   request: Pick<AdminRequest<"previewImport">, "path" | "query" | "reach" | "origin">,

@@ -61,7 +61,7 @@ function readFileName(given: string | undefined): string {
   return name === "" ? "roster" : name;
 }
 
-/** Shape: each line is `old=new`. Errors: invalid where two groups would go on as the same. */
+/** Reads lines of `old=new`. Errors: invalid if two groups would become the same. */
 function readCarryOvers(given: string | undefined): Map<string, string> {
   const carryOvers = new Map<string, string>();
   for (const text of given?.split("\n") ?? []) {

@@ -47,17 +47,17 @@ export type { AdminSchemas } from "./schemas.ts";
 export type AdminOptions = AdminDeps & {
   reading: Reading;
   checkAccessToken: CheckAccessToken;
-  /** Whether tokens of the person count only if they were made with a second factor. */
+  /** Whether tokens of the person are valid only with a second factor. */
   needsSecondFactor(personId: PersonId): Promise<boolean>;
   document: OpenApiDocument;
   log: Log;
-  /** Holds every answer against the contract: for development and tests. */
+  /** Checks every answer against the contract, for development and tests. */
   checkAnswers: boolean;
 };
 
 export type Admin = {
   router: Router;
-  /** Makes a client for somebody of the staff who is signed in with a browser. */
+  /** Makes a client for a signed-in member of staff. */
   clientFor(caller: InnerCaller): AdminClient;
 };
 
@@ -150,7 +150,7 @@ const machineOperator: StaffRole = {
   givenAt: new Date(0),
 };
 
-/** The one place where roles are asked, who did it is named, and a request that is sent again is found. */
+/** Checks roles, names the actor and finds repeated requests, for every operation. */
 function guard<Id extends OperationId>(
   deps: AdminDeps,
   { id, personNeed }: { id: Id; personNeed: PersonNeed },

@@ -47,7 +47,7 @@ const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin 
 
 type Request = Pick<AdminRequest<"blockPerson">, "path" | "reach" | "origin"> & { caller: AdminCaller };
 
-/** Runs `work` in a transaction in which nobody else changes the login or the block of the person. */
+/** Runs `work` in a transaction that locks the login and the block of the person. */
 export function withPerson<T>(
   { db }: Pick<AdminDeps, "db">,
   { path, reach, origin, caller }: Request,
@@ -66,7 +66,7 @@ export function withPerson<T>(
 
 type NewLogin = { before: Login | null; username: string } & Awaited<ReturnType<typeof makeLogin>>;
 
-/** A password as the home school wants it, with its hash. */
+/** Makes a password in the format of the home school, with its hash. */
 export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string, hash = hashPassword) {
   const settings = await findSignInSettingsOf(db, personId as PersonId);
   const password = makePassword(settings?.passwordKind ?? "LETTERS");

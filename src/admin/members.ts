@@ -53,7 +53,7 @@ const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, rea
   return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentMember });
 };
 
-/** A group with how one person is in it: what a change of a membership is recorded of. */
+/** A group with the membership of one person, as the audit log records it. */
 type Subject = AdminGroup & { membership: { personId: PersonId; role: PersonRole } | null };
 
 async function readSubject(

@@ -3,7 +3,7 @@ import { personNameOf, type PersonId, type PersonName, type SchoolId } from "../
 import type { RecordStore } from "../platform/database/db.ts";
 
 export type Names = {
-  /** Shape: null for a person who has none, or whom nobody knows. */
+  /** Null for an unknown person, and for one without a name. */
   ofPerson(id: string | null): PersonName | null;
   ofApp(id: string | null): string | null;
 };
@@ -11,7 +11,6 @@ export type Names = {
 type Asked = {
   personIds?: readonly (string | null)[];
   clientIds?: readonly (string | null)[];
-  /** Only names of people at these schools. */
   atSchools?: ReadonlySet<SchoolId> | undefined;
 };
 
@@ -19,7 +18,7 @@ const given = <Id extends string>(ids: readonly (string | null)[]): Id[] => [
   ...new Set(ids.filter((id): id is Id => id !== null)),
 ];
 
-/** Reads the names of people and apps, as they are today: one query for each. */
+/** Reads the present names of people and apps in one query each. */
 export async function findNames(
   { prisma }: Pick<RecordStore, "prisma">,
   { personIds = [], clientIds = [], atSchools }: Asked,

@@ -15,7 +15,7 @@ type Schemas = components["schemas"];
 
 export type JobState = "WELL" | "FAILING" | "LATE";
 
-/** Shape: a job that another release runs is never late. */
+/** A job of another release is never late. */
 function stateOf(run: JobRun, { jobs, clock }: Pick<AdminDeps, "jobs" | "clock">): JobState {
   if (run.outcome === "failed") return "FAILING";
   const job = jobs.find(({ name }) => name === run.name);

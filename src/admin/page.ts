@@ -6,14 +6,13 @@ const defaultLimit = 100;
 
 type Asked = { limit?: number | undefined; cursor?: string | undefined; sort?: string | undefined };
 
-/** A cursor is of one list in one order. */
 const purposeOf = (list: OperationId, { sort }: Pick<Asked, "sort">): string =>
   `admin cursor ${list}${sort === undefined ? "" : ` by ${sort}`}`;
 
-/** The page that is asked for. Shape: `take` is one more than it has, to see whether another follows. */
+/** `take` is `limit` plus one, to see whether another page follows. */
 export type Page = { limit: number; take: number; after: string | undefined };
 
-/** Errors: invalid invalid_cursor for one that is not of this list in this order. */
+/** Errors: invalid invalid_cursor for a cursor of another list or order. */
 export function readPage({ keys }: Pick<AdminDeps, "keys">, list: OperationId, { limit, cursor, sort }: Asked): Page {
   const most = limit ?? defaultLimit;
   if (cursor === undefined) return { limit: most, take: most + 1, after: undefined };

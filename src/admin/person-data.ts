@@ -21,11 +21,11 @@ import { presentRole } from "./staff.ts";
 type Schemas = components["schemas"];
 type PersonData = Schemas["PersonData"];
 
-/** Of lines and times, which nobody reads to the end. */
+/** Limit for audit lines and times. */
 const most = 10_000;
 const linesAtOnce = 500;
 
-/** Reads the newest lines in parts. */
+/** Reads the newest lines, page by page. */
 async function readLines(
   db: RecordStore,
   whose: { personId: PersonId } | { actorId: string },

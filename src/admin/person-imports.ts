@@ -19,7 +19,7 @@ export const presentPersonImport = ({ importId, schoolId, at, change, classes }:
     classesAfter: classes?.after ?? null,
   });
 
-/** The schools of whose imports a caller may know; undefined for all. */
+/** The schools whose imports a caller may see; undefined for all. */
 export const schoolsOf = ({ all, schoolIds }: Reach) => (all ? undefined : [...schoolIds]);
 
 const listPersonImports: AdminHandler<"listPersonImports"> = async (deps, { path, query, reach }) => {

@@ -12,10 +12,10 @@ import { getReachedPerson, keepsRecord, type PersonReach } from "./whose-person.
 
 export type AdminPerson = components["schemas"]["AdminPerson"];
 
-/** What other modules know of a person. */
+/** Data of other modules about a person. */
 type Traces = { login: UserName | undefined; times: SignInTimes | undefined };
 
-/** Shape: schools that the caller does not reach are left out with their groups, of guests what their home keeps. */
+/** Omits schools that the caller does not reach and their groups; of guests, what their home school keeps. */
 function presentPerson(person: Person, reach: Reach, { login, times }: Traces): AdminPerson {
   const { id, role, status, name, sourceSystemIdentifier, softDeletedAt, purgeAt, blockedAt, homeSchoolId } = person;
   const isGuest = !keepsRecord(reach, homeSchoolId);
@@ -43,7 +43,6 @@ function presentPerson(person: Person, reach: Reach, { login, times }: Traces): 
   });
 }
 
-/** Makes what presents these people. */
 export async function makePresenter(
   db: Pick<RecordStore, "prisma">,
   reach: Reach,
@@ -55,7 +54,7 @@ export async function makePresenter(
   return (person) => presentPerson(person, reach, { login: logins.get(person.id), times: times.get(person.id) });
 }
 
-/** Signing in does not make another record of a person. */
+/** Properties that change without a change of the person's record. */
 const passing = ["firstSignInAt", "lastSignInAt"] as const satisfies (keyof AdminPerson)[];
 export const personTag = (person: AdminPerson): string => tagOf(person, passing);
 export const refuseStalePerson = (headers: object, person: AdminPerson): void => refuseStale(headers, person, passing);

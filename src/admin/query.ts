@@ -1,12 +1,12 @@
 import { AppError } from "../platform/errors.ts";
 
-/** The words of a search; undefined where it has none. */
+/** The words of a search; undefined if there are none. */
 export function searchTermsOf(search: string | undefined): string[] | undefined {
   const words = (search ?? "").split(/\s+/).filter((word) => word !== "");
   return words.length === 0 ? undefined : words;
 }
 
-/** A time as a request has it. Errors: invalid invalid_request for one that is none. */
+/** Errors: invalid invalid_request for an invalid time. */
 export const readTime = (text: string | undefined): Date | undefined => {
   if (text === undefined) return undefined;
   const time = new Date(text);

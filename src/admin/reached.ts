@@ -7,36 +7,34 @@ import { getReachedPerson, type PersonReach } from "./whose-person.ts";
 
 export const schoolUnknown = () => new AppError("not_found", "school_not_found", "The school does not exist.");
 
-/** Errors: not_found school_not_found for a school that the caller does not reach. */
+/** Errors: not_found school_not_found if out of reach. */
 export function refuseOtherSchool(reach: Reach, schoolId: SchoolId): void {
   if (!isReached(reach, { schools: [schoolId] })) throw schoolUnknown();
 }
 
-/** Errors: not_found school_not_found for a school that does not exist, or that the caller does not reach. */
+/** Errors: not_found school_not_found, also if out of reach. */
 export async function refuseUnknownSchool(db: Pick<Store, "prisma">, reach: Reach, schoolId: SchoolId): Promise<void> {
   refuseOtherSchool(reach, schoolId);
   if ((await findSchool(db, schoolId)) === null) throw schoolUnknown();
 }
 
-/** The apps that a caller sees: all for staff of schools, who choose among them; else their own. */
+/** The apps that a caller sees: all for staff of schools, who choose among them; otherwise their own. */
 export const appsOf = ({ all, schoolIds, clientIds }: Reach): ClientId[] | undefined =>
   all || schoolIds.size > 0 ? undefined : [...clientIds];
 
-/** The apps that a caller looks after: all for operators; else a partner's own. */
+/** The apps that a caller manages: all for operators; otherwise a partner's own. */
 export const ownAppsOf = ({ all, clientIds }: Reach): ClientId[] | undefined => (all ? undefined : [...clientIds]);
 
-/** Whether a caller sees an app. */
 export const reachesApp = (reach: Reach, clientId: ClientId): boolean => appsOf(reach)?.includes(clientId) ?? true;
 
-/** Whether an app is the caller's own, as an operator's or a partner's. */
+/** Whether a caller manages an app. */
 export const reachesOwnApp = ({ all, clientIds }: Reach, clientId: ClientId): boolean => all || clientIds.has(clientId);
 
-/** Errors: not_found app_not_found for an app that does not exist, or that the caller does not see. */
+/** Errors: not_found app_not_found, also if out of reach. */
 export async function refuseUnknownApp(db: Pick<Store, "query">, reach: Reach, clientId: ClientId): Promise<void> {
   if (!reachesApp(reach, clientId) || (await findApp(db, clientId)) === null) throw appNotFound();
 }
 
-/** What a list is narrowed to. */
 type Chosen = { school?: string | undefined; person?: string | undefined; app?: string | undefined };
 
 export type ChosenIds = {
@@ -45,7 +43,7 @@ export type ChosenIds = {
   clientId?: ClientId | undefined;
 };
 
-/** Reads what a list is narrowed to. Errors: not_found for what does not exist or is not reached. */
+/** Reads the filters of a list. Errors: not_found if out of reach. */
 export async function readChosen(
   db: PrismaDb,
   reach: PersonReach,

@@ -11,7 +11,7 @@ const seeClasses = [...classes, "SUPPORT"] as const;
 const partners = ["OPERATOR", "PARTNER"] as const;
 const everybody = [...seeClasses, "PARTNER"] as const;
 
-/** Which roles allow which operation. What a role is for limits them further: see `Reach` of staff. */
+/** The roles that allow each operation. `Reach` of staff limits them to schools and apps. */
 export const rights = {
   getMe: everybody,
   listSchools: seeClasses,
@@ -142,7 +142,7 @@ export const rights = {
   listAudit: [...schools, "PARTNER", "SUPPORT"],
 } as const satisfies Record<OperationId, readonly StaffRoleName[]>;
 
-/** What everybody may ask of themselves and do for themselves, whatever their roles. */
+/** Operations that everybody may call about themselves, without a role. */
 export const ownRights: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(["getMe", "listAppsOfPerson", "listSessions", "endSession", "listConsents", "withdrawConsent"] as const),
   "signOutPerson",

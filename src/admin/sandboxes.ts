@@ -40,7 +40,7 @@ const presentCreated = ({ sandbox, accounts }: CreatedSandbox) =>
 
 type Asked = Pick<AdminRequest<"getSandbox">, "path" | "reach">;
 
-/** Errors: not_found sandbox_not_found for one of an app that is not the caller's own. */
+/** Errors: not_found sandbox_not_found if the caller does not manage its app. */
 async function readOwn({ db }: Pick<AdminDeps, "db">, { path, reach }: Asked): Promise<Sandbox> {
   return read(storeOf(db), path.sandboxId, ownAppsOf(reach));
 }

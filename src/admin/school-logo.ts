@@ -25,12 +25,11 @@ const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { path, reac
   };
 };
 
-/** What tags and audit lines say of a logo. */
 const recordOf = (hash: string) => ({ logo: hash });
 
 type Changed = Awaited<ReturnType<typeof put>>;
 
-/** Records what differs of a logo that was changed. Errors: StaleRecord, so that the change is taken back. */
+/** Records the difference of a logo. Errors: StaleRecord, which rolls the change back. */
 async function recordChange(
   tx: Transaction,
   { headers, origin }: Pick<AdminRequest<"putSchoolLogo" | "deleteSchoolLogo">, "headers" | "origin">,

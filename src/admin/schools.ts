@@ -13,7 +13,7 @@ type AdminSchool = components["schemas"]["AdminSchool"];
 
 const schoolsPath = "/admin/v1/schools";
 const presentSchool = ({ id, ...rest }: School): AdminSchool => present<AdminSchool>({ id, ...rest });
-/** Does not compile when a school has a property that the contract lacks. */
+/** Does not compile if a school has a property that the contract lacks. */
 export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
 
 /** Errors: not_found school_not_found. */

@@ -35,7 +35,7 @@ export const presentConsent = ({ clientId, appName, scopes, grantedAt }: Consent
 
 type OfPerson = { consents: readonly ConsentOfPerson[]; isGuest: boolean };
 
-/** Shape: schools that the caller does not reach are left out with their groups, of guests the home's sign-ins too. */
+/** Omits schools that the caller does not reach and their groups; of guests, sign-ins too. */
 export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, isGuest }: OfPerson) {
   const { clientId, name, maySignIn, isUser, isPerson, schools, groups, firstSignInAt, lastSignInAt } = app;
   const consent = isGuest ? undefined : consents.find((one) => one.clientId === clientId);
@@ -54,7 +54,7 @@ export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, i
   });
 }
 
-/** The part of a short list that a page has; `all` is in the order of its places. */
+/** The entries of one page; `all` is in the order of its positions. */
 export function partOf<Entry>(
   all: readonly Entry[],
   placeOf: (entry: Entry) => string,
@@ -64,7 +64,6 @@ export function partOf<Entry>(
   return all.slice(start, start + take);
 }
 
-/** Those that a school of the caller granted something. */
 async function listGranted<App extends AppOfPerson>({ prisma }: RecordStore, { schoolIds }: Reach, apps: App[]) {
   const where = { schoolId: { in: [...schoolIds] }, clientId: { in: apps.map(({ clientId }) => clientId) } };
   const grants = await prisma.grant.findMany({ where, select: { clientId: true } });

@@ -9,7 +9,7 @@ import { rights } from "./rights.ts";
 type Schemas = components["schemas"];
 type Step = Schemas["SignInStep"];
 
-/** What is asked before a person gets into an app, in this order. */
+/** The checks before a person gets into an app, in this order. */
 export type StepCode =
   | "person_active"
   | "person_not_blocked"
@@ -22,13 +22,13 @@ export type StepCode =
   | "school_choice"
   | "consent";
 
-/** `NOTE` keeps nobody out. */
+/** `NOTE` does not prevent the sign-in. */
 export type StepOutcome = "PASSED" | "REFUSED" | "NOTE";
 
 type Values = Step["values"];
 type Fix = NonNullable<Step["fix"]>;
 
-/** Shape: of a guest the explanation leaves out what the home school keeps, such as the user name and consents. */
+/** For a guest, the explanation omits what the home school keeps, such as the user name and consents. */
 type Asked = {
   facts: SignInFacts;
   clientId: ClientId;
@@ -47,7 +47,7 @@ const step = (code: StepCode, outcome: StepOutcome, values: Values, fix: Fix | n
 const passedIf = (isPassed: boolean): StepOutcome => (isPassed ? "PASSED" : "REFUSED");
 const time = (text: string): string => new Date(text).toISOString();
 
-/** Names an operation with those who may do it at the schools that it concerns. */
+/** The operation that fixes a step, with the roles that allow it at its schools. */
 function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: string, schools: SchoolId[]): Fix {
   const allowed: readonly Fix["roles"][number][] = rights[operationId];
   const mine = roles.filter(({ role }) => allowed.includes(role));
@@ -65,7 +65,7 @@ function loginStep({ facts: { login }, isGuest }: Asked, fix: (operation: Operat
   return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
 }
 
-/** The steps before any school is asked: who the person is, and how they get as far as the app. */
+/** The steps that do not depend on a school. */
 function personSteps(asked: Asked): Step[] {
   const { facts, roles, homeSchoolId, isGuest } = asked;
   const { person, waits } = facts;
@@ -100,7 +100,7 @@ function personSteps(asked: Asked): Step[] {
   ];
 }
 
-/** What one school says. Shape: what comes after a step that refused is left out. */
+/** The steps at one school, up to the first that refuses. */
 function schoolSteps({ facts, clientId, roles }: Asked, school: SchoolFacts): Step[] {
   const { id, name, audience, letsIn, groups } = school;
   const isLetInElsewhere = facts.person.schools.some((other) => other.letsIn);
@@ -126,7 +126,6 @@ function otherSchools(schools: readonly SchoolFacts[], isLetIn: boolean): Step[]
 
 const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "groups:read"];
 
-/** What the person is asked on the way to the app. */
 function questions({ decisions, right, scopes }: SignInFacts): Step[] {
   if (right.kind === "refused") return [];
   const asked = scopes.filter((scope) => !neverAskedFor.includes(scope));
@@ -138,7 +137,7 @@ function questions({ decisions, right, scopes }: SignInFacts): Step[] {
   return [step("school_choice", chosen ? "PASSED" : "NOTE", { schools: right.schools.length }), consent];
 }
 
-/** The reason of the sign-on itself where it refuses, else what keeps the person from getting that far. */
+/** The reason why the sign-on refuses, or what prevents the person from getting that far. */
 function reasonOf({ right, login, waits }: SignInFacts): Schemas["SignInExplanation"]["reason"] {
   if (right.kind === "refused") return right.reason;
   if (login === null) return "no_login";
@@ -146,7 +145,7 @@ function reasonOf({ right, login, waits }: SignInFacts): Schemas["SignInExplanat
   return waits.everywhereUntil === null && waits.places === 0 ? null : "slowed";
 }
 
-/** Explains a sign-in. Shape: schools that the caller does not reach are counted, and not named. */
+/** Explains a sign-in. Schools out of reach are counted, not named. */
 export function explain(asked: Asked): Schemas["SignInExplanation"] {
   const { facts, clientId, reach } = asked;
   const { schools } = facts.person;

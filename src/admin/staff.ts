@@ -49,7 +49,7 @@ const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-/** A role with those of its schools and apps that the caller reaches. */
+/** A role with only the schools and apps that the caller reaches. */
 const withinReach = ({ all, schoolIds, clientIds }: Reach, role: StaffRole): StaffRole =>
   all
     ? role
@@ -85,7 +85,7 @@ const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, { query, rea
 const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffRole["holder"] =>
   personId === undefined ? { clientId: clientId as ClientId } : { personId: personId as PersonId };
 
-/** Errors: not_found for a holder, a school or an app that the caller does not reach. */
+/** Errors: not_found for a holder, school or app that is out of reach. */
 async function refuseOthers(
   tx: Store,
   reach: PersonReach,

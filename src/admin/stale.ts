@@ -17,7 +17,7 @@ export class StaleRecord extends AppError {
   }
 }
 
-/** The tag of a record. Shape: `without` names properties that say nothing of its state, as counts of others. */
+/** The tag of a record without the properties that are not part of its state, such as counts. */
 export function tagOf<T extends object>(record: T, without: readonly (keyof T)[] = []): string {
   const left = Object.fromEntries(Object.entries(record).filter(([name]) => !without.includes(name as keyof T)));
   return etagOf(JSON.stringify(left));

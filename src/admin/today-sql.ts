@@ -4,7 +4,6 @@ import type { Queryable } from "../platform/database/db.ts";
 import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
 
-/** How many there are, and the first few. */
 export type Some<T> = { count: number; first: T[] };
 
 type Named = { id: string } & { [Name in keyof PersonName]: string | null };
@@ -23,7 +22,7 @@ export type TodayFound = {
   hasApps: boolean;
 };
 
-/** Shape: null means all of the service. */
+/** Null means the whole service. */
 type Asked = {
   importsOf: readonly SchoolId[] | null;
   schoolIds: readonly SchoolId[];
@@ -46,7 +45,7 @@ const ofImport = table("importSchool", "s");
 const request = table("passwordRequest", "r");
 const asking = table("school", "asking");
 
-/** Shape: `from` is a FROM with its WHERE, `order` says which come first. */
+/** `from` is a FROM clause with its WHERE; `order` says which come first. */
 const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
   SELECT json_build_object('count', count(*),
     'first', coalesce(json_agg(shown ORDER BY place) FILTER (WHERE place <= ${shownOfEach}), '[]'))
@@ -116,7 +115,7 @@ const selectToday = statement<Asked>(({ importsOf, schoolIds, endpointsOf, leftS
   })}`;
 });
 
-/** What there is to do at schools and for apps, in one statement. */
+/** Reads the tasks at schools and for apps in one statement. */
 export async function findToday(db: Queryable, asked: Asked): Promise<TodayFound> {
   const [found] = await findRows<TodayFound, Asked>(db, selectToday, asked);
   return found!;

@@ -23,7 +23,7 @@ function presentNamed({ id, firstFull, firstCall, last }: TodayFound["withoutLog
 
 const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
 
-/** What there is to do at the schools of the caller. Shape: `isOne` is for the beginning of a single school. */
+/** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
 function presentSchools(found: TodayFound, isOne: boolean): Schemas["TodayAtSchools"] {
   const { passwordRequests, withoutLogin, newLeavers, unusedApps, hasPeople, hasLogins, hasApps } = found;
   const steps = present<NonNullable<Schemas["FirstSteps"]>>({ hasPeople, hasLogins, hasApps });

@@ -16,7 +16,7 @@ import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 
-/** Errors: not_found app_not_found for an app that does not exist, or that the caller does not look after. */
+/** Errors: not_found app_not_found, also if the caller does not manage the app. */
 async function refuseOthersApp({ pool }: PrismaDb, reach: Reach, clientId: ClientId): Promise<void> {
   if (!reachesOwnApp(reach, clientId) || (await findApp(pool, clientId)) === null) throw appNotFound();
 }

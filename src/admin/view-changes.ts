@@ -22,7 +22,7 @@ const countsOf = (events: readonly WrittenEvent[], type: string) =>
     leave: count(events, type, "leave"),
   });
 
-/** What each app would see differently, by the name of the app; read in the transaction of the change. */
+/** Presents the change for each app, by name; read in the transaction of the change. */
 export async function presentViewChanges({ prisma }: Transaction, events: WrittenEvent[]): Promise<ViewChange[]> {
   const apps = await prisma.app.findMany({
     where: { clientId: { in: [...new Set(events.map(({ clientId }) => clientId))] } },

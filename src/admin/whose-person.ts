@@ -10,21 +10,21 @@ import { groupsInReach, isGroupReached, type Reach } from "../staff/index.ts";
  */
 export type PersonNeed = "home" | "member";
 
-/** What a caller reaches, with what the operation asks of people. */
+/** The reach of a caller and what the operation needs of people. */
 export type PersonReach = Reach & { personNeed: PersonNeed };
 
-/** Reads `x-person` of every operation. Shape: an operation that does not say it counts as `home`. */
+/** Reads `x-person` of every operation; the default is `home`. */
 export function readPersonNeeds({ paths }: OpenApiDocument): (operationId: string) => PersonNeed {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const open = new Set(operations.filter((one) => one["x-person"] === "member").map((one) => one.operationId));
   return (operationId) => (open.has(operationId) ? "member" : "home");
 }
 
-/** The schools whose records the caller reads whole. */
+/** The schools that a caller reaches with all their groups. */
 export const keepingSchools = (reach: Reach): SchoolId[] =>
   [...reach.schoolIds].filter((id) => groupsInReach(reach, id).all);
 
-/** Whether the caller reaches the school that keeps a record. A person without a home is at no school. */
+/** Whether the caller reaches the home school of a record. A person without a home is at no school. */
 export const keepsRecord = (reach: Reach, homeSchoolId: SchoolId | null): boolean =>
   homeSchoolId === null ? reach.all : groupsInReach(reach, homeSchoolId).all;
 
@@ -36,7 +36,7 @@ const homeSchoolOnly = () =>
     "The person's home school keeps this. Ask it to do it, or to make your school their home.",
   );
 
-/** Shape: a class teacher reaches the students of their groups. */
+/** A class teacher reaches the students of their groups. */
 async function isReachedAt(db: RecordStore, reach: Reach, { role, groups }: Person, schools: readonly SchoolId[]) {
   if (reach.all || schools.some((id) => groupsInReach(reach, id).all)) return true;
   if (role !== "STUDENT") return false;
@@ -67,7 +67,7 @@ export async function getReachedPerson(
   return { ...person, isGuest };
 }
 
-/** Which of these people have another home than a school, so that it makes them neither passwords nor cards. */
+/** The people whose home is another school, which makes their passwords and cards. */
 export async function listGuests(
   { prisma }: RecordStore,
   { schoolId, personIds }: { schoolId: SchoolId; personIds: readonly PersonId[] },

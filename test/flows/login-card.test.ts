@@ -203,7 +203,7 @@ test("a PIN is asked for, a wrong one is told, and ten wrong ones in a row end t
   let page = await browser.open(url!);
   for (const answer of [wrong, ""]) {
     page = await browser.submit(page, "/card", { answer });
-    expect([page.status, page.html.includes("That was not right")]).toEqual([422, true]);
+    expect([page.status, page.html.includes("That was wrong")]).toEqual([422, true]);
   }
   await browser.submit(page, "/card", { answer: pin! });
   expect(await isSignedIn(browser)).toBe(true);

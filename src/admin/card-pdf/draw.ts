@@ -14,7 +14,7 @@ const fonts: readonly [Font, string][] = [
   ["mono", "DejaVuSansMono"],
 ];
 
-/** Draws login cards as a PDF. Shape: `now` is the date it names. */
+/** Draws login cards as a PDF dated `now`. */
 export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
   const document = new PDFDocument({
     size: [pageSize.width, pageSize.height],
@@ -68,7 +68,7 @@ function drawPart(document: PDFKit.PDFDocument, part: Exclude<Part, LogoPart>): 
   document.text(text, x, y, { lineBreak: false });
 }
 
-/** The modules of a row that stand side by side are one rectangle. */
+/** Adjacent modules of a row are one rectangle. */
 function drawQr(document: PDFKit.PDFDocument, { x, y, size, url }: Extract<Part, { kind: "qr" }>): void {
   const { modules } = create(url, { errorCorrectionLevel: "M" });
   const module = size / modules.size;

@@ -50,7 +50,7 @@ function wrap(text: string, width: number, measure: Measure, breaksWords: boolea
   return line === "" && lines.length > 0 ? lines : [...lines, line];
 }
 
-/** How much of a word stands in a line: at least one character, and no half of one. */
+/** The part of a word that fits: at least one whole character. */
 function longestPart(word: string, width: number, measure: Measure): number {
   let end = 0;
   for (const { segment } of new Intl.Segmenter().segment(word)) {

@@ -1,7 +1,7 @@
 import { fitText, lineHeight, type Measure } from "./fit.ts";
 import { cardWords, type CardLanguage } from "./texts.ts";
 
-/** What stands on a card. Shape: `secret` is the PIN or picture, for the list of the teacher if not on the card. */
+/** `secret` is the PIN or picture, for the teacher's list if it is not on the card. */
 export type PrintedCard = {
   name: string | null;
   className: string | null;
@@ -128,7 +128,7 @@ const cutLines: Part[] = [
 const listEdge = 50;
 const listRow = 24;
 
-/** The PINs and pictures apart from the cards, for whoever hands them out. */
+/** Lists PINs and pictures separately, for the teacher. */
 function layOutList(
   { language, cards }: PrintJob,
   place: (text: string, at: Box & { originX: number; originY: number }) => Part[],

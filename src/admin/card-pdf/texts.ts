@@ -13,7 +13,6 @@ type CardWords = {
   pictures: Record<string, string>;
 };
 
-/** What is printed beside what the cards themselves say. */
 export const cardWords: Record<CardLanguage, CardWords> = {
   de: {
     title: "Anmeldekarten",

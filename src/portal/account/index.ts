@@ -7,7 +7,7 @@ const texts = { de: german, en: english };
 
 const most = 100;
 
-/** `/account`: what everybody may see of themselves and do for themselves. */
+/** `/account`: a person's own roles, sessions and consents. */
 export const accountPages = makeArea({ folder: import.meta.dirname, texts, page: null }, (pages) => {
   pages.get("/account", showAccount);
   pages.post("/account/sessions/:sessionId/end", endSession, showAccount);
@@ -39,7 +39,6 @@ const showAccount: PageHandler = async (request) => {
   };
 };
 
-/** The id by which the admin API names a session. */
 function idOfSession(uid: string): string {
   const digest = createHash("md5").update(uid).digest("hex");
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
@@ -57,7 +56,7 @@ const withdrawConsent: PageHandler = async (request) => {
   return { to: "/account", done: "consentWithdrawn" };
 };
 
-/** Ends every session of the person, this one too. */
+/** Ends every session of the person, including this one. */
 const signOutEverywhere: PageHandler = async (request) => {
   await unwrap(request.api.POST("/admin/v1/people/{personId}/sign-out", { params: { path: ofMe(request) } }));
   return { to: "/" };

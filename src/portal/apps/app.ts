@@ -10,7 +10,6 @@ export const readApp = (request: PageRequest): Promise<CatalogueApp> =>
     }),
   );
 
-/** The address of the page of an app at a school, as it can stand in a link. */
 export const addressOf = (request: PageRequest): string => {
   const { schoolId, clientId } = pathOf(request);
   return `/admin/schools/${schoolId}/apps/${encodeURIComponent(clientId)}`;

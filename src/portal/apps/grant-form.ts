@@ -11,7 +11,7 @@ const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
 const roleNames = ["STUDENT", "TEACHER", "OTHER"] as const;
 const route = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 
-/** The form for what a school gives an app, with what was typed or else what is given. */
+/** The form of a grant, with what was typed or the present grant. */
 export async function showForm(request: PageRequest): Promise<PageView> {
   const [app, groups, tag] = await Promise.all([readApp(request), listGroups(request), readTag(request)]);
   const isTyped = Object.keys(request.typed).length > 0;
@@ -44,7 +44,7 @@ function choose(request: PageRequest, name: string, groups: readonly NamedGroup[
   );
 }
 
-/** What the form does: it is looked at first, then confirmed, or gone back to. */
+/** Shows the preview, then confirms it or goes back to the form. */
 export async function changeGrant(request: PageRequest): Promise<PageView | Redirect> {
   const step = request.field("step");
   if (step === "edit" || step === "search") return showForm(request);
@@ -104,13 +104,13 @@ const ifMatch = (request: PageRequest): { "If-Match"?: string } => {
   return tag === "" ? {} : { "If-Match": tag };
 };
 
-/** The tag of the grant that the form stands on; "" where there is none yet. */
+/** The tag of the grant; "" if there is none yet. */
 async function readTag(request: PageRequest): Promise<string> {
   const { response } = await request.api.GET(route, { params: { path: pathOf(request) } });
   return response.ok ? (response.headers.get("etag") ?? "") : "";
 }
 
-/** All groups of the school that apps can see, from a page of the list on. */
+/** All groups of the school, from a cursor on. */
 async function listGroups(request: PageRequest, cursor: string | null = null): Promise<NamedGroup[]> {
   const query = { school: request.param("schoolId"), limit: 1000, ...(cursor !== null && { cursor }) };
   const { items, next } = await unwrapPage(request.api.GET("/admin/v1/groups", { params: { query } }));
@@ -123,7 +123,7 @@ const settingsOf = ({ grant }: CatalogueApp): Settings =>
     ? { signOn: { kind: "NOBODY" }, sync: false, syncedGroupIds: [] }
     : { signOn: grant.signOn, sync: grant.sync, syncedGroupIds: grant.syncedGroups.map(({ id }) => id) };
 
-/** What the form says. Shape: what belongs to another kind of audience is kept for the form alone. */
+/** Reads the form, including the fields of audiences that are not selected. */
 function readSettings(request: PageRequest): Settings {
   const { typed, field } = request;
   const kind = kinds.find((one) => one === field("signOn")) ?? "NOBODY";
@@ -132,7 +132,7 @@ function readSettings(request: PageRequest): Settings {
   return { signOn, sync: field("sync") === "on", syncedGroupIds: readChosen(request, "syncedGroup") };
 }
 
-/** What is asked of the admin API. Errors: Refused roles_missing, groups_missing. */
+/** Keeps only what belongs to the selected audience. Errors: Refused roles_missing, groups_missing. */
 function checkSettings({ signOn: { kind, roles = [], groupIds = [] }, ...rest }: Settings): Settings {
   if (kind === "ROLES" && roles.length === 0) throw new Refused(400, { code: "roles_missing" });
   if (kind === "GROUPS" && groupIds.length === 0) throw new Refused(400, { code: "groups_missing" });
@@ -142,7 +142,6 @@ function checkSettings({ signOn: { kind, roles = [], groupIds = [] }, ...rest }:
   };
 }
 
-/** The fields of the form that say the same. */
 const fieldsOf = ({ signOn, sync, syncedGroupIds }: Settings): { name: string; value: string }[] => [
   { name: "signOn", value: signOn.kind },
   ...(signOn.roles ?? []).map((value) => ({ name: "role", value })),

@@ -4,16 +4,15 @@ import { attributeNames, type PageRequest } from "../frame/index.ts";
 export type CatalogueApp = AdminSchemas["CatalogueApp"];
 export type GrantInWords = { signOn: AdminSchemas["SignOnAudience"]; sync: boolean; signOnNames: string[] };
 
-/** What the app can read of nobody and of no school, whatever it is given. */
+/** The attributes that the app may not read. */
 export const withheldFrom = ({ attributes }: CatalogueApp) =>
   attributeNames.filter((name) => !attributes.includes(name));
 
-/** Says in words what a school gives an app. */
 export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
   const list = new Intl.ListFormat(locale, { type: "conjunction" });
   const join = (parts: string[]) => list.format(parts);
 
-  /** Who may sign in. Shape: `names` are those of the groups. */
+  /** Who may sign in; `names` are those of the groups. */
   function audience(signOn: AdminSchemas["SignOnAudience"], names: string[]): string {
     if (signOn.kind === "ROLES") return t("apps.audience.ROLES", { roles: join(signOn.roles.map(roleName)) });
     if (signOn.kind === "GROUPS" && names.length === 0) return t("apps.audience.noGroup");
@@ -22,7 +21,6 @@ export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
       : t(`apps.audience.${signOn.kind}`);
   }
 
-  /** Whether data is synced, and of which groups. */
   function sync(isOn: boolean, names: string[]): string {
     if (!isOn) return t("apps.sync.off");
     return names.length === 0 ? t("apps.sync.none") : t("apps.sync.on", { groups: join(names), count: names.length });

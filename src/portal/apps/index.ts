@@ -11,7 +11,7 @@ const texts = { de: german, en: english };
 
 const app = "/admin/schools/:schoolId/apps/:clientId";
 
-/** `/admin/schools/:schoolId/apps`: the apps that a school can choose, and what it gives each of them. */
+/** `/admin/schools/:schoolId/apps`: the apps that a school can grant, and its grants. */
 export const appPages = makeArea({ folder: import.meta.dirname, texts, page: "apps" }, (pages) => {
   pages.get("/admin/schools/:schoolId/apps", listCatalogue);
   pages.get(app, showApp);

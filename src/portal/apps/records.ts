@@ -1,7 +1,6 @@
-/** One value that an app gets. Shape: `name` is the way to it, `groups 1 name`; `value` null where there is none. */
+/** A value in a record; `name` is its path, such as `groups › 1 › name`. */
 export type Field = { name: string; value: string | null };
 
-/** A record that an app gets, in short and in whole. */
 export type ShownRecord = {
   id: string | null;
   name: string | null;
@@ -13,7 +12,7 @@ export type ShownRecord = {
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** Reads records out of an answer of the IDM API or of Schulconnex. Shape: those from `from` to before `end`. */
+/** Reads the records from `from` to before `end` in an answer of the IDM API or Schulconnex. */
 export function readRecords(
   body: string,
   { from, end }: { from: number; end: number },

@@ -9,14 +9,14 @@ type AppView = AdminSchemas["AppView"];
 
 const lists = ["people", "users", "groups", "school", "personen-info"] as const satisfies Resource[];
 const singles = ["person", "user", "group"] as const satisfies Resource[];
-/** What one record of a list is asked for by. */
+/** The resource of a single record of a list. */
 const singleOf: Partial<Record<Resource, Resource>> = { people: "person", users: "user", groups: "group" };
 
-/** Of each list; records of Schulconnex are long. */
+/** Records on a page; those of Schulconnex are long. */
 const onPage = (resource: Resource): number => (resource === "personen-info" ? 8 : 20);
 const mostText = 6_000;
 
-/** Exactly what an app sees of a school: in words, and beside it the text that it gets. */
+/** Shows what an app sees of a school, as text and as the raw answer. */
 export async function showView(request: PageRequest): Promise<PageView> {
   const asked = readAsked(request);
   const [app, view] = await Promise.all([readApp(request), readView(request, asked)]);
@@ -50,7 +50,6 @@ export async function showView(request: PageRequest): Promise<PageView> {
   };
 }
 
-/** The text that the app gets, byte by byte. */
 export async function handView(request: PageRequest): Promise<Download> {
   const asked = readAsked(request);
   const { body, contentType } = await readView(request, asked);

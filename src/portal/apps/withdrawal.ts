@@ -3,7 +3,6 @@ import { addressOf, pathOf, readApp } from "./app.ts";
 
 const route = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 
-/** What happens when the school takes everything back from an app. */
 export async function showWithdrawal(request: PageRequest): Promise<PageView> {
   const path = pathOf(request);
   const [app, { tag }, changes] = await Promise.all([

@@ -7,12 +7,12 @@ import { queryOf, readFilters } from "./filters.ts";
 import { describeLine, type Line } from "./describe-line.ts";
 
 const pageSize = 250;
-/** A file with more lines is cut, and says so in its last one. */
+/** A longer file is cut, and its last line says so. */
 const mostPages = 400;
 
 const columns = ["at", "what", "action", "by", "role", "whom", "app", "before", "after", "requestId"] as const;
 
-/** The lines as a file for a spreadsheet, read and written page by page. */
+/** The lines as CSV, read and written page by page. */
 export async function handCsv(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
   const inTurn = startExport(askedBy(request));

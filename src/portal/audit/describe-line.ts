@@ -4,10 +4,9 @@ import german from "./locales/de.json" with { type: "json" };
 
 export type Line = AdminSchemas["AuditLine"];
 
-/** The actions that have words. */
 export const actions: readonly string[] = Object.keys(german.audit.action);
 
-/** A line in words. Shape: "" for what there is nothing to say about. */
+/** An audit line as text; "" for parts that do not apply. */
 export type DescribedLine = {
   what: string;
   by: string;

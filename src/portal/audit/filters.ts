@@ -2,13 +2,12 @@ import type { PageRequest } from "../frame/index.ts";
 
 const names = ["action", "person", "app", "from", "until"] as const;
 
-/** What the lines are narrowed to, as it stands in an address: days are those of the reader. */
+/** The filters as in the address; days are those of the reader. */
 export type Filters = Partial<Record<(typeof names)[number], string>>;
 
 export const readFilters = ({ query }: PageRequest): Filters =>
   Object.fromEntries(names.flatMap((name) => (query(name) === "" ? [] : [[name, query(name)]])));
 
-/** The same as the admin API takes it. */
 export function queryOf({ param, times }: PageRequest, { action, person, app, from, until }: Filters) {
   const [start, end] = [times.startOf(from ?? ""), times.startOf(until ?? "", 1)];
   return {

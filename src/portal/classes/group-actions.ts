@@ -27,7 +27,7 @@ export async function rename(request: PageRequest): Promise<Redirect> {
   return { to: groupAddress(request), done: "groupRenamed" };
 }
 
-/** Says what apps no longer see of a group that is deleted. */
+/** Shows what apps would no longer see after the deletion. */
 export async function showDeletion(request: PageRequest): Promise<PageView> {
   const { api, t } = request;
   const params = { path: pathOf(request), query: { "dry-run": true } };

@@ -7,7 +7,7 @@ export const listAddress = ({ param }: PageRequest): string => `/admin/schools/$
 export const groupAddress = (request: PageRequest): string => `${listAddress(request)}/${request.param("groupId")}`;
 export const pathOf = ({ param }: PageRequest): { groupId: string } => ({ groupId: param("groupId") });
 
-/** The group that the page is about, with the tag of the record. Errors: Refused for one of another school. */
+/** The group of the page and its tag. Errors: Refused for a group of another school. */
 export async function readGroup(request: PageRequest): Promise<{ record: Group; tag: string }> {
   const { api, param } = request;
   const read = await unwrapRecord(api.GET("/admin/v1/groups/{groupId}", { params: { path: pathOf(request) } }));

@@ -3,7 +3,6 @@ import { groupAddress, pathOf, readGroup } from "./group-record.ts";
 
 const pageSize = 50;
 
-/** A group with its members. */
 export async function showGroup(request: PageRequest): Promise<PageView> {
   const { api, param, query, typed, field } = request;
   const [cursor, onlyWithout] = [query("cursor"), query("has-login") === "false"];

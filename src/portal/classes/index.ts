@@ -23,7 +23,7 @@ const classes = "/admin/schools/:schoolId/classes";
 const group = `${classes}/:groupId`;
 const member = `${group}/members/:personId`;
 
-/** `/admin/schools/:schoolId/classes`: the classes and other groups of a school, and the logins of their members. */
+/** `/admin/schools/:schoolId/classes`: classes and other groups, and the logins of their members. */
 export const classesPages = makeArea({ folder: import.meta.dirname, texts, page: "classes" }, (pages) => {
   pages.get(classes, listClasses);
   pages.get(`${classes}/new`, onlyIf("createGroup", showNewGroup));

@@ -19,11 +19,11 @@ import { groupAddress, pathOf, readGroup } from "./group-record.ts";
 type Card = AdminSchemas["MadeLoginCard"];
 type Secret = AdminSchemas["NamedLoginSecret"];
 
-/** `missing` and `all` give passwords; `cards` makes cards with a QR code. */
+/** `missing` and `all` create passwords; `cards` creates cards with a QR code. */
 const kinds = ["missing", "all", "cards"] as const;
 type Kind = (typeof kinds)[number];
 
-/** Offers what the members may get. Shape: a class teacher does not know whether the school uses QR codes. */
+/** Offers passwords and cards. A class teacher cannot read whether the school uses QR codes. */
 export async function showLogins(request: PageRequest): Promise<PageView> {
   const { api, t, param, field } = request;
   const path = { schoolId: param("schoolId") };
@@ -38,14 +38,13 @@ export async function showLogins(request: PageRequest): Promise<PageView> {
   return { title: t("logins.title"), view: "logins", model: view };
 }
 
-/** What stands on the page that is printed. */
 type Printed = {
   name: string;
   className: string;
   username: string;
   password: string | null;
   code: QrPath | null;
-  /** The PIN or the picture, which is handed out apart. */
+  /** The PIN or picture, which is handed out separately. */
   answer: string | null;
 };
 
@@ -54,7 +53,7 @@ const drawQrPaths = limitThreaded<string[], QrPath[]>({
   seconds: 60,
 });
 
-/** The QR codes of cards by what they say; none where they cannot be drawn now: they are in the PDF too. */
+/** The QR codes by URL; none if drawing fails, because the PDF has them too. */
 async function drawCodes(cards: readonly Card[], request: PageRequest): Promise<Map<string, QrPath>> {
   const urls = cards.flatMap(({ url }) => url ?? []);
   // The passwords are made by now and shown this one time.
@@ -74,7 +73,7 @@ const fromSecret = (secret: Secret, request: PageRequest, className: string): Pr
   return { name: nameOf(secret, request), className, username, password, code: null, answer: null };
 };
 
-/** Makes what was chosen, and shows it this one time. */
+/** Creates the passwords or cards and shows them once. */
 export async function giveLogins(request: PageRequest): Promise<PageView | Redirect> {
   const { field } = request;
   const kind = kinds.find((one) => one === field("kind"));
@@ -114,12 +113,11 @@ async function showCards(request: PageRequest, made: Made): Promise<PageView> {
   return { title: request.t("cards.title"), view: "cards", model };
 }
 
-/** Where the logo for printed cards is; null for a school without one, and where it cannot be read now. */
+/** The address of the logo for printed cards; null if it cannot be read. */
 export const logoFor = async (request: PageRequest): Promise<string | null> =>
   // The passwords are made by now and shown this one time.
   (await findSchoolLogo(request).catch(() => null)) && schoolLogoAddress(request);
 
-/** Ends all cards of the members. */
 export async function revokeCards(request: PageRequest): Promise<Redirect> {
   const { api, param } = request;
   const [params, body] = [{ path: { schoolId: param("schoolId") } }, { groupId: param("groupId") }];
@@ -127,7 +125,7 @@ export async function revokeCards(request: PageRequest): Promise<Redirect> {
   return { to: groupAddress(request), done: "cardsRevoked", count: revoked };
 }
 
-/** The cards as PDF, which is handed out once. */
+/** The cards as PDF, which can be downloaded once. */
 export async function printCards(request: PageRequest): Promise<Download> {
   const { api, param, field, t, locale: language } = request;
   const path = { schoolId: param("schoolId"), cardPrintId: field("printId") };

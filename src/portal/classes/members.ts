@@ -16,7 +16,7 @@ const mostFound = 50;
 const mostMembers = 1000;
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 
-/** One member, with what may be done: a new password for pupils, and what the office may. */
+/** One member and the actions that the reader may take. */
 export async function showMember(request: PageRequest): Promise<PageView> {
   const { api, t, param } = request;
   const params = { path: pathOf(request), query: { limit: mostMembers } };
@@ -54,7 +54,6 @@ export async function setRole(request: PageRequest): Promise<Redirect> {
   return { to: groupAddress(request), done: "roleSet" };
 }
 
-/** Asks the home school of a guest for a new password. */
 export async function requestPassword(request: PageRequest): Promise<Redirect> {
   const { api, param } = request;
   const [path, body] = [{ personId: param("personId") }, { schoolId: param("schoolId") }];
@@ -62,7 +61,6 @@ export async function requestPassword(request: PageRequest): Promise<Redirect> {
   return { to: groupAddress(request), done: "passwordRequested" };
 }
 
-/** Ends a card that was lost. */
 export async function revokeCard(request: PageRequest): Promise<Redirect> {
   await revokeLoginCard(request);
   return { to: `${groupAddress(request)}/members/${request.param("personId")}`, done: "cardRevoked" };
@@ -73,7 +71,6 @@ export async function removeMember(request: PageRequest): Promise<Redirect> {
   return { to: groupAddress(request), done: "memberRemoved" };
 }
 
-/** Looks for people of the school who are to come into the group. */
 export async function showAddition(request: PageRequest): Promise<PageView> {
   const { api, t, param, query, reveal } = request;
   const search = reveal(query("q"));
@@ -100,7 +97,7 @@ export async function showAddition(request: PageRequest): Promise<PageView> {
   }
 }
 
-/** What was searched for stands in the address so that only the reader can read it. */
+/** Puts the search into the address, encrypted for the reader. */
 export const searchPeople = (request: PageRequest): Promise<Redirect> => {
   const { field, hide } = request;
   const asked = new URLSearchParams({ q: hide(field("search")) });

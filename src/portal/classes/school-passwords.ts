@@ -8,13 +8,13 @@ import { listAddress } from "./group-record.ts";
 type Role = AdminSchemas["SchoolRole"];
 
 const roleNames: readonly Role[] = ["STUDENT", "TEACHER", "OTHER"];
-/** As many as the admin API lists at once. */
+/** The largest page of the admin API. */
 const pageSize = 1000;
 const columns = ["className", "name", "username", "password"] as const;
 
 const readRoles = ({ typed }: PageRequest): Role[] => roleNames.filter((role) => typed["role"]?.includes(role));
 
-/** Offers passwords for everybody of the school who has none. */
+/** Offers passwords for everybody without one. */
 export async function showSchoolPasswords(request: PageRequest): Promise<PageView> {
   const chosen = request.refused === null ? ["STUDENT"] : readRoles(request);
   const model = { base: listAddress(request), roleNames, chosen };
@@ -24,7 +24,7 @@ export async function showSchoolPasswords(request: PageRequest): Promise<PageVie
 
 type Row = { className: string; name: string; username: string; password: string };
 
-/** Makes the passwords, class by class. Shape: the same form sent again answers the same ones. */
+/** Creates the passwords, sorted by class. The same form sent again gets the same ones. */
 async function make(request: PageRequest): Promise<Row[]> {
   const { api, param, idempotencyKey, locale } = request;
   const roles = readRoles(request);
@@ -42,7 +42,6 @@ async function make(request: PageRequest): Promise<Row[]> {
     .toSorted((a, b) => compare(a.className, b.className));
 }
 
-/** The names of the classes of each person at the school. */
 async function readClasses(request: PageRequest): Promise<Map<string, string>> {
   const { api, param } = request;
   const asked = { school: param("schoolId"), limit: pageSize };
@@ -64,7 +63,7 @@ async function readClasses(request: PageRequest): Promise<Map<string, string>> {
 const readPeople = ({ api }: PageRequest, query: { school: string; limit: number; cursor?: string }) =>
   unwrapPage(api.GET("/admin/v1/people", { params: { query } }));
 
-/** The one page on which the passwords stand, to be printed or taken as a file. */
+/** Shows the passwords once, to be printed or downloaded. */
 export async function giveSchoolPasswords(request: PageRequest): Promise<PageView> {
   const rows = await make(request);
   const cards = rows.map((row) => ({ ...row, code: null, answer: null }));
@@ -73,7 +72,6 @@ export async function giveSchoolPasswords(request: PageRequest): Promise<PageVie
   return { title: request.t("cards.title"), view: "cards", model: made };
 }
 
-/** The same passwords as a file for a spreadsheet. */
 export async function handSchoolPasswords(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
   const file = stringify(await make(request), {

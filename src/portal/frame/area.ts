@@ -18,37 +18,33 @@ import { readUpload, type Upload } from "./upload.ts";
 import type { FrameDeps, PageRequest, Visitor } from "./page-request.ts";
 import { makeTimes, readZone } from "./zone.ts";
 
-/** What a page shows. */
 export type PageView = {
   title: string;
-  /** A template of the area. */
   view: string;
   model: object;
-  /** The page that is marked in the navigation, if it is not that of the area. */
+  /** The current page in the navigation, if it is not that of the area. */
   page?: CurrentPage;
   status?: number;
-  /** What the page loads beside what all pages of the portal do. */
+  /** Loaded in addition to what all pages load. */
   assets?: { stylesheets: readonly string[]; scripts: readonly string[] };
 };
-/** Where a form leads, and the text of `done` that the page there shows. */
+/** Where a form redirects to; `done` is the key of the message there. */
 export type Redirect = { to: string; done?: string; count?: number };
-/** A file to be kept or printed. */
+/** A file to save or print. */
 export type Download = { file: Buffer | string | Readable; type: string; name: string };
-/** An image of a page, for its reader only. Shape: `tag` is its ETag. */
+/** An image for this reader only; `tag` is its ETag. */
 export type InlineImage = { image: Buffer; type: string; tag: string };
 
 export type PageHandler = (request: PageRequest) => Promise<PageView | Redirect | Download | InlineImage>;
 
-/** Adds pages to the router. */
 export type Pages = {
   get(path: string, show: PageHandler): void;
-  /** What a form does; `again` shows the page it stands on where the admin API refuses. */
+  /** Handles a form; `again` shows its page if the admin API refuses. */
   post(path: string, act: PageHandler, again?: PageHandler): void;
-  /** As `post`, for a form with a file: `visit.upload`. */
+  /** Like `post`, for a form with a file in `request.upload`. */
   upload(path: string, act: PageHandler, again?: PageHandler): void;
 };
 
-/** A part of the portal with its own texts and templates. */
 export type Area = (deps: FrameDeps) => Router;
 
 const largestForm = "256kb";
@@ -79,14 +75,14 @@ export function makeArea(
   };
 }
 
-/** Adds texts at every depth, so that an area can have problems of its own beside those of the frame. */
+/** Merges texts at every depth, so that an area can add problems to those of the frame. */
 const addTexts = (texts: Texts, added: Texts): Texts =>
   Object.entries(added).reduce<Texts>((all, [key, text]) => {
     const held = all[key];
     return { ...all, [key]: typeof held === "object" && typeof text === "object" ? addTexts(held, text) : text };
   }, texts);
 
-/** Leaves the fields in the body, and the file to be read by the page. */
+/** Puts the fields into the body; the page reads the file. */
 const takeUpload: RequestHandler = async (req, res, next) => {
   // What no page reads is read away, so that the browser gets to the answer, and its connection to the next request.
   res.once("finish", () => req.unpipe().resume());
@@ -178,7 +174,7 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
   };
 }
 
-/** The school that a page is about; null where the reader does not reach it, as the page itself will answer. */
+/** The school of the page; null if it is out of reach, which the page itself reports. */
 async function findSchool(
   { api, me, permissions }: Pick<PageRequest, "api" | "me" | "permissions">,
   schoolId: string,
@@ -204,13 +200,13 @@ function sendToSignIn({ translator }: Serving, req: Request, res: Response): voi
   send(res, renderSessionEnded(sent, { locale, t: translator(locale) }));
 }
 
-/** Leads the whole page elsewhere, also where a script asked for a part of it. */
+/** Redirects the whole page, also if a script requested a part of it. */
 function sendBrowser(req: Request, res: Response, to: string): void {
   if (req.get("hx-request") === "true") res.set("HX-Redirect", to).status(204).end();
   else res.redirect(303, to);
 }
 
-/** The page that a browser is brought back to: of a form, the one that it stood on as far as is known. */
+/** The page to return to after signing in. */
 const pageOf = (req: Request): string => (req.method === "GET" ? req.originalUrl : req.path);
 
 function addDone({ to, done, count }: Redirect): string {
@@ -230,7 +226,7 @@ async function sendFile(res: Response, { file, type, name }: Download): Promise<
   else res.send(file);
 }
 
-/** A browser keeps the image and asks each time whether it still holds, so that its reader may still see it. */
+/** The browser revalidates the image each time, so that it is shown only to those who may see it. */
 function sendImage(res: Response, { image, type, tag }: InlineImage): void {
   res.set({ "Content-Type": type, "Cache-Control": "private, no-cache", ETag: tag });
   res.set({ "Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff" }).send(image);

@@ -9,19 +9,16 @@ import type { Typed } from "./form.ts";
 import type { Upload } from "./upload.ts";
 import type { Times } from "./zone.ts";
 
-/** Somebody who is signed in with a browser. */
 export type Visitor = {
   personId: PersonId;
   sessionUid: string;
-  /** Whether the session was made with a second factor. */
   hasSecondFactor: boolean;
-  /** Whether pages of the staff ask for one that is missing. */
+  /** Whether pages of the staff require a second factor that is missing. */
   needsSecondFactor: boolean;
 };
 
 export type FrameDeps = {
   clock: Clock;
-  /** For the tokens of forms. */
   keys: EncryptionKeys;
   findVisitor(req: Request, res: Response): Promise<Visitor | null>;
   clientFor(caller: InnerCaller): AdminClient;
@@ -29,44 +26,41 @@ export type FrameDeps = {
 
 export type Me = AdminSchemas["Me"];
 
-/** A request for a page by somebody who is signed in. */
+/** A request for a page by a person who is signed in. */
 export type PageRequest = {
   req: Request;
   res: Response;
   visitor: Visitor;
-  /** Who they are and which roles they hold at this moment. */
+  /** The person and the roles that they hold at this moment. */
   me: Me;
   permissions: Permissions;
   /** Whether they may call an operation of the admin API: at the school of the address, if it names one. */
   may(operation: OperationId): boolean;
-  /** The school that the address names. */
   school: { id: string; name: string } | null;
-  /** The admin API, called as this person. */
   api: AdminClient;
   t: Translate;
   locale: Locale;
   times: Times;
   now: Date;
-  /** A part of the path, as `:personId`. */
+  /** A parameter of the path, such as `personId`. */
   param(name: string): string;
-  /** The first value in the query; "" where there is none. */
+  /** The first value of a query parameter; "" if there is none. */
   query(name: string): string;
-  /** Makes what somebody typed fit to stand in an address, where nobody else can read it. */
+  /** Encrypts input for an address that only this reader can read. */
   hide(text: string): string;
-  /** What was hidden for this person; "" for everything else. */
+  /** Decrypts what `hide` encrypted for this reader; "" for anything else. */
   reveal(hidden: string): string;
-  /** What was typed into the form that is answered; of a page that is only shown: nothing. */
+  /** The fields of a submitted form; empty otherwise. */
   typed: Typed;
-  /** The first value of a field of that form, without spaces around it. */
+  /** The first value of a form field, trimmed. */
   field(name: string): string;
-  /** What makes a form that is sent twice count once: for `Idempotency-Key`. */
+  /** Makes a form that is sent twice count once. */
   idempotencyKey: string;
-  /** The file that came with the form; null where none was chosen. */
+  /** The uploaded file; null if none was chosen. */
   upload: Upload | null;
-  /** Why what was just tried was refused; null else. */
+  /** Why the form was refused; null otherwise. */
   refused: Refused | null;
 };
 
-/** Whether somebody works at several schools. */
 export const hasManySchools = ({ me, permissions }: Pick<PageRequest, "me" | "permissions">): boolean =>
   permissions.reachesAll || me.schools.length > 1;

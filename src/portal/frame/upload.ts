@@ -3,7 +3,7 @@ import busboy from "busboy";
 import type { Request } from "express";
 import { Refused } from "./refused.ts";
 
-/** A file that is uploaded with a form: read it to its end, or destroy it. */
+/** An uploaded file: read it to the end, or destroy it. */
 export type Upload = { stream: Readable; fileName: string };
 
 /**

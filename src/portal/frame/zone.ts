@@ -4,7 +4,7 @@ import type { Locale } from "../../platform/pages/index.ts";
 // Where the browser has not said its own.
 const zoneOfSchools = "Europe/Berlin";
 
-/** The time zone of the reader, which a script keeps in a cookie. */
+/** The reader's time zone, which a script stores in a cookie. */
 export function readZone(req: IncomingMessage): string {
   const given = /(?:^|; *)_zone=([A-Za-z0-9_+/%-]{1,64})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1];
   if (given === undefined) return zoneOfSchools;
@@ -24,17 +24,15 @@ function isZone(zone: string): boolean {
   }
 }
 
-/** Writes points of time for a reader. */
 export type Times = {
-  /** Day and minute. Shape: of an ISO 8601 text; "" for null. */
+  /** Formats an ISO 8601 time with day and minute; "" for null. */
   time(at: string | null | undefined): string;
-  /** The day alone. */
   day(at: string | null | undefined): string;
-  /** When a day begins for the reader. Shape: of `2026-02-03` an ISO 8601 text; null for what is no day. */
+  /** The start of a day such as `2026-02-03` as ISO 8601; null for an invalid day. */
   startOf(day: string, daysLater?: number): string | null;
 };
 
-/** Shape: kept for the next reader, because a format takes longer to make than a page to write. */
+/** Cached, because creating a format takes longer than rendering a page. */
 export function makeTimes(locale: Locale, timeZone: string): Times {
   const key = `${locale} ${timeZone}`;
   const held = madeTimes.get(key) ?? formatTimes(locale, timeZone);

@@ -2,7 +2,7 @@ import { Router } from "express";
 import { findLogo } from "../../access/index.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 
-/** Serves the logos of apps. An address never gets another image; what a partner handed in is only ever an image. */
+/** Serves the logos of apps. An address never changes its image. */
 export function makeAppLogos(db: RecordStore): Router {
   const router = Router();
   router.get("/assets/apps/:clientId/:file", async (req, res, next) => {

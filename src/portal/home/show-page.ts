@@ -16,7 +16,6 @@ const render = makeTemplates(join(import.meta.dirname, "templates"));
 
 type PageContent = { title(t: Translate): string; model: object };
 
-/** Sends one of the portal's pages in the language of the request. */
 export function showPage(req: Request, res: Response, name: "tiles" | "welcome", { title, model }: PageContent): void {
   const locale = readLocale(req);
   const t = translator(locale);

@@ -6,7 +6,7 @@ import type { PrismaDb, Queryable } from "../../platform/database/db.ts";
 import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { showPage } from "./show-page.ts";
 
-/** An app that a person may open, and when they last did; null for never. */
+/** An app that a person may open, and when they last did. */
 export type Tile = { clientId: ClientId; name: string; loginUrl: string; lastSignInAt: Date | null };
 
 const p = table("person", "p");
@@ -34,7 +34,7 @@ const selectTiles = statement<{ personId: PersonId }>(
   "portal.listTiles",
 );
 
-/** The apps that a person may sign in to and that have a login URL, the last used first. */
+/** The apps with a login URL that a person may sign in to, the last used first. */
 export const listTiles = (db: Queryable, personId: PersonId): Promise<Tile[]> =>
   findRows<Tile, { personId: PersonId }>(db, selectTiles, { personId });
 
@@ -44,14 +44,12 @@ export type TilesOptions = {
   signInPath: string;
   signOutPath: string;
   findSignedIn(req: Request, res: Response): Promise<{ personId: PersonId; isOnSharedDevice: boolean } | null>;
-  /** The staff roles that the person holds at this moment. */
   findStaffRoles(personId: PersonId): Promise<AdminSchemas["StaffRoleName"][]>;
-  /** Null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: PersonId, clientId: string): Promise<string> | string;
 };
 
-/** Serves `/`: the tiles of whoever is signed in, or the way to sign in. */
+/** Serves `/`: the tiles of a person who is signed in, otherwise the welcome page. */
 export function makeTilesRouter(options: TilesOptions): Router {
   const router = Router();
   router.get("/", async (req, res) => {

@@ -8,13 +8,12 @@ export type ImportSchool = AdminSchemas["ImportSchool"];
 export const listAddress = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/imports`;
 export const importAddress = (request: PageRequest): string => `${listAddress(request)}/${request.param("importId")}`;
 
-/** The import that is meant and its school, for an operation. */
 export const paramsOf = ({ param }: PageRequest) => ({
   path: { importId: param("importId") },
   query: { school: param("schoolId") },
 });
 
-/** The import that the page is about. Errors: Refused for one that does nothing to the school of the page. */
+/** The import of the page. Errors: Refused if it does not affect the school of the page. */
 export async function readImport(request: PageRequest): Promise<Import> {
   const { api, param } = request;
   const schoolId = param("schoolId");
@@ -27,7 +26,7 @@ export async function readImport(request: PageRequest): Promise<Import> {
   return read;
 }
 
-/** What the import does to the school of the page; null while it is read, and of a file with faults. */
+/** The part of the import for the school of the page; null while it is read, and if the file has errors. */
 export const partOf = ({ schools }: Import, { param }: PageRequest): ImportSchool | null =>
   schools.find(({ id }) => id === param("schoolId")) ?? null;
 
@@ -36,7 +35,7 @@ export const nameOf = (name: AdminSchemas["PersonName"], { t }: PageRequest): st
 
 type Fault = AdminSchemas["ImportFault"];
 
-/** A fault in words: what is wrong, and what to do about it. Shape: a code without words says what the API says. */
+/** Explains an error and its fix; uses the API's message if the code has no text. */
 export function describeFault({ code, message, remedy }: Fault, { t }: PageRequest): { wrong: string; remedy: string } {
   if (!Object.hasOwn(german.faults, code)) return { wrong: message, remedy };
   const line = /\bline (\d+)/.exec(message)?.[1] ?? "?";
@@ -47,7 +46,7 @@ type GroupChange = AdminSchemas["ImportGroupChange"];
 
 const steps = ["new", "movedIn", "movedOut", "left", "changed"] as const;
 
-/** What becomes of a group and its members, as "2 new, 1 leaves". */
+/** Describes the change of a group and its members, such as "2 new, 1 leaves". */
 export function describeChange({ step, previousName, members }: GroupChange, { t }: PageRequest): string[] {
   const ofGroup =
     step === "NONE"

@@ -1,7 +1,7 @@
 import { hasManySchools, type PageView, type PageRequest } from "../frame/index.ts";
 import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 
-/** One import: how far it is, what it does in numbers, and what may be done with it. The lists come by themselves. */
+/** One import: its progress, counts and actions. Scripts load its lists. */
 export async function showImport(request: PageRequest): Promise<PageView> {
   const { param, t } = request;
   const read = await readImport(request);
@@ -24,11 +24,10 @@ export async function showImport(request: PageRequest): Promise<PageView> {
   return { title: t("import.title"), view: "import", model };
 }
 
-/** What the page shows: the state, and APPLYING or WAITING where it is being applied or waits for its turn. */
+/** The state, or APPLYING or WAITING while it is being applied or queued. */
 const stageOf = ({ state, progress }: Import) =>
   progress?.phase === "APPLYING" || progress?.phase === "WAITING" ? progress.phase : state;
 
-/** The numbers of an import that are not 0. */
 function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool): [name: string, count: number][] {
   const { created, changed, restored, joined } = people;
   const figures = {
@@ -48,7 +47,6 @@ function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool)
   return Object.entries(figures).filter(([, count]) => count > 0);
 }
 
-/** The lists that have something to show. */
 function listsOf({ groups, memberships, leavers, kept }: ImportSchool): string[] {
   const changesGroups = Object.values(groups).some((count) => count > 0);
   const changesMembers = Object.values(memberships).some((count) => count > 0);
@@ -61,7 +59,6 @@ function listsOf({ groups, memberships, leavers, kept }: ImportSchool): string[]
   ];
 }
 
-/** The other schools of a roster of several. */
 function othersOf(
   { id, schools }: Import,
   request: PageRequest,

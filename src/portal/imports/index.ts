@@ -11,7 +11,7 @@ const texts = { de: german, en: english };
 const imports = "/admin/schools/:schoolId/imports";
 const one = `${imports}/:importId`;
 
-/** `/admin/schools/:schoolId/imports`: rosters are handed in, looked at and applied. */
+/** `/admin/schools/:schoolId/imports`: rosters are uploaded, reviewed and applied. */
 export const importPages = makeArea({ folder: import.meta.dirname, texts, page: "imports" }, (pages) => {
   pages.get(imports, showImports);
   pages.upload(imports, handIn, showImports);

@@ -18,7 +18,6 @@ type Mode = AdminSchemas["ImportMode"];
 const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
 const modes: readonly Mode[] = ["BULK", "DELTA"];
 
-/** The imports of a school, the latest first, and the form for another file. */
 export async function showImports(request: PageRequest): Promise<PageView> {
   const { api, param, query, t } = request;
   const cursor = query("cursor");
@@ -31,7 +30,6 @@ export async function showImports(request: PageRequest): Promise<PageView> {
   return { title: t("imports.title"), view: "list", model };
 }
 
-/** Hands in the file that was chosen. */
 export async function handIn(request: PageRequest): Promise<Redirect> {
   const { api, field, idempotencyKey, param, upload } = request;
   if (upload === null) throw new Refused(400, { code: "no_file_chosen" });
@@ -60,7 +58,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
   return { to: `${listAddress(request)}/${made.id}` };
 }
 
-/** A file to fill in, for a school whose program has none of the formats. */
+/** An empty roster, for a school whose software exports none of the formats. */
 export const handOutTemplate = async ({ t }: PageRequest): Promise<Download> => ({
   file: await rosterTemplate(),
   type: "text/csv; charset=utf-8",

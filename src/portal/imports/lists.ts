@@ -3,7 +3,7 @@ import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImp
 
 const size = 50;
 
-/** Shows a list that also stands in the page of the import, where scripts load it. */
+/** Shows a list, which scripts also load into the page of the import. */
 function showList(
   request: PageRequest,
   name: string,
@@ -57,7 +57,7 @@ async function takeLeavers(request: PageRequest, kept: boolean) {
 export const showLeavers = async (request: PageRequest): Promise<PageView> =>
   showList(request, "leavers", await takeLeavers(request, false));
 
-/** Who would be removed but stays, for what they are for the staff. */
+/** People who are missing from the file but stay because of their staff roles. */
 export const showKept = async (request: PageRequest): Promise<PageView> =>
   showList(request, "kept", await takeLeavers(request, true));
 
@@ -69,7 +69,7 @@ export async function showLookAlikes(request: PageRequest): Promise<PageView> {
   return showList(request, "look-alikes", { pairs: items, next });
 }
 
-/** More classes than any school has: the pairs that are sent take the place of all others. */
+/** More classes than any school has: the submitted pairs replace all others. */
 const allMoves = 1000;
 
 export async function showMoves(request: PageRequest): Promise<PageView> {
@@ -92,10 +92,9 @@ export async function showMoves(request: PageRequest): Promise<PageView> {
   return showList(request, "moves", { moves, isSet, year });
 }
 
-/** The school year that begins in the summer of this year. */
+/** The school year that starts in the summer of this year. */
 const nextYearOf = (now: Date): string => `${now.getFullYear()}/${String(now.getFullYear() + 1).slice(-2)}`;
 
-/** What each app would see differently. */
 export async function showViewChanges(request: PageRequest): Promise<PageView> {
   const params = paramsOf(request);
   const changes = await unwrap(

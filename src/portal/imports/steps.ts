@@ -1,7 +1,7 @@
 import { Refused, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
 import { importAddress, paramsOf } from "./import-record.ts";
 
-/** Applies the import. Errors: Refused where the number that was typed is not that of the people who leave. */
+/** Applies the import. Errors: Refused if the number typed is not the number of leavers. */
 export async function apply(request: PageRequest): Promise<Redirect> {
   const { api, field } = request;
   const typed = field("leavers").replace(/[\s.]/g, "");
@@ -19,7 +19,7 @@ export async function cancel(request: PageRequest): Promise<Redirect> {
   return { to: importAddress(request), done: "importCancelled" };
 }
 
-/** Joins two groups that look alike; a form that is sent twice joins them once. */
+/** Merges two similar groups. The same form sent again succeeds too. */
 export async function joinGroups(request: PageRequest): Promise<Redirect> {
   const { api, field } = request;
   const [groupId, sourceSystemIdentifier] = [field("group"), field("source")];
@@ -35,7 +35,7 @@ export async function joinGroups(request: PageRequest): Promise<Redirect> {
   return { to: importAddress(request), done: "groupsJoined" };
 }
 
-/** Lets the chosen classes go on as others; the pairs that are not chosen do not. */
+/** Moves the selected classes up; the other pairs do not. */
 export async function setMoves(request: PageRequest): Promise<Redirect> {
   const { api, field, typed } = request;
   const moves = (typed["move"] ?? []).map(readPair);

@@ -1,6 +1,5 @@
 import { Refused, unwrap, unwrapPage, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 
-/** The requests that wait for a decision, and all apps. */
 export async function listApps(request: PageRequest): Promise<PageView> {
   const { api, query, param, field, t } = request;
   const [search, cursor] = [query("search"), query("cursor")];
@@ -23,7 +22,7 @@ export async function listApps(request: PageRequest): Promise<PageView> {
 
 const pathOf = ({ param }: PageRequest) => ({ scopeRequestId: param("scopeRequestId") });
 
-/** Takes it as done where the same form came twice. Errors: Refused for every other refusal. */
+/** Accepts a request that was already decided this way, because the form was sent twice. */
 async function unlessDecided(
   request: PageRequest,
   call: Promise<unknown>,

@@ -2,7 +2,6 @@ import { figureRanges, readPlots, unwrap, type PageView, type PageRequest } from
 
 const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 
-/** Whether the service is well, what waits, and what was counted over time. */
 export async function showFigures(request: PageRequest): Promise<PageView> {
   const { api, query, t } = request;
   const range = figureRanges.find((one) => one === query("range")) ?? "day";

@@ -1,6 +1,5 @@
 import { unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 
-/** The keys that ID tokens are signed with. */
 export async function showKeys(request: PageRequest): Promise<PageView> {
   const keys = await unwrap(request.api.GET("/admin/v1/signing-keys", { params: { query: { limit: 100 } } }));
   const usableAt = keys.map((key) => key.usableAt ?? "").reduce((latest, at) => (at > latest ? at : latest), "");

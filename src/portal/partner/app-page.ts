@@ -6,15 +6,14 @@ export type App = AdminSchemas["AdminApp"];
 export const clientIdOf = ({ param }: PageRequest): string => param("clientId");
 export const appPath = (request: PageRequest) => ({ clientId: clientIdOf(request) });
 
-/** The address of the pages of an app. */
 export const addressOf = (request: PageRequest): string => `/partner/apps/${encodeURIComponent(clientIdOf(request))}`;
 
-/** Errors: Refused role_forbids for somebody who looks after no apps, whatever else they may read of apps. */
+/** Errors: Refused role_forbids for readers who manage no apps. */
 export function refuseOthers({ may }: PageRequest): void {
   if (!may("listApps")) throw new Refused(403, { code: "role_forbids" });
 }
 
-/** Errors: Refused app_not_found for an app of somebody else. */
+/** Errors: Refused app_not_found if the reader does not manage the app. */
 export function refuseOtherApp(request: PageRequest): void {
   refuseOthers(request);
   if (request.permissions.ownApps?.includes(clientIdOf(request)) === false)
@@ -29,7 +28,7 @@ export function readApp(request: PageRequest): Promise<App> {
   return unwrap(request.api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } }));
 }
 
-/** The pages of one app, in the order of their links. */
+/** The pages of an app, in the order of their links. */
 export const appPages = [
   "",
   "registration",
@@ -47,7 +46,7 @@ export type AppPage = (typeof appPages)[number];
 
 type Showing = Pick<PageView, "assets"> & { app: App; page: AppPage; view: string; title?: string; model?: object };
 
-/** A page of an app, with the links to the others. */
+/** A page of an app with links to the others. */
 export function showAppPage(
   request: PageRequest,
   { app, page, view, title, model = {}, ...assets }: Showing,

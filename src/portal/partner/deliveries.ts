@@ -14,7 +14,6 @@ async function readDelivery(request: PageRequest) {
   return found;
 }
 
-/** A delivery with its body and every attempt. */
 export async function showDelivery(request: PageRequest): Promise<PageView> {
   const [app, { record }, found] = await Promise.all([readApp(request), readEndpoint(request), readDelivery(request)]);
   const here = endpointAddress(request);
@@ -22,7 +21,7 @@ export async function showDelivery(request: PageRequest): Promise<PageView> {
   return showAppPage(request, { app, page: "webhooks", view: "delivery", title: request.t("delivery.title"), model });
 }
 
-/** The body to be read. Shape: as it is where it is no JSON. */
+/** Indents JSON; other bodies stay as they are. */
 function indent(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

@@ -55,7 +55,6 @@ export async function rotateEndpointSecret(request: PageRequest): Promise<PageVi
   return showEndpointSecret(request, { made, title: t("endpoint.newSecret") });
 }
 
-/** Sends a test event and shows its delivery. */
 export async function testEndpoint(request: PageRequest): Promise<Redirect> {
   await readEndpoint(request);
   const { api, field, idempotencyKey } = request;
@@ -69,7 +68,6 @@ export async function testEndpoint(request: PageRequest): Promise<Redirect> {
   return { to: `${endpointAddress(request)}/deliveries/${deliveryId}`, done: "testSent" };
 }
 
-/** Sends what failed since the beginning of a day again. */
 export async function redeliverFailed(request: PageRequest): Promise<Redirect> {
   await readEndpoint(request);
   const { api, field, times } = request;

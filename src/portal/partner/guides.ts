@@ -26,7 +26,7 @@ async function readPeople(request: PageRequest, path: string): Promise<Read[]> {
   return status === 200 && body !== null ? (JSON.parse(body) as Read[]) : [];
 }
 
-/** The schools and people of a sandbox that take the place of those of the demo world. */
+/** Maps ids of the demo world to those of the sandbox. */
 async function listSandboxIds(
   request: PageRequest,
   { schools }: Sandbox,
@@ -56,7 +56,7 @@ async function listSandboxIds(
   ];
 }
 
-/** The first school that shares data with the app takes the place of the demo world's, where there is no sandbox. */
+/** Maps the demo school to the first school that syncs to the app, if there is no sandbox. */
 async function listGrantedIds(request: PageRequest): Promise<[string, string][]> {
   const query = { app: clientIdOf(request), limit: 50 };
   const grants = await unwrap(request.api.GET("/admin/v1/grants", { params: { query } }));
@@ -66,7 +66,7 @@ async function listGrantedIds(request: PageRequest): Promise<[string, string][]>
 
 type Ran = { number: number; answer: Answer };
 
-/** The pages of the guides for an app, with its own ids in their programs. */
+/** Makes the pages of the guides with the app's own ids in their examples. */
 export function makeGuidePages(guides: AppGuides) {
   const docsOf = (request: PageRequest) => `${addressOf(request)}/docs`;
 
@@ -131,7 +131,7 @@ export function makeGuidePages(guides: AppGuides) {
       return showAppPage(request, { app: await readApp(request), page: "docs", view: "guides", model });
     },
     showGuide: (request: PageRequest): Promise<PageView> => show(request),
-    /** Calls, as the app, the address that a program of the page reads. */
+    /** Calls an address of an example as the app. */
     runCall: (request: PageRequest): Promise<PageView> =>
       show(request, async (own) => {
         const number = Number(request.param("number"));
@@ -142,7 +142,6 @@ export function makeGuidePages(guides: AppGuides) {
   };
 }
 
-/** An answer as the page shows it. */
 function describe({ status, contentType, etag, link, body }: Answer): {
   head: string;
   text: string | null;

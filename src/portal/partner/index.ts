@@ -39,7 +39,7 @@ const texts = {
   en: { ...english, signatureFault: signatureFaultTexts.en, signOnAdvice: signOnAdviceTexts.en },
 };
 
-/** `/partner`: what partners do for their apps themselves, and operators for all. */
+/** `/partner`: partners manage their apps, operators all apps. */
 export const makePartnerPages = (guides: AppGuides) =>
   makeArea({ folder: import.meta.dirname, texts, page: "partner" }, (pages) => addPages(pages, guides));
 

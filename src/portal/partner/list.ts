@@ -4,7 +4,6 @@ import { scopeNames } from "./options.ts";
 
 const list = "/admin/v1/apps";
 
-/** The apps of a partner; of an operator all. */
 export async function listOwn(request: PageRequest): Promise<PageView> {
   refuseOthers(request);
   const { api, query, t } = request;
@@ -35,7 +34,7 @@ export const showNew = (request: PageRequest): Promise<PageView> => {
   return Promise.resolve({ title: request.t("new.title"), view: "new", model, page: currentPage(request) });
 };
 
-/** Registers an app; its secret stands on the page that answers, and nowhere else. */
+/** Registers an app and shows its secret once. */
 export async function createApp(request: PageRequest): Promise<PageView> {
   refuseOthers(request);
   const { api, field, idempotencyKey, typed, t } = request;

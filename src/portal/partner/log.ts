@@ -7,7 +7,7 @@ type Line = AdminSchemas["AuditLine"];
 
 const actions: readonly string[] = Object.keys(german.log.action);
 
-/** Who did what to the app; people are not named, their role is. */
+/** Changes of the app with the role of the person, without names. */
 export async function listLog(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, query, t } = request;
@@ -48,7 +48,7 @@ function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {
 const longest = 300;
 const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)} …` : text);
 
-/** What differs, in words. Shape: long values are cut. */
+/** Describes the difference; long values are cut. */
 const differencesOf = (line: Line, t: PageRequest["t"]): Difference[] =>
   compareLine(line, { t, names: new Map() }).map(({ name, before, after }) => ({
     name,

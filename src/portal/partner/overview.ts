@@ -13,7 +13,6 @@ import { appPath, clientIdOf, refuseOtherApp, showAppPage } from "./app-page.ts"
 const mostGrants = 100;
 const metrics = ["signIns", "apiCalls", "refusals", "deliveries"] as const;
 
-/** An app in short: what is missing before it works, and what fails. */
 export async function showOverview(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, query } = request;
@@ -49,7 +48,7 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
   return showAppPage(request, { app: record, page: "", view: "overview", model });
 }
 
-/** Deletes the app for good. Shape: its client id is typed to confirm it. */
+/** Deletes the app permanently, confirmed by its client ID. */
 export async function deleteApp(request: PageRequest): Promise<Redirect> {
   refuseOtherApp(request);
   const { api, field } = request;

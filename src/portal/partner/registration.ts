@@ -20,7 +20,7 @@ const linesOf = (text: string): string[] => [
   ),
 ];
 
-/** What the form says of the registration. Shape: a text that is empty is removed. */
+/** Reads the form; an empty text removes it. */
 function readTyped({ field }: PageRequest) {
   const orNull = (name: string) => field(name) || null;
   return {
@@ -43,7 +43,7 @@ function readTyped({ field }: PageRequest) {
 const algorithms = ["RS256", "ES256", "EdDSA"] as const;
 const spellings = ["V1_4", "V1_7"] as const;
 
-/** The registration as it is; of a form that was refused as it was typed. */
+/** Shows the registration, or what was typed if the form was refused. */
 export async function showRegistration(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { record, tag } = await unwrapRecord(request.api.GET(app, { params: { path: appPath(request) } }));

@@ -3,7 +3,6 @@ import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-
 
 const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
-/** The last calls of the app, found by the id of a request. */
 export async function listRequests(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, query } = request;

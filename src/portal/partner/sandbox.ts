@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { unwrap, unwrapPage, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 import { addressOf, appPath, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 
-/** Shape: `made` is a sandbox that this request made, whose passwords stand on this page and nowhere else. */
+/** `made` is a new sandbox, whose passwords are shown once. */
 async function show(request: PageRequest, made: AdminSchemas["CreatedSandbox"] | null): Promise<PageView> {
   const query = { app: clientIdOf(request), limit: 10 };
   const [app, { items }] = await Promise.all([
@@ -25,7 +25,7 @@ export async function createSandbox(request: PageRequest): Promise<PageView> {
 
 type StepName = AdminSchemas["SandboxStepName"];
 
-/** Plays up to the step that the button names; the API refuses a name that is none. */
+/** Runs the steps up to the selected one. The API validates the name. */
 export async function playSandbox(request: PageRequest): Promise<Redirect> {
   refuseOtherApp(request);
   const path = { sandboxId: request.param("sandboxId") };

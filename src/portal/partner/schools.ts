@@ -1,7 +1,6 @@
 import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
 import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 
-/** What schools give the app. */
 export async function listSchools(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const cursor = request.query("cursor");

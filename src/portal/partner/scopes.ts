@@ -11,7 +11,6 @@ import {
 import { addressOf, appPath, clientIdOf, refuseOtherApp, showAppPage } from "./app-page.ts";
 import { scopeNames } from "./options.ts";
 
-/** What the app may ask for, and what was asked of the operator. */
 export async function showScopes(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, query, typed } = request;
@@ -48,7 +47,7 @@ export async function requestScopes(request: PageRequest): Promise<Redirect> {
   return { to: `${addressOf(request)}/scopes`, done: "scopesRequested" };
 }
 
-/** What an operator gives without a request. */
+/** Sets scopes without a request, for operators. */
 export async function setScopes(request: PageRequest): Promise<Redirect> {
   refuseOtherApp(request);
   const { api, field, typed } = request;
@@ -60,7 +59,6 @@ export async function setScopes(request: PageRequest): Promise<Redirect> {
 
 const typedAttributes = ({ typed }: PageRequest) => attributeNames.filter((name) => typed["attribute"]?.includes(name));
 
-/** What the app may read beside the rest of a record, as the operator says. */
 export async function setAttributes(request: PageRequest): Promise<Redirect> {
   refuseOtherApp(request);
   const body = { attributes: typedAttributes(request) };

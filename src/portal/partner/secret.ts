@@ -2,7 +2,7 @@ import { Refused, unwrap, type Redirect, type PageView, type PageRequest } from 
 import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 
 const dayInSeconds = 86_400;
-/** For how many days the present secret may stay valid; 0 for one that leaked. */
+/** Days for which the present secret stays valid; 0 for a leaked one. */
 const overlaps = [0, 1, 7, 30, 90] as const;
 
 export async function showSecret(request: PageRequest): Promise<PageView> {
@@ -14,7 +14,7 @@ export async function showSecret(request: PageRequest): Promise<PageView> {
   });
 }
 
-/** Makes a new secret, which stands on the page that answers, and nowhere else. */
+/** Creates a new secret and shows it once. */
 export async function rotateSecret(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, field, idempotencyKey } = request;

@@ -9,7 +9,7 @@ type Sent = AdminSchemas["SignOnParameter"];
 
 const knownSteps: readonly string[] = Object.keys(german.signOns.step);
 
-/** The last sign-ons step by step; nobody's name stands in them. */
+/** Recent sign-ons step by step, without names. */
 export async function listSignOns(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, query, t } = request;
@@ -46,7 +46,6 @@ function presentSent({ t, locale }: PageRequest, { name, value, length, problem,
   return { name, value, hidden, mend };
 }
 
-/** How a sign-on ended as far as is known. */
 function outcomeOf(steps: Attempt["steps"]): "done" | "waiting" | "refused" {
   if (steps.at(-1)!.outcome === "refused") return "refused";
   return steps.some(({ step, outcome }) => step === "token" && outcome === "done") ? "done" : "waiting";

@@ -11,7 +11,7 @@ const headerFields = {
 
 export const showSignature = (request: PageRequest): Promise<PageView> => show(request, null);
 
-/** Explains why a signature does not fit. The secret is kept nowhere and stands on no page. */
+/** Explains why a signature does not match. The secret is never stored or shown. */
 export async function debugSignature(request: PageRequest): Promise<PageView> {
   const { field, typed, now, locale } = request;
   const filled = Object.entries(headerFields).filter(([name]) => field(name) !== "");

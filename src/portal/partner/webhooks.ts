@@ -36,7 +36,7 @@ export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
   });
 }
 
-/** The secret of an endpoint, on the page that answers, and nowhere else. */
+/** Shows the secret of an endpoint once. */
 export async function showEndpointSecret(
   request: PageRequest,
   { made, title }: { made: AdminSchemas["EndpointSecret"]; title: string },
@@ -74,7 +74,6 @@ export async function readEndpoint(request: PageRequest): Promise<{ record: Endp
   return found;
 }
 
-/** An endpoint with its deliveries, the last one first. */
 export async function showEndpoint(request: PageRequest): Promise<PageView> {
   const { api, query, field, t } = request;
   const [state, cursor] = [states.find((one) => one === query("state")), query("cursor")];

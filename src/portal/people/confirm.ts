@@ -1,7 +1,7 @@
 import { nameOf, unwrap, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
 
-/** Leaving the school, from which one can come back, and being deleted for good. */
+/** `leave` can be undone by restoring the person, `delete` cannot. */
 type Step = "leave" | "delete";
 
 function call(
@@ -15,7 +15,7 @@ function call(
   return api.DELETE("/admin/v1/people/{personId}", { params: { ...params, header } });
 }
 
-/** Says what a step does, and what apps no longer see after it. */
+/** Shows what apps would no longer see after the step. */
 export const showStep =
   (step: Step) =>
   async (request: PageRequest): Promise<PageView> => {

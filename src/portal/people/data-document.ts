@@ -32,7 +32,6 @@ export default async function writeDocument({ data, as, name, locale, zone, now 
   return draw({ title: t("data.documentTitle"), subtitle: name, sections }, { locale, now });
 }
 
-/** Draws headings and lines on A4, with an embedded font. */
 async function draw(
   { title, subtitle, sections }: { title: string; subtitle: string; sections: readonly Section[] },
   { locale, now }: { locale: Locale; now: Date },

@@ -3,7 +3,6 @@ import { unwrapPage, type PageRequest } from "../frame/index.ts";
 
 type Group = AdminSchemas["AdminGroup"];
 
-/** More than any school has. */
 const most = 1000;
 
 /** The groups of the school that the page is about, by name. */

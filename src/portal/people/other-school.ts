@@ -22,7 +22,6 @@ function call(request: PageRequest, { how, to }: { how: How; to: string }, query
   return api.DELETE(`${at}/schools/{schoolId}`, { params: { path: { ...path, schoolId: from }, query } });
 }
 
-/** The schools that somebody works at; an operator works at all. */
 async function listMySchools({ api, me, permissions }: PageRequest): Promise<School[]> {
   if (!permissions.reachesAll) return me.schools;
   return (await unwrapPage(api.GET("/admin/v1/schools", { params: { query: { limit: most } } }))).items;

@@ -33,7 +33,6 @@ export const removeFactors = simple("factorsRemoved", ({ api }, params) =>
   api.DELETE(`${at}/second-factors`, { params }),
 );
 
-/** Ends a card that was lost. */
 export async function revokeCard(request: PageRequest): Promise<Redirect> {
   await revokeLoginCard(request);
   return { to: addressOf(request), done: "cardRevoked" };

@@ -4,7 +4,6 @@ import { hasManySchools, type PageRequest } from "../frame/index.ts";
 export type Person = AdminSchemas["AdminPerson"];
 type Group = AdminSchemas["AdminGroup"];
 
-/** What a person is to the office. */
 export const stateOf = ({ status, blockedAt }: Pick<Person, "status" | "blockedAt">): "active" | "blocked" | "left" => {
   if (status === "SOFT_DELETED") return "left";
   return blockedAt === null ? "active" : "blocked";

@@ -70,7 +70,6 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
   return { title: t("signIn.title"), view: "sign-in", model: { ...model, isAllowed } };
 }
 
-/** Ends the wait after wrong passwords. */
 export async function release(request: PageRequest): Promise<Redirect> {
   await unwrap(request.api.POST("/admin/v1/people/{personId}/login/release", { params: { path: pathOf(request) } }));
   return { to: addressOf(request), done: "waitEnded" };

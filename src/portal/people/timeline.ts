@@ -29,7 +29,6 @@ const told = new Set([
   ...["login_card_created", "login_card_revoked", "consent_given", "sign_in_refused", "password_requested"],
 ]);
 
-/** What happened to a person, the newest first. */
 export function listMoments(about: About, request: PageRequest): Moment[] {
   const { t } = request;
   const lines = about.lines.filter(({ action }) => told.has(action));

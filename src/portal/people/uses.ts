@@ -3,7 +3,6 @@ import { addressOf, pathOf, readPerson } from "./record.ts";
 
 const most = 100;
 
-/** Which apps see a person and what, where the person is signed in, and what they agreed to. */
 export async function showUses(request: PageRequest): Promise<PageView> {
   const { api, t } = request;
   const params = { path: pathOf(request), query: { limit: most } };

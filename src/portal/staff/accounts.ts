@@ -6,7 +6,6 @@ import { staffOf } from "./staff-page.ts";
 const address = "/admin/staff/accounts";
 const limit = 50;
 
-/** The accounts of staff who are at no school. */
 export async function listAccounts(request: PageRequest): Promise<PageView> {
   const { api, query, t, me } = request;
   const cursor = query("cursor");

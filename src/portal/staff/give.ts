@@ -58,7 +58,6 @@ export async function findChoices(
   return { choices: { school: choose("school", schools), app: choose("app", ids) } };
 }
 
-/** Whether the form was sent to search in it, not to do what it is for. */
 export const isSearch = ({ field }: Pick<PageRequest, "field">): boolean => field("step") === "search";
 
 /** The role as it stands in the form. */
