@@ -4,19 +4,16 @@ import { foldText } from "../platform/text/fold-text.ts";
 import { run, sql, statement } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
 
-/** What people read of a name: without case, spaces and punctuation, where anything else is left. */
-const readingOf = (name: string): string => foldText(name).replace(/[^\p{L}\p{N}]/gu, "") || foldText(name);
+/** Removes case, spaces and punctuation, unless nothing else is left. */
+const comparableName = (name: string): string => foldText(name).replace(/[^\p{L}\p{N}]/gu, "") || foldText(name);
 
-export const isSameName = (one: string, other: string): boolean => readingOf(one) === readingOf(other);
+export const isSameName = (left: string, right: string): boolean => comparableName(left) === comparableName(right);
 
-// Two apps that take the same name at the same time would not see each other.
+// Otherwise two concurrent registrations could take the same name.
 const lockLikenesses = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('app.likeness'))`);
 
 /**
- * Refuses a name that people cannot tell from that of an app of somebody else.
- *
- * Shape:  `own` are the apps of who asks.
- * Errors: conflict app_name_taken.
+ * Refuses a name that looks like another partner's app; `own` are the caller's apps. Errors: conflict app_name_taken.
  */
 export async function refuseTakenName(tx: Transaction, name: string, own: ReadonlySet<ClientId>): Promise<void> {
   await run(tx, lockLikenesses, {});
@@ -26,11 +23,7 @@ export async function refuseTakenName(tx: Transaction, name: string, own: Readon
   throw new AppError("conflict", "app_name_taken", message);
 }
 
-/**
- * Refuses the logo of an app if it is that of an app of somebody else, byte by byte.
- *
- * Errors: conflict app_logo_taken.
- */
+/** Refuses the logo of another partner's app. Errors: conflict app_logo_taken. */
 export async function refuseTakenLogo(tx: Transaction, clientId: ClientId, own: ReadonlySet<ClientId>): Promise<void> {
   await run(tx, lockLikenesses, {});
   const logo = await tx.prisma.appLogo.findUnique({ where: { clientId }, select: { hash: true } });

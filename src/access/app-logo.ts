@@ -6,11 +6,9 @@ import type { ClientId } from "./token.ts";
 
 const endings: Record<ImageType, string> = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };
 
-/** Where a logo is at this service: an address that another image never has. */
 export const logoPathOf = (logo: { clientId: string; type: string; hash: string }): string =>
   `/assets/apps/${logo.clientId}/${logo.hash}.${endings[logo.type as ImageType]}`;
 
-/** The image at an address of a logo; null where there is none, or another by now. */
 export async function findLogo(
   { prisma }: RecordStore,
   path: string,
@@ -21,18 +19,13 @@ export async function findLogo(
   return found !== null && logoPathOf(found) === path ? found : null;
 }
 
-/**
- * Keeps an image as the logo of an app, whatever type the sender says that it is.
- *
- * Errors: invalid logo_refused for what is no PNG, JPEG or WebP image, and for one that is too large.
- */
+/** The type is read from the image. Errors: invalid logo_refused. */
 export async function putLogo(tx: Transaction, clientId: ClientId, image: Buffer, origin: Origin): Promise<void> {
   const logo = checkLogo(image, { types: ["image/png", "image/jpeg", "image/webp"], called: "PNG, JPEG or WebP" });
   await tx.prisma.appLogo.upsert({ where: { clientId }, create: { clientId, ...logo }, update: logo });
   await recordAudit(tx, { ...origin, action: "app_logo_set", clientId });
 }
 
-/** Removes the logo of an app, if it has one. */
 export async function deleteLogo(tx: Transaction, clientId: ClientId, origin: Origin): Promise<void> {
   const { count } = await tx.prisma.appLogo.deleteMany({ where: { clientId } });
   if (count > 0) await recordAudit(tx, { ...origin, action: "app_logo_removed", clientId });

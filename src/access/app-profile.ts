@@ -5,24 +5,19 @@ import { logoPathOf } from "./app-logo.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId } from "./token.ts";
 
-/** A text in the languages of the pages; null where there is none. */
 export type AppText = { de: string | null; en: string | null };
 
-/** What an app says of itself. */
 export type AppProfile = {
   provider: string | null;
-  /** What it is. */
   description: AppText;
-  /** What it wants of people's data, and why. */
+  /** Which data of people it uses, and why. */
   purpose: AppText;
   privacyUrl: string | null;
-  /** An https address or an e-mail address. */
   supportAddress: string | null;
-  /** Where its logo is at this service. */
   logoPath: string | null;
 };
 
-/** What is left out stays, also of a text. */
+/** Missing properties stay, also within a text. */
 export type ProfileUpdate = {
   [Name in keyof Omit<AppProfile, "logoPath">]?:
     | (AppProfile[Name] extends AppText ? { [Language in keyof AppText]?: string | null | undefined } : string | null)
@@ -31,7 +26,6 @@ export type ProfileUpdate = {
 
 const mostOfText = 2000;
 
-/** What apps say of themselves, by client id; one that says nothing is there too. */
 export async function findProfiles(
   { prisma }: RecordStore,
   clientIds: readonly ClientId[],
@@ -44,7 +38,6 @@ export async function findProfiles(
   return new Map(clientIds.map((id) => [id, profileFrom(byId.get(id), logoOf.get(id) ?? null)]));
 }
 
-/** What one app says of itself. */
 export const findProfile = async (db: RecordStore, clientId: ClientId): Promise<AppProfile> =>
   (await findProfiles(db, [clientId])).get(clientId)!;
 
@@ -57,12 +50,7 @@ const profileFrom = (profile: Prisma.AppProfileModel | undefined, logoPath: stri
   logoPath,
 });
 
-/**
- * Writes what is given of a profile, and leaves the rest.
- *
- * Errors: invalid for a text that cannot be kept (text_empty, text_too_long, text_unprintable) and for an address that
- *         a browser must not be sent to (uri_refused).
- */
+/** Writes the given properties only. Errors: invalid text_*, uri_refused. */
 export async function writeProfile(tx: Transaction, clientId: ClientId, update: ProfileUpdate): Promise<void> {
   const { provider, description = {}, purpose = {}, privacyUrl, supportAddress } = update;
   const data = {
@@ -74,14 +62,14 @@ export async function writeProfile(tx: Transaction, clientId: ClientId, update: 
     privacyUrl: privacyUrl && checkAddress(privacyUrl),
     supportAddress: supportAddress && (isMailAddress(supportAddress) ? supportAddress : checkAddress(supportAddress)),
   };
-  const given = Object.fromEntries(
+  const changes = Object.fromEntries(
     Object.entries(data).flatMap(([name, value]) => (value === undefined ? [] : [[name, value === "" ? null : value]])),
   );
-  if (Object.keys(given).length === 0) return;
-  await tx.prisma.appProfile.upsert({ where: { clientId }, create: { clientId, ...given }, update: given });
+  if (Object.keys(changes).length === 0) return;
+  await tx.prisma.appProfile.upsert({ where: { clientId }, create: { clientId, ...changes }, update: changes });
 }
 
-/** Returns a text of several lines as it is kept. Errors: those of `checkText`, line feeds aside. */
+/** As `checkText`, with line feeds allowed. */
 function checkLines(field: string, text: string): string {
   const lines = text.replace(/\r\n?/g, "\n").trim().normalize("NFC");
   checkText(field, lines.replaceAll("\n", " "), mostOfText);
@@ -93,6 +81,6 @@ function checkAddress(uri: string): string {
   return uri;
 }
 
-/** Source: the part of RFC 5322 section 3.4.1 that addresses of mail have today. */
+/** Source: the common part of RFC 5322 section 3.4.1. */
 const isMailAddress = (text: string): boolean =>
   text.length <= 254 && /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text);

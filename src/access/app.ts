@@ -14,21 +14,16 @@ import type { ClientId } from "./token.ts";
 export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
   Partial<Registration> & {
     profile?: ProfileUpdate | undefined;
-    /** For worlds with fixed credentials; otherwise 256 random bits. */
     clientSecret?: string | undefined;
   };
 
-/** Where a registration comes from, and whether its addresses may be http on this machine. */
 type RegistrationOrigin = Origin & { allowLoopbackHttp: boolean };
 
 /**
- * Registers an app. The secret is answered here and never again.
+ * Only the result has the secret.
  *
- * Errors: invalid for an address that a browser must not be sent to (uri_refused), for a client id or secret that Basic
- *         authentication would garble (client_id_refused, client_secret_refused), for a text that cannot be kept
- *         (text_empty, text_too_long, text_unprintable), and for a public app with a secret or without PKCE
- *         (public_app);
- *         conflict for a client id that another app has (client_id_taken) or had (client_id_retired).
+ * Errors: invalid uri_refused, client_id_refused, client_secret_refused, public_app and text_*; conflict
+ *         client_id_taken, client_id_retired.
  */
 export async function createApp(
   tx: Transaction,
@@ -46,7 +41,7 @@ export async function createApp(
   await tx.prisma.app.create({ data: { ...registration, secretHash, ...times } }).catch((error: unknown) => {
     throw (error as { constraint?: string }).constraint === "app_pkey" ? clientIdTaken() : error;
   });
-  // After the insert, which waits for a deletion of the same client id that is under way.
+  // Checked after the insert, which waits for a concurrent deletion of the same client id.
   if ((await tx.prisma.retiredClientId.count({ where: { clientId } })) > 0) {
     const message = "An app that was deleted had this client id, and none is given twice.";
     throw new AppError("conflict", "client_id_retired", message);
@@ -56,7 +51,7 @@ export async function createApp(
   return { clientId, clientSecret };
 }
 
-/** The whole registration, with defaults; a column of the schema that is missing here does not compile. */
+/** Adds defaults; a column of the schema that is missing here does not compile. */
 const fillRegistration = (app: NewApp & { clientId: ClientId }): Registration => ({
   clientId: app.clientId,
   name: cleanText(app.name),
@@ -77,9 +72,8 @@ export type AppUpdate = { clientId: ClientId; profile?: ProfileUpdate | undefine
 >;
 
 /**
- * Changes what is given of a registration and leaves the rest. Tokens lose a scope that is taken away at once.
- *
- * Errors: not_found app_not_found; invalid as `createApp`.
+ * Changes the given properties. Tokens lose a removed scope at once. Errors: not_found app_not_found; invalid as
+ * `createApp`.
  */
 export async function updateApp(
   tx: Transaction,

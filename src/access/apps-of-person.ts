@@ -6,17 +6,15 @@ import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on-ri
 import type { ClientId, ScopeName } from "./token.ts";
 import { fromShownGroupsOf, fromShownSchoolsOf, personIsSynced, userIsShown } from "./visibility.ts";
 
-/** What one app has of a person. */
 export type AppOfPerson = {
   clientId: ClientId;
   name: string;
   scopes: ScopeName[];
   granted: AppAttribute[];
-  /** The person may sign in at this moment. */
   maySignIn: boolean;
-  /** The app has them among its users, by id at least. */
+  /** The app sees them as a user, at least by id. */
   isUser: boolean;
-  /** The app has them among its people, while they are soft-deleted too. */
+  /** The app sees them as a synced person, possibly soft-deleted. */
   isPerson: boolean;
   schools: { id: SchoolId; name: string }[];
   groups: { id: GroupId; name: string; schoolId: SchoolId }[];
@@ -34,9 +32,9 @@ const p = table("person", "p");
 const s = table("school", "s");
 const g = table("group", "g");
 
-type Asked = { personId: PersonId; now: Date };
+type PersonQuery = { personId: PersonId; now: Date };
 
-const selectApps = statement<Asked>(({ personId, now }) => {
+const selectApps = statement<PersonQuery>(({ personId, now }) => {
   const client = app.clientId;
   const ofPair = sql`${signIn.clientId} = ${client} AND ${signIn.personId} = ${p.id}`;
   return sql`
@@ -67,13 +65,11 @@ const selectApps = statement<Asked>(({ personId, now }) => {
 
 const placeOf = ({ name, clientId }: Pick<Row, "name" | "clientId">) => `${makeSortKey(name)}\0${clientId}`;
 
-/**
- * The apps that see a person, may sign them in, or ever did, by name.
- *
- * Shape: groups and schools are those that the app sees of them, and stand where it sees the person.
- */
-export async function listAppsOfPerson(db: Queryable, asked: Asked): Promise<(AppOfPerson & { place: string })[]> {
-  const rows = await findRows<Row, Asked>(db, selectApps, asked);
+export async function listAppsOfPerson(
+  db: Queryable,
+  query: PersonQuery,
+): Promise<(AppOfPerson & { place: string })[]> {
+  const rows = await findRows<Row, PersonQuery>(db, selectApps, query);
   return rows
     .map(({ facts, ...row }) => {
       const isSeen = row.isUser || row.isPerson;
@@ -91,7 +87,6 @@ export async function listAppsOfPerson(db: Queryable, asked: Asked): Promise<(Ap
     .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
 }
 
-/** What an app can get to know of a person. */
 export type PersonAttribute = "name" | "role" | "status" | "groups" | "schools" | "sourceSystemIdentifier";
 
 const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
@@ -101,7 +96,7 @@ const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
   groups: "groups",
 };
 
-/** What an app gets to know of a person, through sign-on and through the APIs together; ids apart. */
+/** What an app can learn of a person through sign-on and the APIs, besides ids. */
 export function attributesOf({ scopes, granted, maySignIn, isUser, isPerson, groups }: AppOfPerson): PersonAttribute[] {
   const has = (scope: ScopeName) => scopes.includes(scope);
   const known = new Set<PersonAttribute>();

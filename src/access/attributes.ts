@@ -3,12 +3,10 @@ import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
 import { literal, sql, table, type Columns, type Parameter, type Sql, type Table } from "../platform/database/sql.ts";
 import type { AccessToken } from "./token.ts";
 
-// The registration of an app says how much of a record it may read. A reader of the APIs gets tables without the
-// columns that are granted one by one, and reaches these through `granted` alone, which asks for the app.
+// Readers of the APIs get tables without the columns that an app's attributes protect, and reach these by `granted`.
 
 export type { AppAttribute };
 
-/** What an app can be granted to read, in the order in which it is shown. */
 export const appAttributes: readonly AppAttribute[] = Object.keys({
   SCHOOL_ADDRESS: true,
   SCHOOL_LOCATION: true,
@@ -18,7 +16,7 @@ export const appAttributes: readonly AppAttribute[] = Object.keys({
   SOURCE_SYSTEM_IDENTIFIER: true,
 } satisfies Record<AppAttribute, true>) as AppAttribute[];
 
-/** The columns that an app reads only with an attribute. Sort keys of people hold their names. */
+/** The columns that each attribute protects. Sort keys of people contain their names. */
 type Granted = {
   person: {
     PERSON_NAME: "firstFull" | "firstCall" | "last" | "sortKey";
@@ -34,28 +32,23 @@ type Granted = {
 };
 
 declare const name: unique symbol;
-type Whole<Name extends keyof Granted> = ReturnType<typeof table<Name>>;
+type FullTable<Name extends keyof Granted> = ReturnType<typeof table<Name>>;
 type ColumnsOf<T> = T extends Table<infer Column> ? Column : never;
 type GrantedOf<Name extends keyof Granted> = Granted[Name][keyof Granted[Name]] & string;
 
-/** A table without the columns that are granted one by one. */
-export type ReadTable<Name extends keyof Granted> = Table<Exclude<ColumnsOf<Whole<Name>>, GrantedOf<Name>>> & {
+export type ReadTable<Name extends keyof Granted> = Table<Exclude<ColumnsOf<FullTable<Name>>, GrantedOf<Name>>> & {
   readonly [name]: Name;
 };
 
-/** A table of people or schools as the readers of the APIs take it. */
 export const readTable = <Name extends keyof Granted>(of: Name, alias: string): ReadTable<Name> =>
   table(of, alias) as unknown as ReadTable<Name>;
 
-/** The app that reads: its client id, or its record where that is at hand. */
+/** The reading app: its client id, or its record if the statement has it. */
 export type Reader = Sql | Parameter | Columns<"attributes">;
 
 const app = table("app", "v_reader");
 
-/**
- * The app was granted the attribute. Where a client id is a parameter or comes from an outer SELECT, its app is asked
- * for once and not for each row.
- */
+/** SQL condition. For a client id from a parameter or an outer SELECT it is evaluated once, not per row. */
 export function isGranted(reader: Reader, attribute: AppAttribute): Sql {
   const holds = (attributes: Sql) => sql`${literal(attribute)} = ANY (${attributes})`;
   if ("attributes" in reader) return holds(reader.attributes);
@@ -66,7 +59,7 @@ type Under<Name extends keyof Granted, Attribute extends keyof Granted[Name]> = 
   Granted[Name][Attribute] & string
 >;
 
-/** What is made of the columns of an attribute; null for an app that was not granted it. */
+/** SQL of the protected columns; null without the attribute. */
 export const granted = <Name extends keyof Granted, Attribute extends keyof Granted[Name] & AppAttribute>(
   reader: Reader,
   attribute: Attribute,
@@ -74,7 +67,6 @@ export const granted = <Name extends keyof Granted, Attribute extends keyof Gran
   make: (columns: Under<Name, Attribute>) => Sql,
 ): Sql => sql`CASE WHEN ${isGranted(reader, attribute)} THEN ${make(columnsOf(from))} END`;
 
-/** The same as JSON. */
 export const jsonGranted = <Name extends keyof Granted, Attribute extends keyof Granted[Name] & AppAttribute, T>(
   reader: Reader,
   attribute: Attribute,
@@ -85,13 +77,12 @@ export const jsonGranted = <Name extends keyof Granted, Attribute extends keyof 
 const columnsOf = <Name extends keyof Granted, Attribute extends keyof Granted[Name]>(from: ReadTable<Name>) =>
   from as unknown as Under<Name, Attribute>;
 
-/** By what a list of people is ordered: their names or, for an app that was not granted them, their ids. */
+/** Lists of people are ordered by name, or by id for apps that may not read names. */
 export type PeopleOrder = "name" | "id";
 
 export const peopleOrders = ["name", "id"] as const satisfies readonly PeopleOrder[];
 
 export const peopleOrderOf = ({ readsNames }: AccessToken): PeopleOrder => (readsNames ? "name" : "id");
 
-/** The sort key of a person in a list of that order; `id` is the person's. */
 export const peopleSortKey = (order: PeopleOrder, from: ReadTable<"person" | "affiliation">, id: Sql): Sql =>
   order === "name" ? (from as unknown as Columns<"sortKey">).sortKey : sql`(${id})::text COLLATE "C"`;

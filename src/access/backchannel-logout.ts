@@ -2,15 +2,10 @@ import { AppError } from "../platform/errors.ts";
 import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import { checkReceiver } from "../platform/outbound/receiver-address.ts";
 
-/** An address that passed `checkBackchannelLogoutUri`; only these are kept. */
+/** A checked URI; the only kind that is stored. */
 export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: true };
 
-/**
- * Checks the address where an app is notified of logouts, as the address of a webhook is checked. It looks up a name,
- * so it is called before the transaction that keeps the address.
- *
- * Errors: invalid for an address that the service must not call.
- */
+/** Resolves the host name, so it must run before the transaction. Errors: invalid uri_refused. */
 export async function checkBackchannelLogoutUri(uri: string, policy: OutboundPolicy): Promise<BackchannelLogoutUri> {
   await checkReceiver(
     uri,

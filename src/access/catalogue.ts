@@ -9,22 +9,18 @@ import { scopeNames, type ClientId, type ScopeName } from "./token.ts";
 
 export type NamedGroup = { id: GroupId; name: string };
 
-/** An app as a school sees it that chooses among all, with what it gave it. */
 export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl" | "attributes"> &
   AppProfile & {
-    /** What it may ask for of people's data; the scopes of the staff are not for schools. */
+    /** Without the scopes of the admin API. */
     scopes: ScopeName[];
     grant: (GrantSettings & { syncedGroupNames: NamedGroup[]; signOnGroupNames: NamedGroup[] }) | null;
-    /** Of somebody who is at the school. */
     lastSignInAt: Date | null;
-    /** When the app last read data of the school. */
     lastCallAt: Date | null;
   };
 
-type CatalogueAsked = {
+type CatalogueQuery = {
   schoolId: SchoolId;
   search?: string | undefined;
-  /** Only apps to which the school gave something, or only the others. */
   granted?: boolean | undefined;
   limit: number;
   after?: string | undefined;
@@ -32,24 +28,22 @@ type CatalogueAsked = {
 
 const forSchools: ScopeName[] = scopeNames.filter((name) => !name.startsWith("admin:"));
 
-/** A page of the apps that a school can choose, by name: those with a scope, and those that it gave something. */
+/** The apps that a school can choose, by name: those with a scope or with its grant. */
 export async function listCatalogue(
   db: Store,
-  { schoolId, granted, ...part }: CatalogueAsked,
+  { schoolId, granted, ...page }: CatalogueQuery,
 ): Promise<(CatalogueApp & AppPlace)[]> {
-  const given = (await db.prisma.grant.findMany({ where: { schoolId }, select: { clientId: true } })).map(
-    ({ clientId }) => clientId as ClientId,
-  );
+  const grants = await db.prisma.grant.findMany({ where: { schoolId }, select: { clientId: true } });
+  const withGrant = grants.map(({ clientId }) => clientId as ClientId);
   const offered =
     granted === true
       ? []
       : await db.prisma.app.findMany({ where: { scopes: { hasSome: forSchools } }, select: { clientId: true } });
-  const others = offered.map(({ clientId }) => clientId as ClientId).filter((id) => !given.includes(id));
-  const among = [...(granted === false ? [] : given), ...others];
-  return describeApps(db, schoolId, await listAppsByName(db, { ...part, among }));
+  const others = offered.map(({ clientId }) => clientId as ClientId).filter((id) => !withGrant.includes(id));
+  const among = [...(granted === false ? [] : withGrant), ...others];
+  return describeApps(db, schoolId, await listAppsByName(db, { ...page, among }));
 }
 
-/** One app as `listCatalogue` has it; null where the school can not choose it. */
 export async function findInCatalogue(
   db: Store,
   { schoolId, clientId }: { schoolId: SchoolId; clientId: ClientId },
@@ -99,13 +93,13 @@ async function nameGroups({ prisma }: RecordStore, grants: readonly GrantSetting
   });
 }
 
-type SignInsAsked = { schoolId: SchoolId; clientIds: readonly ClientId[] };
+type SignInQuery = { schoolId: SchoolId; clientIds: readonly ClientId[] };
 type LastSignIn = { clientId: ClientId; at: Date };
 
 const a = table("affiliation", "a");
 const signIn = table("signIn", "sign_in");
 
-const selectLastSignIns = statement<SignInsAsked>(
+const selectLastSignIns = statement<SignInQuery>(
   ({ schoolId, clientIds }) => sql`
   SELECT ${fields<LastSignIn>({ clientId: signIn.clientId, at: sql`max(${signIn.lastSignInAt})` })}
   FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
@@ -114,9 +108,8 @@ const selectLastSignIns = statement<SignInsAsked>(
   "access.findLastSignIns",
 );
 
-/** When somebody of a school last signed in to each of some apps; an app that nobody uses there is missing. */
-export async function findLastSignIns(db: Queryable, asked: SignInsAsked): Promise<Map<ClientId, Date>> {
-  if (asked.clientIds.length === 0) return new Map();
-  const rows = await findRows<LastSignIn, SignInsAsked>(db, selectLastSignIns, asked);
+export async function findLastSignIns(db: Queryable, query: SignInQuery): Promise<Map<ClientId, Date>> {
+  if (query.clientIds.length === 0) return new Map();
+  const rows = await findRows<LastSignIn, SignInQuery>(db, selectLastSignIns, query);
   return new Map(rows.map(({ clientId, at }) => [clientId, at]));
 }

@@ -5,16 +5,14 @@ import { AppError } from "../platform/errors.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
 import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
-import { inLongPlaceWhereNeeded } from "./long-changes.ts";
+import { inSlotIfLong } from "./long-changes.ts";
 
 /**
- * Runs `work` as one change: its writes commit together with the events for every app, or not at all.
+ * Runs `work` as one change: its writes and the events for every app commit together. Changes of a school take turns.
+ * `work` must have no effect outside its transaction: a change is run again after a deadlock, or when it turns out to
+ * affect a whole school and must wait for a slot. `atEnd` runs after the events are written.
  *
- * Shape:  changes of one school take turns. A change that met another in a deadlock, or that is about a whole school
- *         and has no place for that yet, is run again from the start, so `work` does nothing outside its transaction.
- *         `atEnd` runs after the events were written, before the commit.
- * Errors: unavailable while another change of the school takes too long, or too many changes of whole schools are
- *         under way.
+ * Errors: unavailable school_busy, or too many large changes.
  */
 export async function changeDirectory<T>(
   db: InterruptibleDb,
@@ -23,7 +21,7 @@ export async function changeDirectory<T>(
   atEnd?: AtEnd,
 ): Promise<T> {
   try {
-    return await inLongPlaceWhereNeeded(db, (foundLong) =>
+    return await inSlotIfLong(db, (foundLong) =>
       againAfterDeadlock(() => changeOnce(db, origin, work, { foundLong, atEnd })),
     );
   } catch (error) {
@@ -40,21 +38,15 @@ export async function changeDirectory<T>(
 
 const lockTimeout = "55P03";
 
-/** Carries what a change led to out of the transaction that is taken back. */
-class TakenBack<T> extends Error {
-  readonly found: T;
-  constructor(found: T) {
-    super("The change was only looked at.");
-    this.found = found;
+class RolledBack<T> extends Error {
+  readonly result: T;
+  constructor(result: T) {
+    super("The preview was rolled back.");
+    this.result = result;
   }
 }
 
-/**
- * Runs `work` as one change, looks at what it led to, and takes all of it back.
- *
- * Shape:  `look` gets the transaction and what apps would be told.
- * Errors: those of the change.
- */
+/** Runs `work`, passes its transaction and events to `look`, and rolls it back. */
 export async function previewChange<T>(
   db: InterruptibleDb,
   origin: Origin,
@@ -63,11 +55,11 @@ export async function previewChange<T>(
 ): Promise<T> {
   try {
     await changeDirectory(db, origin, work, async (tx) => {
-      throw new TakenBack(await look(tx, await listWrittenEvents(tx)));
+      throw new RolledBack(await look(tx, await listWrittenEvents(tx)));
     });
-    throw new Error("A change that is only looked at was not taken back.");
+    throw new Error("A preview was not rolled back.");
   } catch (error) {
-    if (error instanceof TakenBack) return (error as TakenBack<T>).found;
+    if (error instanceof RolledBack) return (error as RolledBack<T>).result;
     throw error;
   }
 }

@@ -5,17 +5,13 @@ import { AppError } from "../platform/errors.ts";
 import { lockApp, type App } from "./find-app.ts";
 import type { ClientId } from "./token.ts";
 
-/** 256 random bits. */
 export const makeSecret = (): string => randomBytes(32).toString("base64url");
 
 export const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 type Secrets = Pick<App, "secretHash" | "oldSecretHash" | "oldSecretEndsAt">;
 
-/**
- * The hashes of the secrets that are valid at `now`, the newest first: one, two during an overlap, none of a public
- * app.
- */
+/** Newest first; none for a public app. */
 export function listSecretHashes({ secretHash, oldSecretHash, oldSecretEndsAt }: Secrets, now: Date): Buffer[] {
   if (secretHash === null) return [];
   return oldSecretHash !== null && oldSecretEndsAt !== null && oldSecretEndsAt > now
@@ -23,12 +19,10 @@ export function listSecretHashes({ secretHash, oldSecretHash, oldSecretEndsAt }:
     : [secretHash];
 }
 
-/**
- * Whether a secret has one of the hashes. Compares with each, so that the time does not depend on which one matches.
- */
+/** Compares with every hash, so that the time does not reveal which one matches. */
 export function secretMatches(hashes: readonly Buffer[], secret: string): boolean {
-  const given = hashSecret(secret);
-  return hashes.map((hash) => timingSafeEqual(hash, given)).includes(true);
+  const presented = hashSecret(secret);
+  return hashes.map((hash) => timingSafeEqual(hash, presented)).includes(true);
 }
 
 const longestOverlapSeconds = 90 * 86_400;
@@ -39,11 +33,9 @@ export const appWithSecretNotFound = () =>
 export type RotatedSecret = { clientSecret: string; oldSecretEndsAt: Date | null };
 
 /**
- * Gives an app a new secret, answered here and never again. The present one stays valid for the overlap; an older one
- * ends.
+ * Only the result has the new secret. The current one stays valid for the overlap (at most 90 days); an older one ends.
  *
- * Units:  keepOldSeconds from 0 (no overlap) to 90 days.
- * Errors: not_found app_not_found for an app without a secret; invalid overlap_too_long.
+ * Errors: not_found app_not_found also for an app without a secret; invalid overlap_too_long.
  */
 export async function rotateClientSecret(
   tx: Transaction,
@@ -63,11 +55,7 @@ export async function rotateClientSecret(
   return { clientSecret, oldSecretEndsAt };
 }
 
-/**
- * Ends the overlap: only the new secret is valid.
- *
- * Errors: not_found old_secret_not_found.
- */
+/** Errors: not_found old_secret_not_found. */
 export async function endOldSecret(tx: Transaction, clientId: ClientId, origin: Origin): Promise<void> {
   const ended = { oldSecretHash: null, oldSecretEndsAt: null, updatedAt: origin.at };
   const where = { clientId, oldSecretEndsAt: { gt: origin.at } };

@@ -3,30 +3,26 @@ import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platf
 import { forgetFigures } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock } from "./deadlock.ts";
-import { inLongPlace } from "./long-changes.ts";
+import { inSlot } from "./long-changes.ts";
 import type { ClientId } from "./token.ts";
 
-/** Removes what modules that access does not know keep of an app, in the same transaction. */
 export type ForgetApp = (tx: Transaction, clientId: ClientId) => Promise<void>;
 
 type Deletion = { clientId: ClientId; origin: Origin; forget: ForgetApp };
 
 /**
- * Deletes an app with everything of its client id, in one transaction: tokens, grants, consents, sign-ins, webhook
- * endpoints and logout notices. The client id is never given again.
+ * Deletes an app with all its records in one transaction; the client id is never used again. Its events are removed
+ * afterwards in batches, or later by age. `work` wraps the deletion in its transaction.
  *
- * Shape:  its events are removed after the commit, in batches, as they may be many; without a token nobody reads them,
- *         and those that a change under way still writes are removed by age. `work` runs around the deletion, in its
- *         transaction.
- * Errors: not_found app_not_found; unavailable while too much is under way that takes as long.
+ * Errors: not_found app_not_found; unavailable during too many large changes.
  */
 export async function deleteApp(
   db: PrismaDb,
   clientId: ClientId,
-  { work = (_tx, deleteRecords) => deleteRecords(), ...given }: Omit<Deletion, "clientId"> & { work?: Around },
+  { work = (_tx, deleteRecords) => deleteRecords(), ...rest }: Omit<Deletion, "clientId"> & { work?: Around },
 ): Promise<void> {
-  const deleteOnce = () => withPrismaTransaction(db, (tx) => work(tx, () => deleteRecords(tx, { clientId, ...given })));
-  await inLongPlace(db, () => againAfterDeadlock(deleteOnce));
+  const deleteOnce = () => withPrismaTransaction(db, (tx) => work(tx, () => deleteRecords(tx, { clientId, ...rest })));
+  await inSlot(db, () => againAfterDeadlock(deleteOnce));
   await forgetEventsOf(db, clientId);
 }
 

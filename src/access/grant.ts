@@ -14,21 +14,16 @@ export type SignOnAudience =
   | { kind: "ROLES"; roles: readonly [PersonRole, ...PersonRole[]] }
   | { kind: "GROUPS"; groups: readonly GroupId[] };
 
-/** What names a school grant: the app that has it and the school that gives it. */
 export type GrantKey = { clientId: ClientId; schoolId: SchoolId };
 
-/** What a school gives an app. The synced groups are remembered while `sync` is off. */
+/** `syncedGroups` are kept while `sync` is off. */
 export type GrantSettings = GrantKey & {
   signOn: SignOnAudience;
   sync: boolean;
   syncedGroups: readonly GroupId[];
 };
 
-/**
- * Sets the whole grant of a school for an app, whatever it was.
- *
- * Errors: not_found app_or_school_not_found; invalid group_of_other_school.
- */
+/** Replaces the whole grant. Errors: not_found app_or_school_not_found; invalid group_of_other_school. */
 export async function setGrant(change: Change, grant: GrantSettings): Promise<void> {
   const { clientId, schoolId, signOn, sync } = grant;
   await openGrant(change, grant);
@@ -39,11 +34,7 @@ export async function setGrant(change: Change, grant: GrantSettings): Promise<vo
   await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
-/**
- * Sets who of the school may sign in to the app; sync stays as it is.
- *
- * Errors: as `setGrant`.
- */
+/** Errors: as `setGrant`. */
 export async function setSignOn(
   change: Change,
   { signOn, ...key }: GrantKey & { signOn: SignOnAudience },
@@ -54,12 +45,7 @@ export async function setSignOn(
   await recordAudit(change.tx, { ...originOf(change), action: "sign_on_set", ...key, detail: { signOn: kind, ...of } });
 }
 
-/**
- * Switches sync; sign-on and the synced groups stay as they are.
- *
- * Shape:  false where it was so already; then nothing was written.
- * Errors: not_found app_or_school_not_found.
- */
+/** Returns false, and writes nothing, if sync is in this state. Errors: not_found app_or_school_not_found. */
 export async function setSync(change: Change, { sync, ...key }: GrantKey & { sync: boolean }): Promise<boolean> {
   const before = await openGrant(change, key);
   if (before.sync === sync) return false;
@@ -69,12 +55,7 @@ export async function setSync(change: Change, { sync, ...key }: GrantKey & { syn
   return true;
 }
 
-/**
- * Chooses the groups that the school syncs to the app, whether or not sync is on.
- *
- * Shape:  false where they were so already; then nothing was written.
- * Errors: as `setGrant`.
- */
+/** Returns false, and writes nothing, if these groups are chosen. Errors: as `setGrant`. */
 export async function setSyncedGroups(
   change: Change,
   { groups, ...key }: GrantKey & { groups: readonly GroupId[] },
@@ -86,11 +67,7 @@ export async function setSyncedGroups(
   return true;
 }
 
-/**
- * Takes everything back that the school gave the app.
- *
- * Errors: not_found grant_not_found.
- */
+/** Errors: not_found grant_not_found. */
 export async function withdrawGrant(change: Change, { clientId, schoolId }: GrantKey): Promise<void> {
   await change.touchSchool(schoolId, clientId);
   const { count } = await change.tx.prisma.grant.deleteMany({ where: { clientId, schoolId } });
@@ -113,7 +90,7 @@ type StoredGrant = Prisma.GrantGetPayload<{ select: typeof withGroups }>;
 const idsOf = (rows: readonly { groupId: string }[]): GroupId[] => rows.map(({ groupId }) => groupId as GroupId);
 
 function audienceOf({ signOnAudience: kind, signOnRoles, signOnGroups }: StoredGrant): SignOnAudience {
-  // An audience of roles has one at least, by a constraint.
+  // A constraint guarantees at least one role.
   if (kind === "ROLES") return { kind, roles: signOnRoles as [PersonRole, ...PersonRole[]] };
   return kind === "GROUPS" ? { kind, groups: idsOf(signOnGroups) } : { kind };
 }
@@ -126,7 +103,6 @@ const presentGrant = (grant: StoredGrant): GrantSettings => ({
   syncedGroups: idsOf(grant.syncedGroups),
 });
 
-/** The grants of an app, of a school, or of both. */
 export async function listGrants(
   { prisma }: RecordStore,
   { limit, clientId, schoolId }: Partial<GrantKey> & { limit: number },
@@ -136,7 +112,6 @@ export async function listGrants(
   return (await prisma.grant.findMany({ where, select: withGroups, orderBy, take: limit })).map(presentGrant);
 }
 
-/** What a school gives some apps; an app to which it gave nothing is missing. */
 export async function findGrants(
   { prisma }: RecordStore,
   { schoolId, clientIds }: { schoolId: SchoolId; clientIds: readonly ClientId[] },
@@ -145,16 +120,14 @@ export async function findGrants(
   return (await prisma.grant.findMany({ where, select: withGroups })).map(presentGrant);
 }
 
-/** Null where the school has given the app nothing. */
 export async function findGrant(db: RecordStore, key: GrantKey): Promise<GrantSettings | null> {
   return (await listGrants(db, { ...key, limit: 1 }))[0] ?? null;
 }
 
-type GrantsAsked = { [Name in keyof GrantKey]?: GrantKey[Name] | undefined } & {
-  /** Only grants of these schools, and those that these apps have. */
+type GrantFilter = { [Name in keyof GrantKey]?: GrantKey[Name] | undefined } & {
   among?: { schoolIds: readonly SchoolId[]; clientIds: readonly ClientId[] } | undefined;
   limit: number;
-  /** The last grant of the page before, with the place of its app. */
+  /** The last grant of the previous page, with the place of its app. */
   after?: { place: string; schoolId: SchoolId } | undefined;
 };
 
@@ -169,40 +142,39 @@ const listed = table("grant", "listed");
 type Named = GrantKey & { schoolName: string };
 
 const selectPage = statement<Page>(
-  (given) => sql`
+  (page) => sql`
   SELECT ${fields<Named>({ clientId: listed.clientId, schoolId: listed.schoolId, schoolName: s.name })}
-  FROM unnest(${given.apps}::text[]) WITH ORDINALITY AS app (client_id, place)
+  FROM unnest(${page.apps}::text[]) WITH ORDINALITY AS app (client_id, place)
   JOIN ${listed} ON ${listed.clientId} = app.client_id
   JOIN ${s} ON ${s.id} = ${listed.schoolId}
-  WHERE (${given.schoolId}::uuid IS NULL OR ${listed.schoolId} = ${given.schoolId})
-    AND (${given.amongSchools}::uuid[] IS NULL OR ${listed.schoolId} = ANY (${given.amongSchools})
-      OR ${listed.clientId} = ANY (${given.amongApps}::text[]))
-    AND (app.client_id IS DISTINCT FROM ${given.lastApp}::text OR (${s.sortKey}, ${s.id}) > (
-      SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${given.lastSchool}::uuid))
-  ORDER BY app.place, ${s.sortKey}, ${s.id} LIMIT ${given.limit}`,
+  WHERE (${page.schoolId}::uuid IS NULL OR ${listed.schoolId} = ${page.schoolId})
+    AND (${page.amongSchools}::uuid[] IS NULL OR ${listed.schoolId} = ANY (${page.amongSchools})
+      OR ${listed.clientId} = ANY (${page.amongApps}::text[]))
+    AND (app.client_id IS DISTINCT FROM ${page.lastApp}::text OR (${s.sortKey}, ${s.id}) > (
+      SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${page.lastSchool}::uuid))
+  ORDER BY app.place, ${s.sortKey}, ${s.id} LIMIT ${page.limit}`,
   "access.listGrantsByName",
 );
 
-/** A page of grants by names of app and school, each with the place of its app and the name of its school. */
 export async function listGrantsByName(
   db: Store,
-  { clientId, schoolId, among, limit, after }: GrantsAsked,
+  { clientId, schoolId, among, limit, after }: GrantFilter,
 ): Promise<(GrantSettings & { place: string; schoolName: string })[]> {
   const places = await listAppPlaces(db, { among: clientId === undefined ? undefined : [clientId] });
-  const left = places.filter(({ place }) => after === undefined || place >= after.place);
+  const remaining = places.filter(({ place }) => after === undefined || place >= after.place);
   const page = await findRows<Named, Page>(db, selectPage, {
-    apps: left.map((app) => app.clientId),
+    apps: remaining.map((app) => app.clientId),
     amongSchools: among?.schoolIds ?? null,
     amongApps: among?.clientIds ?? null,
     schoolId: schoolId ?? null,
-    lastApp: left.find(({ place }) => place === after?.place)?.clientId ?? null,
+    lastApp: remaining.find(({ place }) => place === after?.place)?.clientId ?? null,
     limit,
     lastSchool: after?.schoolId ?? null,
   });
   const where = { OR: page.map((key) => ({ clientId: key.clientId, schoolId: key.schoolId })) };
   const found = (await db.prisma.grant.findMany({ where, select: withGroups })).map(presentGrant);
   const byKey = new Map(found.map((grant) => [`${grant.clientId} ${grant.schoolId}`, grant]));
-  const placeOf = new Map(left.map((app) => [app.clientId, app.place]));
+  const placeOf = new Map(remaining.map((app) => [app.clientId, app.place]));
   return page.flatMap((key) => {
     const grant = byKey.get(`${key.clientId} ${key.schoolId}`);
     return grant === undefined ? [] : [{ ...grant, place: placeOf.get(key.clientId)!, schoolName: key.schoolName }];
@@ -211,15 +183,15 @@ export async function listGrantsByName(
 
 const whereKey = ({ clientId, schoolId }: GrantKey) => ({ clientId_schoolId: { clientId, schoolId } });
 
-const given = table("grant", "given");
+const locked = table("grant", "locked");
 
 const lockRow = statement<GrantKey>(
   ({ clientId, schoolId }) => sql`
-  SELECT FROM ${given} WHERE ${given.clientId} = ${clientId} AND ${given.schoolId} = ${schoolId} FOR NO KEY UPDATE`,
+  SELECT FROM ${locked} WHERE ${locked.clientId} = ${clientId} AND ${locked.schoolId} = ${schoolId} FOR NO KEY UPDATE`,
   "access.lockGrant",
 );
 
-/** The grant to be altered, locked until the end of the change; one that gives nothing where there was none. */
+/** Locks the grant until the transaction ends; creates an empty one if necessary. */
 async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }: GrantKey): Promise<{ sync: boolean }> {
   await change.touchSchool(schoolId, clientId);
   const data = [{ clientId, schoolId, signOnRoles: [], createdAt: now, updatedAt: now }];
@@ -231,7 +203,7 @@ async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }:
   return tx.prisma.grant.findUniqueOrThrow({ where: whereKey({ clientId, schoolId }), select: { sync: true } });
 }
 
-// For all apps but its own a school of a sandbox does not exist.
+// A sandbox school does not exist for other apps.
 const missing: ReadonlySet<string> = new Set(["grant_client_id_fkey", "grant_school_id_fkey", "grant_sandbox_fkey"]);
 
 const notFound = () => new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
@@ -249,18 +221,18 @@ async function writeSync({ tx, now }: Change, key: GrantKey, sync: boolean): Pro
 
 type ChosenGroups = GrantKey & { groups: readonly GroupId[] };
 
-/** Answers whether the groups are others than before. Errors: invalid group_of_other_school. */
+/** Returns whether the groups changed. Errors: invalid group_of_other_school. */
 async function replaceGroups(
   { prisma }: Transaction,
   of: "syncedGroup" | "grantSignOnGroup",
   { clientId, schoolId, groups }: ChosenGroups,
 ): Promise<boolean> {
-  const wanted = [...new Set(groups)];
-  if ((await prisma.group.count({ where: { schoolId, id: { in: wanted } } })) !== wanted.length)
+  const ids = [...new Set(groups)];
+  if ((await prisma.group.count({ where: { schoolId, id: { in: ids } } })) !== ids.length)
     throw new AppError("invalid", "group_of_other_school", "A group is not of this school.");
   const rows: GroupRows = prisma[of];
-  const deleted = await rows.deleteMany({ where: { clientId, schoolId, groupId: { notIn: wanted } } });
-  const data = wanted.map((groupId) => ({ clientId, schoolId, groupId }));
+  const deleted = await rows.deleteMany({ where: { clientId, schoolId, groupId: { notIn: ids } } });
+  const data = ids.map((groupId) => ({ clientId, schoolId, groupId }));
   const added = await rows.createMany({ data, skipDuplicates: true });
   return deleted.count + added.count > 0;
 }

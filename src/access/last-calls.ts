@@ -11,7 +11,7 @@ type Columns = { clientIds: readonly string[]; schoolIds: readonly string[]; tim
 const kept = table("lastCall");
 const excluded = table("lastCall", "excluded");
 
-/** SQL: `from` finds the schools `shown`. Sorted, so that two processes never wait for each other's rows crosswise. */
+/** `from` selects the schools. Sorted, so that two processes do not deadlock. */
 const keepLatest = (from: Sql, notWithin: Sql) =>
   statement<Columns>(
     ({ clientIds, schoolIds, times }) => sql`
@@ -30,34 +30,29 @@ const keepLatest = (from: Sql, notWithin: Sql) =>
 const client = sql`noted.client_id`;
 const named = sql`noted.school_id::uuid`;
 const keepOfSchool = keepLatest(sql`SELECT ${named} WHERE ${schoolIsShown(client, named)}`, sql`interval '0'`);
-// An app may have a thousand schools and list them all the time.
 const keepOfAll = keepLatest(shownSchools(client), sql`interval '1 hour'`);
 
-/** How much a process keeps in a minute: of all apps, and of one, so that none leaves the others without a place. */
 const mostKeys = { all: 20_000, ofApp: 2_000 };
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-type Noted = { clientId: string; schoolId: string; at: Date };
+type Call = { clientId: string; schoolId: string; at: Date };
 
 export type LastCalls = {
-  /** Notes a call. Shape: `schoolId` as it was sent; null for a list over all schools that the app sees. */
+  /** `schoolId` is unchecked input; null means a list over all schools. */
   note(call: { clientId: string; schoolId: string | null }): void;
-  /** Writes what was noted since it was last called. */
   flush(): Promise<void>;
   job: WorkerJob;
 };
 
 /**
- * Keeps when each app last read data of each school, of the calls that this process answers: in memory, and written
- * together every minute. What a process has not written when it is killed is lost.
- *
- * Units: a list over all schools counts for each of them, once in an hour.
+ * Records when each app last read data of each school: in memory, written every minute. A list over all schools counts
+ * once an hour.
  */
 export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): LastCalls {
-  let noted = new Map<string, Noted>();
+  let noted = new Map<string, Call>();
   let counts = new Map<string, number>();
 
-  function keep(call: Noted): void {
+  function keep(call: Call): void {
     const key = `${call.clientId} ${call.schoolId}`;
     if (!noted.has(key)) {
       const count = counts.get(call.clientId) ?? 0;
@@ -67,8 +62,8 @@ export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Cloc
     noted.set(key, call);
   }
 
-  async function write(calls: readonly Noted[]): Promise<void> {
-    const columnsOf = (rows: readonly Noted[]): Columns => ({
+  async function write(calls: readonly Call[]): Promise<void> {
+    const columnsOf = (rows: readonly Call[]): Columns => ({
       clientIds: rows.map(({ clientId }) => clientId),
       schoolIds: rows.map(({ schoolId }) => schoolId),
       times: rows.map(({ at }) => at),
@@ -84,9 +79,9 @@ export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Cloc
     noted = new Map();
     counts = new Map();
     await write(taken).catch((error: unknown) => {
-      // Written at the next flush, unless there was a later call since.
-      const isReplaced = ({ clientId, schoolId }: Noted) => noted.has(`${clientId} ${schoolId}`);
-      if (isDatabaseUnavailable(error)) taken.filter((one) => !isReplaced(one)).forEach(keep);
+      // Keeps them for the next flush, unless there is a later call.
+      const isReplaced = ({ clientId, schoolId }: Call) => noted.has(`${clientId} ${schoolId}`);
+      if (isDatabaseUnavailable(error)) taken.filter((call) => !isReplaced(call)).forEach(keep);
       throw error;
     });
   }
@@ -100,7 +95,6 @@ export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Cloc
   };
 }
 
-/** When each of some apps last read data of a school; an app that never did is missing. */
 export async function findLastCalls(
   { prisma }: RecordStore,
   { schoolId, clientIds }: { schoolId: SchoolId; clientIds: readonly ClientId[] },

@@ -1,23 +1,12 @@
 import type { PrismaDb } from "../platform/database/db.ts";
 
-/** The change has turned out to take long, and has no place for that. */
-class TakesLong extends Error {
-  constructor() {
-    super("The change takes long and needs a place for that.");
-    this.name = "TakesLong";
-  }
-}
+class NeedsSlot extends Error {}
 
-const nobodyLeaves = { hasLeft: () => false, onLeave: () => () => undefined };
+const neverLeaves = { hasLeft: () => false, onLeave: () => () => undefined };
 
-/**
- * Does work that may take long. It waits for one of the places that `db` has for such, which leave a connection to all
- * other work.
- *
- * Errors: unavailable where none is free in time.
- */
-export async function inLongPlace<T>({ longWork }: PrismaDb, work: () => Promise<T>): Promise<T> {
-  const leave = await longWork?.enter("", nobodyLeaves);
+/** Long work waits for one of a few slots, so that connections remain for all other work. Errors: unavailable. */
+export async function inSlot<T>({ longWork }: PrismaDb, work: () => Promise<T>): Promise<T> {
+  const leave = await longWork?.enter("", neverLeaves);
   try {
     return await work();
   } finally {
@@ -25,20 +14,14 @@ export async function inLongPlace<T>({ longWork }: PrismaDb, work: () => Promise
   }
 }
 
-/**
- * Runs a transaction that only finds out on its way whether it takes long. Where it does, it is taken back, waits
- * without a connection and runs again from its start.
- *
- * Shape:  `run` calls `foundLong` before it does what takes long.
- * Errors: as `inLongPlace`.
- */
-export async function inLongPlaceWhereNeeded<T>(db: PrismaDb, run: (foundLong: () => void) => Promise<T>): Promise<T> {
+/** `run` calls `foundLong` before long work; it is then rolled back, waits for a slot and runs again. */
+export async function inSlotIfLong<T>(db: PrismaDb, run: (foundLong: () => void) => Promise<T>): Promise<T> {
   try {
     return await run(() => {
-      if (db.longWork !== undefined) throw new TakesLong();
+      if (db.longWork !== undefined) throw new NeedsSlot();
     });
   } catch (error) {
-    if (!(error instanceof TakesLong)) throw error;
-    return inLongPlace(db, () => run(() => undefined));
+    if (!(error instanceof NeedsSlot)) throw error;
+    return inSlot(db, () => run(() => undefined));
   }
 }

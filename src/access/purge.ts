@@ -7,12 +7,8 @@ import { changeDirectory } from "./change.ts";
 type Deps = { db: PrismaDb; clock: Clock; forget: ForgetPerson; batchSize?: number };
 
 /**
- * Makes the job that deletes people for good whose restore window is over.
- *
- * Shape:  a change for each person, so that a crash loses nothing and other changes wait for one person at most; of
- *         several processes the second one finds the person gone.
- * Errors: the run throws an AggregateError after all other people are deleted; those that failed are tried at the next
- *         run.
+ * Deletes people whose restore window is over, each in a change of its own so that other changes wait briefly. Failures
+ * are collected in an AggregateError and retried by the next run.
  */
 export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): WorkerJob {
   return {

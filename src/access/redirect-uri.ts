@@ -1,19 +1,14 @@
 import { AppError } from "../platform/errors.ts";
 
 export type UriRules = {
-  /** Plain http to this machine, as while an app is being written. */
   allowLoopbackHttp: boolean;
-  /** A scheme of the app's own, as `com.example.app:/callback` of an app on a phone. */
+  /** A custom scheme such as `com.example.app:/callback`. */
   allowOwnScheme: boolean;
 };
 
 const loopbackHosts = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/**
- * Refuses an address that a browser must not be sent to. Comparison is by exact text, so nothing is rewritten.
- *
- * Source: RFC 9700 section 4.1, RFC 8252 section 7.1 (own schemes are reversed domain names).
- */
+/** Errors: invalid uri_refused. Source: RFC 9700 section 4.1, RFC 8252 section 7.1. */
 export function checkUri(uri: string, rules: UriRules): void {
   const reason = findFault(uri, rules);
   if (reason) throw new AppError("invalid", "uri_refused", `An address was refused: it ${reason}.`);

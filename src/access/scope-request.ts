@@ -10,7 +10,6 @@ import type { ClientId, ScopeName } from "./token.ts";
 
 export type ScopeRequestId = string & { readonly __scopeRequestId: true };
 
-/** Scopes that a partner asks for, and what an operator said to it. */
 export type ScopeRequest = {
   id: ScopeRequestId;
   clientId: ClientId;
@@ -36,11 +35,7 @@ const presentRequest = ({ app, ...row }: Prisma.ScopeRequestGetPayload<{ include
 
 const conflict = (code: string, message: string) => new AppError("conflict", code, message);
 
-/**
- * Asks for scopes of an app, which gets them when an operator approves.
- *
- * Errors: not_found app_not_found; conflict scopes_granted_already, scope_request_open; those of `checkText`.
- */
+/** Errors: not_found app_not_found; conflict scopes_granted_already, scope_request_open; those of `checkText`. */
 export async function requestScopes(
   tx: Transaction,
   { clientId, scopes, reason }: Pick<ScopeRequest, "clientId" | "scopes" | "reason">,
@@ -66,35 +61,29 @@ export async function requestScopes(
   return presentRequest(made);
 }
 
-type RequestsAsked = {
+type RequestFilter = {
   clientId?: ClientId | undefined;
   among?: readonly ClientId[] | undefined;
   state?: ScopeRequest["state"] | undefined;
   limit: number;
-  /** The id of the last one of the page before. */
   after?: string | undefined;
 };
 
-/** Requests of scopes, the newest first. */
 export async function listScopeRequests(
   { prisma }: RecordStore,
-  { clientId, among, state, limit, after }: RequestsAsked,
+  { clientId, among, state, limit, after }: RequestFilter,
 ): Promise<ScopeRequest[]> {
   const conditions: Prisma.ScopeRequestWhereInput[] = [];
   if (clientId !== undefined) conditions.push({ clientId });
   if (among !== undefined) conditions.push({ clientId: { in: [...among] } });
   if (state !== undefined) conditions.push({ state });
   if (after !== undefined) conditions.push({ id: { lt: after } });
-  // The ids are UUIDs of version 7, which begin with the time.
-  const asked = { where: { AND: conditions }, orderBy: { id: "desc" as const }, take: limit, include: withApp };
-  return (await prisma.scopeRequest.findMany(asked)).map(presentRequest);
+  // Ids are UUIDv7 and so order by time.
+  const query = { where: { AND: conditions }, orderBy: { id: "desc" as const }, take: limit, include: withApp };
+  return (await prisma.scopeRequest.findMany(query)).map(presentRequest);
 }
 
-/**
- * Approves or refuses a request; an app has the scopes of an approved one at once.
- *
- * Errors: not_found scope_request_not_found; conflict scope_request_decided; those of `checkText`.
- */
+/** Errors: not_found scope_request_not_found; conflict scope_request_decided; those of `checkText`. */
 export async function decideScopeRequest(
   tx: Transaction,
   { id, state, note }: { id: string; state: "APPROVED" | "REFUSED"; note: string | null },

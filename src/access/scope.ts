@@ -3,7 +3,6 @@ import type { ScopeName } from "./token.ts";
 
 const isScopeName = (text: string): text is ScopeName => (scopeNames as readonly string[]).includes(text);
 
-/** What stands between the platform and the name of a scope of an API; null for the scopes of OpenID Connect. */
 function apiOf(scope: string): { api: string; name: string } | null {
   if (!scope.includes(":")) return null;
   const [first = "", rest = ""] = scope.split(":");
@@ -19,14 +18,13 @@ export function scopeToWire(platform: string, scope: ScopeName): string {
 const byWire = (platform: string) => new Map(scopeNames.map((scope) => [scopeToWire(platform, scope), scope]));
 const known = new Map<string, ReadonlyMap<string, ScopeName>>();
 
-/** Null for whatever no app can be granted here, the bare record form of an API's scope included. */
+/** Null for every scope that no app can have. */
 export function scopeFromWire(platform: string, wire: string): ScopeName | null {
   let names = known.get(platform);
   if (names === undefined) known.set(platform, (names = byWire(platform)));
   return names.get(wire) ?? null;
 }
 
-/** The scope that a contract names, whatever the operator is called there. */
 export function scopeOfContract(wire: string): ScopeName {
   const scope = wire.replace(/^urn:[^:]+:idm:v1:/, "").replace(/^urn:[^:]+:admin:v1:/, "admin:");
   if (!isScopeName(scope)) throw new Error(`The contract names a scope that no app can be granted: ${wire}`);

@@ -3,7 +3,6 @@ import type { RecordStore } from "../platform/database/db.ts";
 
 export type SignInTimes = { firstSignInAt: Date; lastSignInAt: Date };
 
-/** When these people signed in to any app for the first and for the last time; of those who did. */
 export async function listSignInTimes(
   { prisma }: Pick<RecordStore, "prisma">,
   personIds: readonly PersonId[],

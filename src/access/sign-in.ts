@@ -21,20 +21,14 @@ const keepLatest = sql`
 const insertSignIn = ({ clientId, personId, at }: Record<keyof SignIn, Parameter>): Sql =>
   insert("signIn", { clientId, personId, firstSignInAt: at, lastSignInAt: at });
 
-const recordLater = statement<SignIn>((given) => sql`${insertSignIn(given)} ${keepLatest}`, "access.recordSignIn");
+const recordLater = statement<SignIn>((values) => sql`${insertSignIn(values)} ${keepLatest}`, "access.recordSignIn");
 
-// Of several sign-ins at the same time, one is the first.
 const recordFirst = statement<SignIn>(
-  (given) => sql`${insertSignIn(given)} ON CONFLICT DO NOTHING`,
+  (values) => sql`${insertSignIn(values)} ON CONFLICT DO NOTHING`,
   "access.recordFirstSignIn",
 );
 
-/**
- * SQL that records sign-ins of people who are users of the app already.
- *
- * Shape: the relation has the columns client_id, person_id and at. For a first sign-in apps may need an event, which
- *        `recordFirstSignIn` emits.
- */
+/** SQL that records later sign-ins, from a relation of client_id, person_id and at. First ones may need an event. */
 export const recordSignInsFrom = (relation: Sql): Sql =>
   sql`${insert(
     "signIn",
@@ -55,62 +49,55 @@ const findSignIn = statement<Omit<SignIn, "at">>(
   "access.hasSignedIn",
 );
 
-/**
- * Records that the person is a user of the app, which stays so whatever happens to their access.
- *
- * Errors: as `recordFirstSignIn`.
- */
-export async function recordSignIn(db: Pick<Db, "pool">, given: SignIn): Promise<void> {
-  if ((await run(db.pool, findSignIn, given)) > 0) await run(db.pool, recordLater, given);
-  else await recordFirstSignIn(db, given);
+export async function recordSignIn(db: Pick<Db, "pool">, event: SignIn): Promise<void> {
+  if ((await run(db.pool, findSignIn, event)) > 0) await run(db.pool, recordLater, event);
+  else await recordFirstSignIn(db, event);
 }
 
-// A change keeps sign-ins out for as long as its commit takes. An app asks again for a code that was not answered.
+// First sign-ins wait while a change commits.
 const patienceMs = 5000;
 const pauseMs = { first: 20, longest: 400 };
 
 /**
- * Makes the person a user of the app, and emits an event where the app saw nothing of them before.
- *
- * Shape:  while a change of one of the person's schools commits, it waits without a connection.
- * Errors: unavailable school_busy when that takes too long; then nothing was written.
+ * Emits an event if the app saw nothing of the person before. Waits without a connection. Errors: unavailable
+ * school_busy.
  */
-export async function recordFirstSignIn(db: Pick<Db, "pool">, given: SignIn): Promise<void> {
+export async function recordFirstSignIn(db: Pick<Db, "pool">, event: SignIn): Promise<void> {
   const end = performance.now() + patienceMs;
-  for (let pause = pauseMs.first; !(await tryFirstSignIn(db, given)); pause = Math.min(2 * pause, pauseMs.longest)) {
+  for (let pause = pauseMs.first; !(await tryFirstSignIn(db, event)); pause = Math.min(2 * pause, pauseMs.longest)) {
     if (performance.now() >= end)
       throw new AppError("unavailable", "school_busy", "A change of the school is being saved. Try again later.");
     await sleep(pause);
   }
 }
 
-async function tryFirstSignIn(db: Pick<Db, "pool">, given: SignIn): Promise<boolean> {
+async function tryFirstSignIn(db: Pick<Db, "pool">, event: SignIn): Promise<boolean> {
   try {
     return await withTransaction(db, async (tx) => {
-      const isHeld = await tryHoldForSignIn(tx, given.personId);
-      if (isHeld) await writeFirstSignIn(tx, given);
+      const isHeld = await tryHoldForSignIn(tx, event.personId);
+      if (isHeld) await writeFirstSignIn(tx, event);
       return isHeld;
     });
   } catch (error) {
-    if (waitsForOthers.some((code) => hasCode(error, code))) return false;
+    if (retriable.some((code) => hasCode(error, code))) return false;
     throw error;
   }
 }
 
-// A lock that was not free in time, or a deadlock.
-const waitsForOthers = ["55P03", "40P01"];
+// Lock timeout, deadlock.
+const retriable = ["55P03", "40P01"];
 
-async function writeFirstSignIn(tx: Queryable, given: SignIn): Promise<void> {
-  const { clientId, personId, at } = given;
+async function writeFirstSignIn(tx: Queryable, event: SignIn): Promise<void> {
+  const { clientId, personId, at } = event;
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
   const before = await findSnapshot(tx, subjects);
-  if ((await run(tx, recordFirst, given)) === 0) return void (await run(tx, recordLater, given));
+  if ((await run(tx, recordFirst, event)) === 0) return void (await run(tx, recordLater, event));
   if (before.length === 0) await emitDiff(tx, at, { before, subjects });
   await announce(tx, at, subjects);
 }
 
-/** Takes over a sign-in that happened elsewhere, within a change of the directory. */
-export async function takeOverSignIn(change: Change, given: SignIn): Promise<void> {
-  await change.touch({ people: [given.personId] });
-  await run(change.tx, recordLater, given);
+/** Records a sign-in that happened in another system. */
+export async function takeOverSignIn(change: Change, event: SignIn): Promise<void> {
+  await change.touch({ people: [event.personId] });
+  await run(change.tx, recordLater, event);
 }

@@ -2,21 +2,17 @@ import type { PersonId, PersonRole, SchoolId } from "../directory/index.ts";
 import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import { fromSchoolsWithGrant, personIsInAudience } from "./visibility.ts";
 
-/** A group that a grant lets sign in, and whether the person counts as one of its members. */
 export type AllowedGroup = { id: string; name: string; isActive: boolean; isMember: boolean };
 
-/** What one school of a person gave an app, and whether that lets the person in. */
 export type SchoolFacts = {
   id: SchoolId;
   name: string;
-  /** Null without a grant. */
   audience: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS" | null;
   roles: PersonRole[];
   groups: AllowedGroup[];
   letsIn: boolean;
 };
 
-/** What stands between a person and an app. */
 export type PersonFacts = {
   id: PersonId;
   role: PersonRole;
@@ -40,11 +36,7 @@ const allowedGroups = (client: Value): Sql => sql`(
   FROM ${allowed} JOIN ${g} ON ${g.id} = ${allowed.groupId}
   WHERE ${allowed.clientId} = ${client} AND ${allowed.schoolId} = ${at.schoolId})`;
 
-/**
- * The `PersonFacts` of a person and an app as one value; null for a person who does not exist.
- *
- * Shape: `letsIn` is the rule by which `signOnFactsOf` finds its schools, asked of every school of the person.
- */
+/** The `PersonFacts` as one value; `letsIn` follows the rule of `signOnFactsOf`. */
 export const personFactsOf = (client: Value, personId: Value): Sql => sql`(
   SELECT json_build_object('id', ${p.id}, 'role', ${p.role}, 'purgeAt', ${p.purgeAt}, 'blockedAt', ${p.blockedAt},
     'schools', (

@@ -5,11 +5,7 @@ import { findRows, sql, statement, table, type Columns, type Sql, type Value } f
 import type { ClientId } from "./token.ts";
 import { fromSchoolsLettingIn } from "./visibility.ts";
 
-/**
- * `schools` are those whose grant lets the person in, by name. `staffRoles` are those with which somebody who is at no
- * school works in an app that has scopes of the admin API; one of both is never empty. `isUser`: whether they signed in
- * to the app before.
- */
+/** `schools` let the person in; `staffRoles` let staff at no school into an admin app. At least one is not empty. */
 export type SignOnRight =
   | {
       kind: "allowed";
@@ -19,7 +15,6 @@ export type SignOnRight =
     }
   | { kind: "refused"; reason: "person_not_active" | "person_blocked" | "no_grant" };
 
-/** What `decideSignOnRight` decides by. */
 export type SignOnFacts = {
   isActive: boolean;
   isBlocked: boolean;
@@ -36,22 +31,16 @@ const adminApp = table("app", "admin_app");
 
 type Person = Columns<"id" | "homeSchoolId">;
 
-/**
- * The staff roles with which somebody who is at no school works in an app that has scopes of the admin API.
- *
- * Shape: a FROM with its WHERE; binds `role` (staff_role).
- */
+/** FROM and WHERE, binding `role`: the roles with which staff at no school work in an admin app. */
 const fromStaffRoles = (client: Value, person: Person, now: Value): Sql => sql`
   FROM ${role} WHERE ${person.homeSchoolId} IS NULL AND ${role.personId} = ${person.id}
     AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now})
     AND EXISTS (SELECT FROM ${adminApp}
       WHERE ${adminApp.clientId} = ${client} AND ${adminApp.scopes} && ARRAY['admin:read', 'admin:write'])`;
 
-/** An active person is at no school, and may sign in to the app to work as staff. */
 export const personWorksAsStaff = (client: Value, person: Person & Columns<"status">, now: Value): Sql =>
   sql`(${person.status} = 'ACTIVE' AND EXISTS (SELECT ${fromStaffRoles(client, person, now)}))`;
 
-/** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
 export const signOnFactsOf = (client: Value, personId: Value, now: Value): Sql => sql`(
   SELECT json_build_object('isActive', ${p.status} = 'ACTIVE', 'isBlocked', ${p.blockedAt} IS NOT NULL,
     'isUser', EXISTS (SELECT FROM ${earlier} WHERE ${earlier.clientId} = ${client} AND ${earlier.personId} = ${p.id}),
@@ -73,16 +62,15 @@ const selectSignOnFacts = statement<{ clients: string[]; people: string[]; now: 
 
 type Pair = { clientId: ClientId; personId: PersonId };
 
-/** Decides whether a person may sign in to an app; an unknown person is not active. */
+/** An unknown person is not active. */
 export async function findSignOnRight(db: Queryable, pair: Pair, now: Date): Promise<SignOnRight> {
   const [right] = await listSignOnRights(db, [pair], now);
   return right ?? { kind: "refused", reason: "person_not_active" };
 }
 
-/** Decides for many at once, in their order. */
 export async function listSignOnRights(db: Queryable, pairs: readonly Pair[], now: Date): Promise<SignOnRight[]> {
-  const given = { clients: pairs.map(({ clientId }) => clientId), people: pairs.map(({ personId }) => personId), now };
-  const rows = await findRows<{ facts: SignOnFacts }, typeof given>(db, selectSignOnFacts, given);
+  const values = { clients: pairs.map(({ clientId }) => clientId), people: pairs.map(({ personId }) => personId), now };
+  const rows = await findRows<{ facts: SignOnFacts }, typeof values>(db, selectSignOnFacts, values);
   return rows.map(({ facts }) => decideSignOnRight(facts));
 }
 

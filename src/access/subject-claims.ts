@@ -8,23 +8,22 @@ import { fromShownGroupsOf } from "./visibility.ts";
 type SubjectSchool = {
   id: SchoolId;
   name: string;
-  /** Null, as the others, where the app was not granted it. */
+  /** Null without the attribute, like the following ones. */
   officialId: string | null;
   location: { country: string; state: string } | null;
   address: { address: string; addressAddition: string | null; city: string; zipCode: string } | null;
   schoolingLevel: string | null;
 };
 
-/** What an ID token or userinfo can say of a person; which of it is said depends on the scopes. */
+/** Everything that tokens and userinfo can contain; scopes decide which of it they do. */
 export type SubjectClaims = {
   name: PersonName | null;
   role: PersonRole;
-  /** The school chosen at sign-on; null when none was given or the person has left it. */
+  /** The school chosen at sign-on; null if none was, or if the person has left it. */
   school: SubjectSchool | null;
   groups: { id: GroupId; name: string }[];
 };
 
-/** A person as an app may know them, whichever of their schools the sign-on is for. */
 export type Subject = Omit<SubjectClaims, "school"> & { schools: SubjectSchool[] };
 
 const p = readTable("person", "p");
@@ -41,7 +40,6 @@ const addressOf = (s: Columns<"address" | "addressAddition" | "city" | "zipCode"
   sql`json_build_object('address', ${s.address}, 'addressAddition', ${s.addressAddition}, 'city', ${s.city},
     'zipCode', ${s.zipCode})`;
 
-/** The `Subject` of a person and an app as one value, for statements that ask for more than it. */
 export const subjectOf = (client: Value, personId: Value): Sql => sql`(
   SELECT json_build_object('role', ${p.role},
     'name', ${granted(client, "PERSON_NAME", p, nameOf)},
@@ -65,7 +63,6 @@ const selectSubject = statement<Pair>(
   "access.findSubject",
 );
 
-/** Null for a person who does not exist. */
 export async function findSubject(db: Queryable, pair: Pair): Promise<Subject | null> {
   const [row] = await findRows<{ subject: Subject | null }, Pair>(db, selectSubject, pair);
   return row?.subject ?? null;
@@ -75,7 +72,6 @@ export function claimsAt({ schools, ...subject }: Subject, schoolId: SchoolId | 
   return { ...subject, school: schools.find(({ id }) => id === schoolId) ?? null };
 }
 
-/** Null for a person who does not exist. */
 export async function findSubjectClaims(
   db: Queryable,
   { schoolId, ...pair }: Pair & { schoolId: SchoolId | null },

@@ -2,10 +2,7 @@ import type { PersonId } from "../directory/index.ts";
 
 export type ClientId = string & { readonly __clientId: true };
 
-/**
- * Scope names as the record keeps them, without the platform: the wire form is `urn:<platform>:idm:v1:` + name for
- * those of the IDM API, `urn:<platform>:` + `admin:v1:read` or `admin:v1:write` for those of the admin API.
- */
+/** On the wire `urn:<platform>:idm:v1:` or `urn:<platform>:admin:v1:` precedes API scopes; see scope.ts. */
 export const scopeNames = [
   "openid",
   "offline_access",
@@ -29,22 +26,16 @@ export const scopeNames = [
 
 export type ScopeName = (typeof scopeNames)[number];
 
-/**
- * What a presented access token stands for.
- *
- * Shape: `personId` null in the app context (client credentials), the signed-in person in the user context;
- *        `hasSecondFactor` where this person had proved one when they signed in.
- */
+/** `personId` is null in the app context; `hasSecondFactor` is about the person's sign-in. */
 export type AccessToken = {
   clientId: ClientId;
   personId: PersonId | null;
   scopes: ReadonlySet<ScopeName>;
   hasSecondFactor: boolean;
-  /** The app was granted the names of people. */
   readsNames: boolean;
 };
 
-/** `unknown` covers revoked, malformed and never issued. */
+/** `unknown` includes revoked and malformed tokens. */
 export type TokenCheck = { kind: "valid"; token: AccessToken } | { kind: "expired" } | { kind: "unknown" };
 
 export type CheckAccessToken = (bearer: string) => Promise<TokenCheck>;

@@ -13,12 +13,9 @@ const versionsOf = (schools: Sql): Sql => sql`(
       FROM (${schools}) AS v_listed (id)) AS v_school)`;
 
 /**
- * A text that differs whenever what the app is shown differs: of its registration and grants, and of the people, groups
- * and memberships of the schools. Null for an app that does not exist.
- *
- * Shape: `schools` is a SELECT of school ids, those through which the list finds its people. A person's version is in
- *        every one of their schools, so what a record shows of other schools is covered. Triggers keep the versions:
- *        see migration 0007.
+ * A text that changes whenever what the app sees changes, null for an unknown app. `schools` selects the schools
+ * through which a list finds its people; a person's version is in all of their schools. Triggers keep versions
+ * (migration 0007).
  */
 export const viewVersion = (client: Value, schools: Sql | null): Sql => sql`(
   SELECT concat_ws('.',

@@ -9,7 +9,6 @@ import { write } from "./refusals.ts";
 
 type AtSchool = { personId: PersonId; schoolId: SchoolId };
 
-/** Their first school becomes the home. Errors: of the status and `person_at_school`. */
 export async function joinSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");

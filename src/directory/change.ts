@@ -2,7 +2,6 @@ import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 
-/** `membersOf` names groups whose members are all affected. */
 export type Touched = {
   people?: readonly PersonId[];
   groups?: readonly GroupId[];
@@ -12,8 +11,7 @@ export type Touched = {
 
 /**
  * The transaction of a change of what apps may see. Every use case names its subjects before it writes: this locks
- * their
- * schools and keeps what every app saw. A new subject is named with its id and its schools; naming one twice is
+ * their schools and keeps what every app saw. A new subject is named with its id and its schools; naming one twice is
  * harmless.
  *
  * Errors: `touch` and `touchSchool` throw PostgreSQL's lock timeout.

@@ -5,6 +5,5 @@ export function definedOf<Fields extends object>(
   return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The names of fields that differ, in the order of `after`. */
 export const listDifferent = <Row extends object>(before: Row, after: Row): (keyof Row & string)[] =>
   (Object.keys(after) as (keyof Row & string)[]).filter((name) => after[name] !== before[name]);

@@ -38,7 +38,6 @@ const searchOf = ({ search, limit, after }: Page): Search => ({ search: search?.
 const contains = (text: Sql, search: SqlPart): Sql =>
   sql`(${search}::text IS NULL OR position(lower(${search}) IN lower(${text})) > 0)`;
 
-/** Records in the order of `ids`. */
 function inOrder<Id extends string, Record extends { id: string }>(ids: readonly IdRow<Id>[], records: Record[]) {
   const byId = new Map(records.map((record) => [record.id, record]));
   return ids.flatMap(({ id }) => byId.get(id) ?? []);
@@ -61,7 +60,6 @@ const searchSchools = (order: NameOrder) =>
   );
 const schoolSearches = { name: searchSchools("name"), "-name": searchSchools("-name") };
 
-/** Leaves out schools of sandboxes. */
 export async function listSchools(
   db: Store,
   { among, order = "name", ...page }: Page & { among?: readonly SchoolId[] | undefined; order?: NameOrder | undefined },

@@ -14,11 +14,9 @@ import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.
 
 export type { GroupType };
 
-/** Every column except those that the directory sets itself. */
 type GroupRecord = Omit<Prisma.GroupModel, KeptByDirectory>;
 type KeptByDirectory = "id" | "schoolId" | "sortKey" | "status" | "deletedAt" | "createdAt" | "updatedAt";
 
-/** Imports manage only groups with a source system identifier. */
 export type NewGroup = Omit<GroupRecord, "sourceSystemIdentifier"> & {
   id?: GroupId | undefined;
   schoolId: SchoolId;
@@ -74,7 +72,6 @@ export async function deleteGroup(change: Change, { groupId }: { groupId: GroupI
   await changeStatus(change, { groupId, step: "delete", to: "DELETED" });
 }
 
-/** Errors: conflict group_wrong_status. */
 export async function restoreGroup(change: Change, { groupId }: { groupId: GroupId }): Promise<void> {
   await changeStatus(change, { groupId, step: "restore", to: "ACTIVE" });
 }
@@ -98,7 +95,6 @@ const lockRow = statement<{ groupId: GroupId }>(
   "directory.lockGroup",
 );
 
-/** Locks a group until the transaction ends. Errors: not_found group_not_found; conflict group_wrong_status. */
 export async function lockGroup(
   tx: Transaction,
   groupId: GroupId,

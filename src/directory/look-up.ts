@@ -33,7 +33,6 @@ export type FoundPerson = {
   role: PersonRole;
   status: PersonStatus;
   name: PersonName | null;
-  /** Null for staff at no school. */
   homeSchool: { id: SchoolId; name: string; officialId: string } | null;
 };
 

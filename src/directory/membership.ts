@@ -20,7 +20,6 @@ export async function addMembership(change: Change, { groupId, personId, role }:
   await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
-/** Errors: not_found membership_not_found; conflict person_wrong_status, group_wrong_status. */
 export async function removeMembership(change: Change, { groupId, personId }: InGroup): Promise<void> {
   const { schoolId } = await lockBoth(change, { groupId, personId });
   const { count } = await change.tx.prisma.membership.deleteMany({ where: { groupId, personId } });

@@ -1,6 +1,5 @@
 import { sql, type Part, type Sql } from "../platform/database/sql.ts";
 
-/** A minus means descending. */
 export type NameOrder = "name" | "-name";
 
 export type PersonOrder = NameOrder | "createdAt" | "-createdAt" | "lastSignIn" | "-lastSignIn";

@@ -40,7 +40,6 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
   await recordAudit(tx, { ...originOf(change), action: "person_restored", personId, schoolId });
 }
 
-/** Removes what other modules keep of a person. */
 export type ForgetPerson = (tx: Transaction, personId: PersonId) => Promise<void>;
 
 /** Leaves a tombstone, and audit lines without the id. Errors: conflict person_wrong_status. */
@@ -88,7 +87,6 @@ const selectPurgeable = statement<Due>(
   "directory.listPurgeable",
 );
 
-/** Longest due first. */
 export async function listPurgeable(db: Queryable, due: Omit<Due, "except"> & Partial<Due>): Promise<PersonId[]> {
   const rows = await findRows<{ id: PersonId }, Due>(db, selectPurgeable, { ...due, except: due.except ?? [] });
   return rows.map(({ id }) => id);

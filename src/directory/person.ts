@@ -15,7 +15,6 @@ import { checkPersonStep, type PersonStep } from "./transitions.ts";
 
 export type { PersonRole };
 
-/** Every column except those that the directory sets itself. */
 export type PersonRecord = Omit<Prisma.PersonModel, KeptByDirectory>;
 type KeptByDirectory = "id" | "homeSchoolId" | "sortKey" | "sourceIdIsShared" | "createdAt" | "updatedAt" | Status;
 type Status = "status" | "softDeletedAt" | "purgeAt" | "blockedAt";
@@ -31,7 +30,6 @@ type PersonFields = Omit<PersonRecord, keyof PersonName | "sourceSystemIdentifie
 /** The first of `schools` is the home school; staff may be at none. */
 export type NewPerson = PersonFields & { id?: PersonId | undefined; schools: readonly SchoolId[] };
 
-/** Properties that are missing or undefined stay. */
 export type PersonUpdate = { personId: PersonId } & {
   [Field in keyof PersonFields]?: PersonFields[Field] | undefined;
 };
@@ -54,7 +52,6 @@ export async function createPerson(change: Change, person: NewPerson): Promise<P
   return id;
 }
 
-/** `groups` belong to the school that all these people come to. */
 export type NewMember = Omit<NewPerson, "schools"> & { groups: readonly GroupId[] };
 
 /**
@@ -135,7 +132,6 @@ export type LockedPerson = { homeSchoolId: SchoolId | null; purgeAt: Date | null
   before: PersonRecord;
 };
 
-/** Locks a person until the transaction ends. Errors: not_found person_not_found; conflict person_wrong_status. */
 export async function lockPerson(tx: Transaction, personId: PersonId, step: PersonStep): Promise<LockedPerson> {
   await findRows(tx, lockRow, { personId });
   const person = await tx.prisma.person.findUnique({
@@ -167,7 +163,6 @@ const spreadName = (name: PersonName | null): Pick<PersonRecord, keyof PersonNam
   last: name?.last ?? null,
 });
 
-/** A name is complete or null. */
 export function nameOf({ firstFull, firstCall, last }: Pick<PersonRecord, keyof PersonName>): PersonName | null {
   return firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last };
 }

@@ -28,7 +28,6 @@ const refusals: Readonly<Record<string, Refusal>> = {
   group_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
 };
 
-/** Awaits a write, and turns a broken constraint into its error. */
 export async function write<T>(written: PromiseLike<T>): Promise<T> {
   try {
     return await written;

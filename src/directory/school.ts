@@ -11,7 +11,6 @@ import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
 import { checkIdentifier, checkShape, checkText } from "./text.ts";
 
-/** Every column except those that the directory sets itself. */
 export type SchoolRecord = Omit<Prisma.SchoolModel, KeptBySchool>;
 type KeptBySchool = "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt";
 
@@ -88,7 +87,6 @@ const lockRow = statement<{ schoolId: SchoolId }>(
   "directory.lockSchool",
 );
 
-/** Locks a school until the transaction ends. Errors: not_found school_not_found. */
 export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<SchoolRecord> {
   await findRows(tx, lockRow, { schoolId });
   const record = await tx.prisma.school.findUnique({

@@ -5,7 +5,6 @@ type Fault = { code: string; message: string };
 
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** Composed (NFC) and trimmed. */
 export const cleanText = (text: string): string => text.trim().normalize("NFC");
 
 /** Why a text cannot be kept; null if it can. Units: `most` in code points. */
@@ -41,7 +40,6 @@ function refuseFault(field: string, text: string, maxLength: number): void {
   if (fault !== null) throw new AppError("invalid", fault.code, `${field} ${fault.message}.`);
 }
 
-/** Errors: invalid text_malformed. */
 export function checkShape(field: string, text: string, { shape, like }: { shape: RegExp; like: string }): string {
   if (!shape.test(text)) throw new AppError("invalid", "text_malformed", `${field} must look like ${like}.`);
   return text;

@@ -6,7 +6,6 @@ export type { GroupStatus, PersonStatus };
 
 type Transition<To> = { to: To } | { refused: string };
 
-/** `change` alters a person and keeps the status. */
 export const personTransitions = {
   ACTIVE: {
     change: { to: "ACTIVE" },
@@ -22,7 +21,6 @@ export const personTransitions = {
   },
 } as const satisfies Record<PersonStatus, Record<string, Transition<PersonStatus | "GONE">>>;
 
-/** `change` renames the group or alters its members. */
 export const groupTransitions = {
   ACTIVE: {
     change: { to: "ACTIVE" },
@@ -39,13 +37,11 @@ export const groupTransitions = {
 export type PersonStep = keyof (typeof personTransitions)[PersonStatus];
 export type GroupStep = keyof (typeof groupTransitions)[GroupStatus];
 
-/** Errors: conflict person_wrong_status. */
 export function checkPersonStep(status: PersonStatus, step: PersonStep): void {
   const transition: Transition<string> = personTransitions[status][step];
   if ("refused" in transition) throw new AppError("conflict", "person_wrong_status", transition.refused);
 }
 
-/** Errors: conflict group_wrong_status. */
 export function checkGroupStep(status: GroupStatus, step: GroupStep): void {
   const transition: Transition<string> = groupTransitions[status][step];
   if ("refused" in transition) throw new AppError("conflict", "group_wrong_status", transition.refused);
@@ -53,7 +49,6 @@ export function checkGroupStep(status: GroupStatus, step: GroupStep): void {
 
 type Transitions<Step extends string> = Readonly<Record<string, Readonly<Record<Step, Transition<string>>>>>;
 
-/** The statuses that allow a step, with the status after it. */
 const listAllowed = <Step extends string>(transitions: Transitions<Step>, step: Step) =>
   Object.entries(transitions).flatMap(([status, steps]) =>
     "to" in steps[step] ? [{ status, to: steps[step].to }] : [],

@@ -3,7 +3,7 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { insert, literal, sql, type Sql } from "../platform/database/sql.ts";
 
-/** Who asked for a change, and when. `actorId` is a program's name, or `person:` or `app:` with the caller's id. */
+/** `actorId` is a program's name, or `person:` or `app:` with the caller's id. */
 export type Origin = {
   at: Date;
   actorId?: string | undefined;

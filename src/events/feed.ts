@@ -70,7 +70,6 @@ export async function listEvents(db: Queryable, { clientId, types, after, limit 
 
 export type EventOfSubject = { at: Date; clientId: string; action: string };
 
-/** Newest first. */
 export function listEventsOf(
   { prisma }: RecordStore,
   { subjectId, limit }: { subjectId: string; limit: number },

@@ -7,7 +7,6 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 const e = table("appEvent", "e");
 const feed = table("eventFeed", "feed");
 
-// Contiguous from the oldest event, so that one position says where the feed begins.
 const findBoundary = statement<{ before: Date; batch: number }>(
   ({ before, batch }) => sql`
   SELECT coalesce(min(position) FILTER (WHERE at >= ${before}) - 1, max(position)) AS boundary

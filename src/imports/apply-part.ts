@@ -15,22 +15,18 @@ import { a, i } from "./tables.ts";
 
 /** Units: holdShare from 0 to 1, restoreWindowDays in days of 24 hours. */
 export type ApplyRules = {
-  /** What share of a school's people or groups an import may remove without somebody agreeing. */
   holdShare: number;
   restoreWindowDays: number;
 };
 
-/**
- * A school to be brought there once more: someone's home was missing, people moved away, or a guest's home has moved.
- */
+/** A school to apply again: a person's home was missing, people moved away, or a guest's home has moved. */
 export type Unfinished = { id: SchoolId; movedAway: number };
 
 /**
- * Brings one school to what an import says, in one transaction that also emits the events of apps.
+ * Applies an import to one school in one transaction with its events. `movedAway` counts people whom other parts of the
+ * import have already moved; for the hold they count as still there.
  *
- * Shape:  `movedAway` is how many of its people other parts of the import have taken home to their schools; they count
- *         as there before. A school that stays as it is gets no audit line.
- * Errors: conflict when it would remove too much and nobody agreed to that, or when the lease is lost.
+ * Errors: conflict import_held, import_running.
  */
 export async function applyPart(
   db: PrismaDb,
@@ -44,7 +40,6 @@ export async function applyPart(
   });
 }
 
-/** What `applyPart` does once the school is its own, in a change that is under way. */
 export async function changePart(
   change: Change,
   part: SchoolPart & { movedAway: number },
@@ -86,10 +81,7 @@ const findOthers = statement<{ schoolId: SchoolId }>(
       SELECT FROM ${a} WHERE ${a.personId} = ${i.id} AND ${a.schoolId} = ${schoolId}))`,
 );
 
-/**
- * Apps know people of other schools already, who come here or are deleted by this school's files; answers whether there
- * are such people.
- */
+/** Touches people whom apps know through other schools. Returns whether there are any. */
 async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean> {
   const people = await findRows<{ id: PersonId }, { schoolId: SchoolId }>(change.tx, findOthers, { schoolId });
   if (people.length > 0) await change.touch({ people: people.map(({ id }) => id) });
@@ -115,7 +107,7 @@ const findUnfinished = statement<{ schoolId: SchoolId }>(
   UNION ALL SELECT ${schoolId}::uuid, 0 WHERE EXISTS (SELECT FROM ${i} WHERE ${i.joins} AND ${i.id} IS NULL)`,
 );
 
-/** A school that is brought there twice keeps the counts of the first time. */
+/** A school that is applied twice keeps its first counts. */
 async function recordApplied(
   { prisma }: RecordStore,
   { importId, schoolId, now }: OfImport & { now: Date },

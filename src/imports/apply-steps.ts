@@ -9,9 +9,8 @@ const ig = importGroup.as("i");
 const im = importMembership.as("i");
 const nothing = sql`NULL`;
 
-/** What the statements are given. `schools` are all that the import names. */
-type Given = { schoolId: SchoolId; schools: readonly SchoolId[]; now: Date; purgeAt: Date };
-type Write = Statement<Given>;
+type Values = { schoolId: SchoolId; schools: readonly SchoolId[]; now: Date; purgeAt: Date };
+type Write = Statement<Values>;
 
 const people: Record<"create" | "join" | "change" | "remove" | "leave" | "changeHome" | "leaveHome", Write> = {
   create: statement(({ schoolId, schools, now }) =>
@@ -83,7 +82,7 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
 };
 
 const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
-  // Ids that go from group to group are freed first; a group that lost its id to another one is not the import's then.
+  // Frees moving ids first. A group that loses its id to another one is no longer managed by imports.
   freeIds: statement(
     ({ schoolId }) => sql`
     ${update("group", "g", { sourceSystemIdentifier: nothing })} FROM ${ig}
@@ -142,11 +141,10 @@ const memberships: Record<"remove" | "change" | "create", Write> = {
   ),
 };
 
-/** The statements in their order, each with the number of rows that it is for. */
+/** The statements in order, each with the number of rows that it affects. */
 function listSteps({ people: of, groups: ofGroups, memberships: ofMemberships }: Counts): [number, Write][] {
   return [
     [of.created, people.create],
-    // Whoever is changed or restored may come from another school.
     [of.created + of.changed + of.restored + of.joined, people.join],
     [of.changed + of.restored, people.change],
     [of.removed, people.remove],
@@ -164,20 +162,18 @@ function listSteps({ people: of, groups: ofGroups, memberships: ofMemberships }:
 }
 
 const manyRows = 10_000;
-/** Lets PostgreSQL count the directory's rows, unless another session does so at that moment. */
 export const countRows = 'ANALYZE (SKIP_LOCKED) person, affiliation, "group", membership';
 
-/** Brings the directory to what the tables of the difference say; statements for no rows are left out. */
-export async function writeDifference(tx: Queryable, given: Given, counts: Counts): Promise<void> {
-  for (const [rows, write] of listSteps(counts)) if (rows > 0) await run(tx, write, given);
-  // PostgreSQL plans the next statements by its statistics, which know of uncommitted rows only from an ANALYZE here.
+export async function writeDifference(tx: Queryable, values: Values, counts: Counts): Promise<void> {
+  for (const [rows, write] of listSteps(counts)) if (rows > 0) await run(tx, write, values);
+  // Without ANALYZE in this transaction, PostgreSQL plans the next statements without the new rows.
   if (counts.people.created + counts.memberships.created > manyRows) await tx.query(countRows);
 }
 
 type OfImport = { importId: string; schoolId: SchoolId; schoolYear: string; now: Date };
 const s = table("stagedGroup", "s");
 
-/** Also where there was no group to go on from: one that the same file made must not go on the next time. */
+/** Recorded even without a previous group, so that a group made by this file is not carried over the next time. */
 export const recordCarryOvers = statement<OfImport>(
   ({ importId, schoolId, schoolYear, now }) => sql`
   ${insert(
@@ -189,7 +185,7 @@ export const recordCarryOvers = statement<OfImport>(
   ON CONFLICT DO NOTHING`,
 );
 
-/** Files of several schools gave these people, who were there, their ids. Apps do not see this: it is no change. */
+/** Marks people whose id comes from files of several schools. Apps do not see this, so it is no change. */
 export const shareSourceIds = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   ${update("person", "p", { sourceIdIsShared: sql`true` })} FROM ${i}

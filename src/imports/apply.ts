@@ -13,11 +13,10 @@ import { findRosterNames, type GiveUserNames } from "./roster-names.ts";
 import { getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 
 /**
- * Brings every school of an import that waits to what it says, each in one transaction.
+ * Applies an import to each of its schools, one transaction per school. After an interruption, applying it again
+ * continues.
  *
- * Shape:  what ends in the middle, by whatever, leaves each school as it was or as it should be; applying again goes
- *         on.
- * Errors: conflict when the import is broken, done, held, or another import of one of its schools is running.
+ * Errors: conflict import_*: broken, applied, held, or another import of one of its schools is running.
  */
 export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
   const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
@@ -28,7 +27,7 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
     checkState(record.state);
     const waiting = record.schools.filter((school) => school.state !== "APPLIED").map((school) => school.id);
     const unfinished = await applyEach(db, { record, lease, schools: waiting }, rules, origin);
-    // The first pass has brought everybody's home to the directory, so the second finishes these schools.
+    // All homes exist after the first pass, so a second pass can finish these schools.
     const again = [...unfinished.keys()].filter((school) => waiting.includes(school));
     await applyEach(db, { record, lease, schools: again }, rules, origin);
     await nameEach(db, { record, lease }, rules, origin);
@@ -38,22 +37,17 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
     });
     await removeStaged(db, id);
   } finally {
-    // Where the database is away the lease runs out by itself, and the error that ended the import is thrown.
+    // Ignored if the database is unavailable: the lease expires, and the original error is thrown.
     await endLease(db.pool, lease).catch(() => undefined);
   }
   return getImport(db, id);
 }
 
-/** Errors: not_found; conflict unless the import waits to be applied and is not held. */
 export async function checkApplicable(db: RecordStore, id: ImportId): Promise<void> {
   checkState((await getImport(db, id)).state);
 }
 
-/**
- * Agrees to the removals that the preview of a held import shows; removing more than that holds it again.
- *
- * Errors: not_found; conflict when the import is not held.
- */
+/** Confirms the removals in the preview of a held import. More removals hold it again. Errors: not_found; conflict. */
 export async function confirmImport(db: PrismaDb, id: ImportId, origin: Origin): Promise<void> {
   if ((await getImport(db, id)).state !== "HELD") throw notHeld();
   await withPrismaTransaction(db, async (tx) => {
@@ -72,19 +66,18 @@ export async function confirmImport(db: PrismaDb, id: ImportId, origin: Origin):
   });
 }
 
-/** What earlier versions counted may lack `leftHome`. */
 type HeldCounts = { people: { removed: number; leftHome?: number }; groups: { removed: number } };
 
 const notHeld = () =>
   new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
 
 type Rules = ApplyRules & { onProgress?: OnProgress | undefined; giveUserNames: GiveUserNames };
-type Applying = { record: ImportRecord; lease: Lease; schools: readonly SchoolId[] };
+type Application = { record: ImportRecord; lease: Lease; schools: readonly SchoolId[] };
 
-/** Answers the schools that are to be brought there once more, with the people who moved away from each. */
+/** Returns the schools to apply again, with the number of people who moved away from each. */
 async function applyEach(
   db: PrismaDb,
-  { record, lease, schools }: Applying,
+  { record, lease, schools }: Application,
   rules: Rules,
   origin: Origin,
 ): Promise<Map<SchoolId, number>> {
@@ -94,7 +87,7 @@ async function applyEach(
     const movedAway = unfinished.get(schoolId) ?? 0;
     const part = { ...makePart(record, schoolId, origin.at), appliedBy: origin.actorId, movedAway, lease };
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
-      // The school has changed since the preview; what has to be confirmed is what would be removed as it is.
+      // The school has changed since the preview, so the preview is made again for confirmation.
       if (error instanceof AppError && error.code === "import_held")
         await compareImport(db, { id: record.id, schools: [schoolId], holdShare: rules.holdShare, now: origin.at });
       throw error;
@@ -106,10 +99,10 @@ async function applyEach(
   return unfinished;
 }
 
-/** After the changes of all schools, so that nobody waits for the whole of a school because of a name. */
+/** Runs after all schools are applied, so that no school stays locked for user names. */
 async function nameEach(
   db: PrismaDb,
-  { record: { id: importId, schools }, lease }: Omit<Applying, "schools">,
+  { record: { id: importId, schools }, lease }: Omit<Application, "schools">,
   { giveUserNames }: Rules,
   origin: Origin,
 ): Promise<void> {
@@ -120,10 +113,9 @@ async function nameEach(
   }
 }
 
-// By itself PostgreSQL notices only every minute how tables grow, and until then reads them whole for every school.
+// Autovacuum notices table growth only every minute; until then plans scan whole tables for every school.
 const isPowerOfTwo = (number: number): boolean => (number & (number - 1)) === 0;
 
-/** Errors: conflict unless the import waits to be applied, held or not. */
 export function checkWaiting({ state }: { state: string }): void {
   if (state !== "HELD") checkState(state);
 }

@@ -6,11 +6,10 @@ import { leaveQueue } from "./queue.ts";
 import type { ImportId } from "./record.ts";
 
 /**
- * Ends an import that is not wanted; its numbers stay. One that was cancelled stays so.
+ * Cancels an import; its counts remain. The reading process stops within a second. The caller and the sweep remove
+ * staged rows.
  *
- * Shape:  the process that reads it notices within a second. What was staged is left to the caller and the sweep, who
- *         remove it in batches.
- * Errors: conflict for one that was applied or has expired, or is being applied.
+ * Errors: conflict if it is applied, expired or being applied.
  */
 export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin): Promise<void> {
   if (!(await tryHoldForSweep(tx, id))) throw importRunning();

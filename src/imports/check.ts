@@ -16,11 +16,11 @@ import {
 } from "../platform/database/sql.ts";
 import { isNamedAt } from "./difference-groups.ts";
 import { firstOf, selectAmbiguous } from "./difference-people.ts";
-import type { ImportMode, Places, Read } from "./formats/format.ts";
+import type { ImportMode, KeyColumns, ReadResult } from "./formats/format.ts";
 import { maxFaults } from "./staging.ts";
 import { a, g as group, p as known } from "./tables.ts";
 
-type Given = {
+type CheckValues = {
   importId: string;
   file: string;
   field: string | undefined;
@@ -28,41 +28,41 @@ type Given = {
   most: number;
   schools: readonly SchoolId[];
 };
-type Parameters = { readonly [Name in keyof Given]: Parameter };
+type Parameters = { readonly [Name in keyof CheckValues]: Parameter };
 
-/** Finds faults of one kind. Shape: `findFaults` keeps the first `most` of them and answers how many there are. */
+/** `findFaults` stores the first `most` faults and returns their total number. */
 type Check = {
   code: string;
-  locate(places: Places): { file: string; field: string | undefined };
-  findFaults: Statement<Given>;
+  locate(keyColumns: KeyColumns): { file: string; field: string | undefined };
+  findFaults: Statement<CheckValues>;
 };
 
 const e = table("importError", "e");
 
-/** Shape: `from` is a SELECT with row, line and at, the column; `message` may name its columns as `found`. */
+/** `from` selects row, line and at (the column); `message` may refer to its columns as `found`. */
 function makeCheck(
   code: string,
-  { locate, message, from }: Pick<Check, "locate"> & { message: Sql; from(given: Parameters): Sql },
+  { locate, message, from }: Pick<Check, "locate"> & { message: Sql; from(values: Parameters): Sql },
 ): Check {
-  const findFaults = statement<Given>(
-    (given) => sql`
+  const findFaults = statement<CheckValues>(
+    (values) => sql`
     WITH found AS MATERIALIZED (
       SELECT found.*, row_number() OVER (ORDER BY found.row) AS n, ${message} AS message
-      FROM (${from(given)}) AS found),
+      FROM (${from(values)}) AS found),
     kept AS (
       ${insert(
         "importError",
         {
-          importId: given.importId,
-          row: sql`n + (SELECT coalesce(max(${e.row}), 0) FROM ${e} WHERE ${e.importId} = ${given.importId})`,
-          file: given.file,
+          importId: values.importId,
+          row: sql`n + (SELECT coalesce(max(${e.row}), 0) FROM ${e} WHERE ${e.importId} = ${values.importId})`,
+          file: values.file,
           line: sql`line`,
           column: sql`at`,
-          field: given.field,
-          code: given.code,
+          field: values.field,
+          code: values.code,
           message: sql`message`,
         },
-        sql`FROM found WHERE n <= ${given.most}`,
+        sql`FROM found WHERE n <= ${values.most}`,
       )})
     SELECT count(*)::int AS count FROM found`,
   );
@@ -70,16 +70,13 @@ function makeCheck(
 }
 
 /**
- * Looks for faults that only all rows together can show; they are written as those of reading, until `maxFaults` are
- * kept.
- *
- * Shape: answers how many there are, those of reading included. With more than are kept not all rows are staged, so no
- *        more are looked for.
+ * Finds faults that only show in all rows together. Returns the total with `readFaults`; above `maxFaults` rows are
+ * missing, so nothing more is checked.
  */
 export async function checkStaged(
   tx: Queryable,
   importId: string,
-  { mode, places, schools }: Read,
+  { mode, keyColumns, schools }: ReadResult,
   readFaults: number,
 ): Promise<number> {
   let faults = readFaults;
@@ -89,10 +86,10 @@ export async function checkStaged(
     ...(schools.size > 1 ? [...checks[mode], ambiguous] : checks[mode]),
   ]) {
     const most = Math.max(0, maxFaults - faults);
-    const given = { importId, ...locate(places), code, most, schools: [...schools] };
-    const [found] = await findRows<{ count: number }, Given>(tx, findFaults, given);
+    const values = { importId, ...locate(keyColumns), code, most, schools: [...schools] };
+    const [found] = await findRows<{ count: number }, CheckValues>(tx, findFaults, values);
     faults += found!.count;
-    if (code === "role_missing") for (const spread of spreadRoles) await run(tx, spread, given);
+    if (code === "role_missing") for (const spread of spreadRoles) await run(tx, spread, values);
   }
   return faults;
 }
@@ -109,13 +106,12 @@ const m = table("stagedMembership", "m");
 const isUser = ({ importId }: Parameters) =>
   sql`EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId})`;
 
-/** Roles in a file of their own belong to users of the same archive, and every user has one. */
 const roleChecks: readonly Check[] = [
   makeCheck("unknown_person", {
     locate: ({ role }) => ({ file: role.file, field: role.person }),
     message: sql`'The user is not in users.csv.'`,
-    from: (given) => sql`SELECT ${join([r.row, r.line, r.column])} AS at FROM ${r}
-      WHERE ${r.importId} = ${given.importId} AND NOT ${isUser(given)}`,
+    from: (values) => sql`SELECT ${join([r.row, r.line, r.column])} AS at FROM ${r}
+      WHERE ${r.importId} = ${values.importId} AND NOT ${isUser(values)}`,
   }),
   makeCheck("role_missing", {
     locate: ({ person }) => ({ file: person.file, field: person.person }),
@@ -131,7 +127,7 @@ const roleChecks: readonly Check[] = [
 
 type OfImport = { importId: string; schools: readonly SchoolId[] };
 
-/** Writes the roles of their own file to the people: the primary one, else the first, is that of the home school. */
+/** Copies roles to people: the primary role, else the first, belongs to the home school. */
 const spreadRoles: readonly Statement<OfImport>[] = [
   statement(
     ({ importId }) => sql`
@@ -167,7 +163,7 @@ const spreadRoles: readonly Statement<OfImport>[] = [
         ORDER BY ${r.personSourceId}, ${r.schoolId}, ${r.row}`,
     ),
   ),
-  // People to be deleted come without a role; there must be exactly one such person.
+  // People to delete have no role; their id must identify one person.
   statement(
     ({ importId, schools }) => sql`
     ${update("stagedPerson", "p", { schoolId: sql`c.home_school_id`, homeSchoolId: sql`c.home_school_id` })}
@@ -182,7 +178,7 @@ const spreadRoles: readonly Statement<OfImport>[] = [
 
 const s = { person: table("stagedPerson", "s"), group: table("stagedGroup", "s") };
 
-/** SQL: rows whose `key` stands in an earlier row, with the line of the first as `first`. */
+/** SQL: rows whose `key` occurs in an earlier row; `first` is the line of the first one. */
 const selectRepeated = (
   staged: typeof s.person | typeof s.group,
   { importId }: Parameters,
@@ -206,37 +202,37 @@ const isPersonOfSchool = sql`EXISTS (SELECT FROM ${known} JOIN ${a} ON ${a.perso
 const isGroupOfSchool = sql`EXISTS (SELECT FROM ${group}
   WHERE ${group.schoolId} = ${m.schoolId} AND ${group.sourceSystemIdentifier} = ${m.groupSourceId})`;
 
-const ofGroup = ({ group: { file, group: field } }: Places) => ({ file, field });
-const toPerson = ({ membership: { file, person: field } }: Places) => ({ file, field });
-const toGroup = ({ membership, group: { group: ownId } }: Places) => ({
+const ofGroup = ({ group: { file, group: field } }: KeyColumns) => ({ file, field });
+const toPerson = ({ membership: { file, person: field } }: KeyColumns) => ({ file, field });
+const toGroup = ({ membership, group: { group: ownId } }: KeyColumns) => ({
   file: membership.file,
   field: membership.group ?? ownId,
 });
 
-const idTwice = sql`'The id stands in line ' || found.first || ' already.'`;
+const duplicateId = sql`'Duplicate id: already used in line ' || found.first || '.'`;
 
 const idChecks: readonly Check[] = [
   makeCheck("id_twice", {
     locate: ({ person }) => ({ file: person.file, field: person.person }),
-    message: idTwice,
-    from: (given) => {
+    message: duplicateId,
+    from: (values) => {
       const { sourceId, schoolId, homeSchoolId } = s.person;
       const where = sql`${sourceId} <> '' AND ${schoolId} IS NOT DISTINCT FROM ${homeSchoolId}`;
-      return selectRepeated(s.person, given, { key: sourceId, where });
+      return selectRepeated(s.person, values, { key: sourceId, where });
     },
   }),
   makeCheck("id_twice", {
     locate: ofGroup,
-    message: idTwice,
-    from: (given) => selectRepeated(s.group, given, { key: s.group.sourceId, where: sql`${s.group.sourceId} <> ''` }),
+    message: duplicateId,
+    from: (values) => selectRepeated(s.group, values, { key: s.group.sourceId, where: sql`${s.group.sourceId} <> ''` }),
   }),
   makeCheck("carried_over_twice", {
     locate: ofGroup,
     message: sql`'The group in line ' || found.first || ' goes on from the same group.'`,
-    from: (given) => {
+    from: (values) => {
       const { schoolId, previousSourceId } = s.group;
       const where = sql`${previousSourceId} IS NOT NULL`;
-      return selectRepeated(s.group, given, { key: join([schoolId, previousSourceId]), where });
+      return selectRepeated(s.group, values, { key: join([schoolId, previousSourceId]), where });
     },
   }),
 ];
@@ -245,69 +241,69 @@ const isTaking = sql`EXISTS (SELECT FROM ${signIn}
   WHERE ${signIn.schoolId} = ${s.person.homeSchoolId} AND ${signIn.userNameRule} = 'ROSTER')`;
 const isTaken = ({ importId }: Parameters, where: Sql) => sql`${s.person.importId} = ${importId} AND ${where}
   AND ${s.person.schoolId} = ${s.person.homeSchoolId} AND NOT ${s.person.isDeleted} AND ${isTaking}`;
-const toUsername = ({ person: { file } }: Places) => ({ file, field: "username" });
+const toUsername = ({ person: { file } }: KeyColumns) => ({ file, field: "username" });
 
-/** User names are looked at where the school takes them from its roster, for people who have none. */
+/** Only for schools that take user names from the roster, and people who have none. */
 const usernameChecks: readonly Check[] = [
   makeCheck("username_refused", {
     locate: toUsername,
     message: sql`'A user name has up to 64 characters that can be seen, and no white space.'`,
-    from: (given) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
-      WHERE ${isTaken(given, sql`${s.person.username} = ''`)}`,
+    from: (values) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
+      WHERE ${isTaken(values, sql`${s.person.username} = ''`)}`,
   }),
   makeCheck("username_twice", {
     locate: toUsername,
-    message: sql`'The user name stands in line ' || found.first || ' already.'`,
-    from: (given) => {
+    message: sql`'Duplicate user name: already used in line ' || found.first || '.'`,
+    from: (values) => {
       const { username, schoolId, homeSchoolId, isDeleted } = s.person;
       const where = sql`${username} <> '' AND ${schoolId} = ${homeSchoolId} AND NOT ${isDeleted} AND ${isTaking}`;
-      const repeated = selectRepeated(s.person, given, { key: username, where });
+      const repeated = selectRepeated(s.person, values, { key: username, where });
       return sql`SELECT r.row, r.line, NULL::int AS at, r.first FROM (${repeated}) AS r`;
     },
   }),
   makeCheck("username_taken", {
     locate: toUsername,
     message: sql`'The user name is or was that of another person.'`,
-    from: (given) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
+    from: (values) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
       LEFT JOIN ${known} ON ${known.sourceSystemIdentifier} = ${s.person.sourceId}
         AND (${known.homeSchoolId} = ${s.person.homeSchoolId}
-          OR ${known.sourceIdIsShared} AND ${known.homeSchoolId} = ANY (${given.schools}::uuid[]))
-      WHERE ${isTaken(given, sql`${s.person.username} <> ''`)}
+          OR ${known.sourceIdIsShared} AND ${known.homeSchoolId} = ANY (${values.schools}::uuid[]))
+      WHERE ${isTaken(values, sql`${s.person.username} <> ''`)}
         AND NOT EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${known.id})
         AND EXISTS (SELECT FROM ${userName} WHERE ${userName.hash} = user_name_hash(${s.person.username})
           AND ${userName.personId} IS DISTINCT FROM ${known.id})`,
   }),
 ];
 
-/** A delta may also name people and groups that only the directory has. */
+/** A delta may refer to people and groups that are only in the directory. */
 const membershipChecks = (isDelta: boolean): readonly Check[] => [
   makeCheck("unknown_person", {
     locate: toPerson,
     message: sql`'There is no such person in the files or at the school.'`,
-    from: (given) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
-      WHERE ${isKept(given)} AND ${m.personSourceId} <> '' AND NOT ${hasPerson(given)}
+    from: (values) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
+      WHERE ${isKept(values)} AND ${m.personSourceId} <> '' AND NOT ${hasPerson(values)}
       ${isDelta ? sql`AND NOT ${isPersonOfSchool}` : empty}`,
   }),
   makeCheck("person_not_at_school", {
     locate: toPerson,
     message: sql`'The person is not at the school of the group.'`,
-    from: (given) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
-      WHERE ${isKept(given)} AND ${m.schoolId} IS NOT NULL AND ${hasPerson(given, sql`NOT ${p.isDeleted}`)}
-        AND NOT ${hasPerson(given, sql`(${p.schoolId} = ${m.schoolId} OR ${p.schoolId} IS NULL)`)}`,
+    from: (values) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
+      WHERE ${isKept(values)} AND ${m.schoolId} IS NOT NULL AND ${hasPerson(values, sql`NOT ${p.isDeleted}`)}
+        AND NOT ${hasPerson(values, sql`(${p.schoolId} = ${m.schoolId} OR ${p.schoolId} IS NULL)`)}`,
   }),
   makeCheck("unknown_group", {
     locate: toGroup,
     message: sql`'There is no such group in the files or at the school.'`,
-    from: (given) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${m}
-      WHERE ${isKept(given)} AND ${m.groupSourceId} <> '' AND NOT ${hasGroup(given)}
+    from: (values) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${m}
+      WHERE ${isKept(values)} AND ${m.groupSourceId} <> '' AND NOT ${hasGroup(values)}
       ${isDelta ? sql`AND NOT ${isGroupOfSchool}` : empty}`,
   }),
   makeCheck("group_of_other_school", {
     locate: toGroup,
     message: sql`'The group is one of another school.'`,
-    from: (given) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${g}
-      JOIN ${m} ON ${isKept(given)} AND ${m.groupSourceId} = ${g.sourceId} AND ${m.schoolId} <> ${g.schoolId}
-      WHERE ${g.importId} = ${given.importId}`,
+    from: (values) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${g}
+      JOIN ${m} ON ${isKept(values)} AND ${m.groupSourceId} = ${g.sourceId} AND ${m.schoolId} <> ${g.schoolId}
+      WHERE ${g.importId} = ${values.importId}`,
   }),
 ];
 
@@ -316,10 +312,9 @@ const checks: Record<ImportMode, readonly Check[]> = {
   DELTA: [...idChecks, ...usernameChecks, ...membershipChecks(true)],
 };
 
-/** Of files of several schools. */
 const ambiguous = makeCheck("id_ambiguous", {
   locate: ({ person }) => ({ file: person.file, field: person.person }),
   message: sql`'The id fits two people: one at another school of the files, and one at this school who has it from '
     || 'a roster of this school alone. Give one of them another id, or none.'`,
-  from: (given) => selectAmbiguous(given),
+  from: (values) => selectAmbiguous(values),
 });

@@ -3,8 +3,8 @@ import { fields, findRows, join, sql, statement, table, type Part, type Sql } fr
 import { i, importGroup, importMembership } from "./tables.ts";
 
 /**
- * What an import does to a school, in numbers. `left` are guests, `leftHome` people whose home becomes another of their
- * schools; `before` are the active people whose home it is, and its active groups.
+ * The effect of an import on a school. `left` are guests, `leftHome` people whose home becomes another of their
+ * schools; `before` counts active people of this home and active groups.
  */
 export type Counts = {
   people: {
@@ -19,11 +19,11 @@ export type Counts = {
   groups: { created: number; changed: number; carriedOver: number; restored: number; removed: number };
   memberships: { created: number; changed: number; removed: number };
   before: { people: number; groups: number };
-  /** People who would be removed but stay, for what they are for the staff; what earlier versions counted lacks it. */
+  /** People who stay because of their staff roles; absent in counts by earlier releases. */
   kept?: number;
 };
 
-/** A few changes of each kind, for a preview. Never to be logged: they hold names. */
+/** Some changes of each kind, for a preview. They contain names, so they must not be logged. */
 export type Samples = {
   kind: "person" | "group";
   change: string;
@@ -34,7 +34,6 @@ export type Samples = {
 
 const countWhere = (where: Sql) => sql`count(*) FILTER (WHERE ${where})`;
 
-/** SQL: the numbers as a JSON object with the field names of `Numbers`. */
 const countObject = <Numbers extends object>(from: Sql, numbers: { readonly [Name in keyof Numbers]-?: Part }): Sql =>
   sql`(SELECT row_to_json(counted) FROM (SELECT ${fields<Numbers>(numbers)} FROM ${from}) AS counted)`;
 
@@ -73,7 +72,6 @@ const selectCounts = statement<{ schoolId: string }>(
   (SELECT count(*)::int FROM ${i} WHERE ${i.isKept}) AS kept`,
 );
 
-/** Counts what the tables of the difference hold. */
 export async function countDifference(tx: Queryable, schoolId: string): Promise<Counts> {
   const [counts] = await findRows<Counts, { schoolId: string }>(tx, selectCounts, { schoolId });
   return counts!;
@@ -93,10 +91,9 @@ const selectSamples = statement(
   WHERE n <= ${samplesEach} OR change = 'carried_over' AND n <= 1000 ORDER BY kind DESC, change, n`,
 );
 
-/** Takes a few changes of each kind from the tables of the difference. */
 export const takeSamples = (tx: Queryable): Promise<Samples> => findRows<Samples[number]>(tx, selectSamples, {});
 
-/** Whether an import takes so much away that somebody has to agree first. Units: share from 0 to 1 of what is there. */
+/** Whether removals exceed the share and what was confirmed. Units: share from 0 to 1. */
 export function isHeld(
   { people, groups, before }: Counts,
   share: number,
@@ -110,7 +107,6 @@ export function isHeld(
   );
 }
 
-/** Whether an import leaves a school as it is. */
 export const changesNothing = (counts: Counts): boolean =>
   [counts.people, counts.groups, counts.memberships].every((kind) =>
     Object.values(kind).every((number) => number === 0),

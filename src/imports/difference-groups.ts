@@ -21,7 +21,7 @@ const c = table("groupCarryOver", "c");
 
 type OfSchool = Pick<SchoolPart, "importId" | "schoolId">;
 
-// A group that goes on under a new id, unless it did so in an earlier import of the same school year.
+// A group may be carried over to a new id once per school year.
 const insertStaged = statement<OfSchool & Pick<SchoolPart, "schoolYear" | "now">>(
   ({ importId, schoolId, schoolYear, now }) => sql`
   WITH goes_on AS (
@@ -57,7 +57,7 @@ const insertStaged = statement<OfSchool & Pick<SchoolPart, "schoolYear" | "now">
 const ig = importGroup.as("i");
 const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name, sortKey: g.sortKey, type: g.type };
 
-// A group whose id another one takes over ends too, whole file or not.
+// A group whose id is taken over ends, in a delta too.
 const insertEnding = statement<Pick<SchoolPart, "schoolId"> & { isWhole: boolean }>(({ schoolId, isWhole }) =>
   importGroup.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
@@ -70,18 +70,13 @@ const insertEnding = statement<Pick<SchoolPart, "schoolId"> & { isWhole: boolean
   ),
 );
 
-/** Works out what becomes of the groups of one school. */
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
   await tx.query(analyzeGroups);
   await run(tx, insertEnding, { schoolId: part.schoolId, isWhole: part.mode === "BULK" });
 }
 
-/**
- * SQL: whether an id in a membership of a delta means this person, if the files do not name them: who is at the school
- * and has the id from its own files, or from files of several schools. A guest's id from their home is no id of this
- * school.
- */
+/** SQL: a membership of a delta may refer to this person: by the school's own id or a shared one, not a guest's id. */
 export const isNamedAt = (person: typeof p, schoolId: Part): Sql =>
   sql`(${person.homeSchoolId} = ${schoolId} OR ${person.sourceIdIsShared})`;
 
@@ -90,7 +85,7 @@ const named = (column: Sql, { importId, schoolId }: { importId: Part; schoolId: 
   sql`(SELECT DISTINCT ${column} AS source_id FROM ${sm}
     WHERE ${sm.importId} = ${importId} AND ${sm.schoolId} = ${schoolId})`;
 
-const insertNamedPeople = statement<OfSchool>((given) =>
+const insertNamedPeople = statement<OfSchool>((values) =>
   importPerson.insert(
     {
       id: firstOf(p.sourceSystemIdentifier, p.id),
@@ -98,30 +93,29 @@ const insertNamedPeople = statement<OfSchool>((given) =>
       role: p.role,
       sortKey: p.sortKey,
     },
-    sql`FROM ${named(sm.personSourceId, given)} AS n
-     JOIN ${p} ON ${p.sourceSystemIdentifier} = n.source_id AND ${isNamedAt(p, given.schoolId)}
-     JOIN ${a} ON ${a.personId} = ${p.id} AND ${a.schoolId} = ${given.schoolId}
+    sql`FROM ${named(sm.personSourceId, values)} AS n
+     JOIN ${p} ON ${p.sourceSystemIdentifier} = n.source_id AND ${isNamedAt(p, values.schoolId)}
+     JOIN ${a} ON ${a.personId} = ${p.id} AND ${a.schoolId} = ${values.schoolId}
      WHERE NOT EXISTS (SELECT FROM ${i} WHERE ${i.sourceId} = n.source_id)
-     ORDER BY ${p.sourceSystemIdentifier}, ${p.homeSchoolId} <> ${given.schoolId}, ${p.id}`,
+     ORDER BY ${p.sourceSystemIdentifier}, ${p.homeSchoolId} <> ${values.schoolId}, ${p.id}`,
   ),
 );
 
-const insertNamedGroups = statement<OfSchool>((given) =>
+const insertNamedGroups = statement<OfSchool>((values) =>
   importGroup.insert(
     ofDirectory,
-    sql`FROM ${named(sm.groupSourceId, given)} AS n
-     JOIN ${g} ON ${g.schoolId} = ${given.schoolId} AND ${g.sourceSystemIdentifier} = n.source_id
+    sql`FROM ${named(sm.groupSourceId, values)} AS n
+     JOIN ${g} ON ${g.schoolId} = ${values.schoolId} AND ${g.sourceSystemIdentifier} = n.source_id
      WHERE NOT EXISTS (SELECT FROM ${ig} WHERE ${ig.id} = ${g.id})`,
   ),
 );
 
-/** Adds people and groups that memberships of a delta name and that stay as they are. */
 export async function addNamed(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertNamedPeople, part);
   await run(tx, insertNamedGroups, part);
 }
 
-/** What the files say of a membership twice counts once, as the role that may do most: TEACHER, STUDENT, OTHER. */
+/** Several rows of one membership count once, with the highest of TEACHER, STUDENT, OTHER. */
 const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDeleted: boolean) => {
   const [group, person] = [importGroup.as("g"), importPerson.as("p")];
   return sql`
@@ -135,7 +129,7 @@ const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDe
 };
 const ofStaged = sql`${m.groupId} = w.group_id AND ${m.personId} = w.person_id`;
 
-const insertWanted = statement<OfSchool>((given) =>
+const insertWanted = statement<OfSchool>((values) =>
   importMembership.insert(
     {
       groupId: sql`w.group_id`,
@@ -143,7 +137,7 @@ const insertWanted = statement<OfSchool>((given) =>
       role: sql`w.role::person_role`,
       change: sql`CASE WHEN ${m.groupId} IS NULL THEN 'created' WHEN ${m.role}::text <> w.role THEN 'changed' END`,
     },
-    sql`FROM (${staged(given, false)}) AS w LEFT JOIN ${m} ON ${ofStaged}`,
+    sql`FROM (${staged(values, false)}) AS w LEFT JOIN ${m} ON ${ofStaged}`,
   ),
 );
 
@@ -151,15 +145,14 @@ const im = importMembership.as("i");
 const isKept = sql`EXISTS (SELECT FROM ${im} WHERE ${im.groupId} = ${m.groupId} AND ${im.personId} = ${m.personId})`;
 const removed = { groupId: m.groupId, personId: m.personId, role: m.role, change: sql`'removed'` };
 
-const insertDeleted = statement<OfSchool>((given) =>
+const insertDeleted = statement<OfSchool>((values) =>
   importMembership.insert(
     removed,
-    sql`FROM (${staged(given, true)}) AS w JOIN ${m} ON ${ofStaged} WHERE NOT ${isKept}`,
+    sql`FROM (${staged(values, true)}) AS w JOIN ${m} ON ${ofStaged} WHERE NOT ${isKept}`,
   ),
 );
 
-// People whom the files name, they name with all groups; groups that were made here are not among them, and groups that
-// end keep their members.
+// Files list all groups of the people in them. Groups made here are not in files, and ended groups keep their members.
 const insertLeft = (isOfImport: Sql) => {
   const person = importPerson.as("p");
   return statement<Pick<SchoolPart, "schoolId">>(({ schoolId }) =>
@@ -171,8 +164,7 @@ const insertLeft = (isOfImport: Sql) => {
     ),
   );
 };
-// IS TRUE keeps it from becoming a join: PostgreSQL takes what is not kept for one row, and would read all groups anew
-// for each membership.
+// IS TRUE prevents a join: PostgreSQL expects one row from the anti-join and would scan all groups per membership.
 const insertLeftOf = {
   BULK: insertLeft(sql`(${g.id} IN (SELECT ${ig.id} FROM ${ig} WHERE NOT ${ig.isGone})) IS TRUE`),
   DELTA: insertLeft(
@@ -180,7 +172,6 @@ const insertLeftOf = {
   ),
 };
 
-/** Works out what becomes of the memberships of one school. */
 export async function findMemberships(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertWanted, part);
   await tx.query(analyzeMemberships);

@@ -5,12 +5,10 @@ import { findRows, run, sql, statement, table, type Part, type Sql } from "../pl
 import type { SchoolPart } from "./difference.ts";
 import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
 
-/** SQL: a UUIDv7 as platform/crypto/ids.ts makes it, one for each row, at the time `now`. */
 export const newId = (now: Part): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
   52, 1), 53, 1), 'hex')::uuid`;
 
-/** SQL: the first column of a SELECT that answers one row for each value of `key`. */
 export const firstOf = (key: Sql, column: Sql): Sql => sql`DISTINCT ON (${key}) ${column}`;
 
 const s = table("stagedPerson", "s");
@@ -24,27 +22,24 @@ const isElsewhere = (schools: Part) => sql`cardinality(${schools}::uuid[]) > 1 A
   AND ${there.sourceSystemIdentifier} = ${s.sourceId}`;
 
 /**
- * SQL that selects the rows of people whose id fits two people of the directory, so that taking it for either could
- * turn one into the other: somebody at another of the files' schools whom files of several schools know by it, and
- * somebody else at the home school.
- *
- * Shape: `schools` are all schools that the import names; the rows are `s` in `where`.
+ * SQL: rows whose id fits two people: one at another of the files' schools with a shared id, and another at the home
+ * school. Taking it for either could turn one into the other. `s` are the rows in `where`.
  */
-export const selectAmbiguous = (given: { importId: Part; schools: Part }, where: Sql = sql`true`): Sql => sql`
+export const selectAmbiguous = (values: { importId: Part; schools: Part }, where: Sql = sql`true`): Sql => sql`
   SELECT ${s.row}, ${s.line}, ${s.column} AS at
-  FROM ${s} JOIN ${there} ON ${isElsewhere(given.schools)} LEFT JOIN ${here} ON ${isHere}
-  WHERE ${s.importId} = ${given.importId} AND ${s.schoolId} = ${s.homeSchoolId}
+  FROM ${s} JOIN ${there} ON ${isElsewhere(values.schools)} LEFT JOIN ${here} ON ${isHere}
+  WHERE ${s.importId} = ${values.importId} AND ${s.schoolId} = ${s.homeSchoolId}
     AND coalesce(${here.sourceIdIsShared}, false) = false AND ${where}
   GROUP BY ${s.row}, ${s.line}, ${s.column}, ${here.id}
   HAVING count(*) > CASE WHEN ${here.id} IS NULL THEN 1 ELSE 0 END`;
 
-type Given = Pick<SchoolPart, "importId" | "schoolId" | "schools" | "now">;
+type Values = Pick<SchoolPart, "importId" | "schoolId" | "schools" | "now">;
 
 const differs = (schoolId: Part) => sql`(${p.role}::text, ${p.firstFull}, ${p.firstCall}, ${p.last}, ${p.homeSchoolId})
   IS DISTINCT FROM (${s.role}, ${s.firstFull}, ${s.firstCall}, ${s.last}, ${schoolId})`;
 
-/** Who comes from another school of the same files stays the same person, if such files gave them their id. */
-const insertStaged = statement<Given>(({ importId, schoolId, schools, now }) => {
+/** A person who moves between schools of the same files stays the same person if their id is shared. */
+const insertStaged = statement<Values>(({ importId, schoolId, schools, now }) => {
   const found = sql`
     SELECT s.*, coalesce(${here.id}, ${there.id}) AS id
     FROM ${s} LEFT JOIN ${here} ON ${isHere} LEFT JOIN ${there} ON ${here.id} IS NULL AND ${isElsewhere(schools)}
@@ -72,7 +67,6 @@ const insertStaged = statement<Given>(({ importId, schoolId, schools, now }) => 
   return importPerson.insert(row, sql`FROM (${found}) AS s LEFT JOIN ${p} ON ${p.id} = s.id ORDER BY ${s.row}`);
 });
 
-/** Works out what becomes of the people of one school. Errors: conflict when an id has come to fit two people. */
 export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void> {
   if (part.schools.length > 1) await refuseAmbiguous(tx, part);
   await run(tx, insertStaged, part);
@@ -82,8 +76,8 @@ export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void>
   if (part.schools.length > 1) await run(tx, insertLeavers, part);
 }
 
-const findAmbiguous = statement<Omit<Given, "now">>(
-  (given) => sql`${selectAmbiguous(given, sql`${s.schoolId} = ${given.schoolId}`)} LIMIT 1`,
+const findAmbiguous = statement<Omit<Values, "now">>(
+  (values) => sql`${selectAmbiguous(values, sql`${s.schoolId} = ${values.schoolId}`)} LIMIT 1`,
 );
 
 async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
@@ -106,8 +100,8 @@ const ofDirectory = {
   sortKey: p.sortKey,
 };
 
-/** People that a whole file does not name are removed, unless another school's part of it takes them home. */
-const insertMissing = statement<Omit<Given, "now">>(({ importId, schoolId, schools }) =>
+/** A bulk file removes people who are missing in it, unless another school's part makes them its own. */
+const insertMissing = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${p}
@@ -124,10 +118,8 @@ const insertMissing = statement<Omit<Given, "now">>(({ importId, schoolId, schoo
 
 const gone = importPerson.as("gone");
 
-/**
- * Who is also at a school that the files do not name is not removed: that school becomes home, the longest of several.
- */
-const setNextHomes = statement<Pick<Given, "schools">>(
+/** A removed person who is also at a school outside the files stays; their longest such school becomes the home. */
+const setNextHomes = statement<Pick<Values, "schools">>(
   ({ schools }) => sql`
   UPDATE ${i} SET change = NULL, leaves = true, next_home = other.school_id
   FROM (
@@ -138,10 +130,8 @@ const setNextHomes = statement<Pick<Given, "schools">>(
   WHERE ${i.id} = other.person_id AND ${i.change} = 'removed'`,
 );
 
-/**
- * The files name all schools of whoever they name, of those that they know; so a guest who is not named here leaves.
- */
-const insertLeavers = statement<Omit<Given, "now">>(({ importId, schoolId, schools }) =>
+/** Files list all schools of the people in them, so a guest who is missing here leaves. */
+const insertLeavers = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     {
       id: p.id,

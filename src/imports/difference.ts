@@ -9,12 +9,10 @@ import { analyzeGroups, analyzeMemberships, analyzePeople, createTables } from "
 const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET LOCAL work_mem = '64MB';
   SET LOCAL idle_in_transaction_session_timeout = '10min'`;
 
-/** Gives a transaction the time and the memory that a whole district takes. */
 export const longWork = workFor("60min");
-// Somebody waits for the answer.
+// A request waits for the result.
 const shownWork = workFor("5min");
 
-/** One school's part of an import. `schools` are all that the import names. */
 export type SchoolPart = {
   importId: string;
   schoolId: SchoolId;
@@ -23,17 +21,16 @@ export type SchoolPart = {
   mode: ImportMode;
   schoolYear: string;
   now: Date;
-  /** Whether the difference is only shown: its statements have less time. */
+  /** Only for display, with a shorter timeout. */
   isShown?: boolean;
-  /** Who applies the import. Nobody is removed whom they, or who handed it in, may not remove. */
+  /** Nobody is removed whom this actor, or the uploader, may not remove. */
   appliedBy?: string | undefined;
 };
 
 /**
- * Works out what an import would do to one school, in the temporary tables of tables.ts. Preview and import read the
- * same tables, so that they cannot differ.
+ * Computes the effect of an import on one school in the temporary tables of tables.ts, for the preview and the import.
  *
- * Errors: conflict when an id has come to fit two people since the files were checked.
+ * Errors: conflict import_outdated.
  */
 export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {
   await findDifferenceOfPeople(tx, part);
@@ -44,7 +41,7 @@ export async function findDifference(tx: Transaction, part: SchoolPart): Promise
   await tx.query(analyzeMemberships);
 }
 
-/** As findDifference, for the people alone: the tables of groups and memberships stay empty. */
+/** For people only; the tables of groups and memberships stay empty. */
 export async function findDifferenceOfPeople(tx: Transaction, part: SchoolPart): Promise<void> {
   await tx.query(part.isShown === true ? shownWork : longWork);
   await tx.query(createTables);

@@ -2,9 +2,9 @@ import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts
 import { AppError } from "../platform/errors.ts";
 import { removeStaged, type ImportId } from "./record.ts";
 
-const nothingUnderWay = { progressPhase: null, progressPercent: null, progressAt: null };
+const noProgress = { progressPhase: null, progressPercent: null, progressAt: null };
 
-/** Ends an import that could not be read: what went wrong is its fault. Shape: one that was cancelled stays so. */
+/** Records why an import could not be read, as its fault. A cancelled import stays cancelled. */
 export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown): Promise<void> {
   const { code, message } =
     error instanceof AppError && error.kind !== "bug"
@@ -13,9 +13,9 @@ export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown):
   await withPrismaTransaction(db, async (tx) => {
     const { count } = await tx.prisma.import.updateMany({
       where: { id, state: { in: ["READING", "READY", "HELD"] } },
-      data: { ...nothingUnderWay, state: "BROKEN", errorCount: 1 },
+      data: { ...noProgress, state: "BROKEN", errorCount: 1 },
     });
-    if (count === 0) return void (await tx.prisma.import.updateMany({ where: { id }, data: nothingUnderWay }));
+    if (count === 0) return void (await tx.prisma.import.updateMany({ where: { id }, data: noProgress }));
     const { fileName: file } = await tx.prisma.import.findUniqueOrThrow({ where: { id }, select: { fileName: true } });
     await tx.prisma.importError.deleteMany({ where: { importId: id } });
     await tx.prisma.importError.create({ data: { importId: id, row: 1, file, line: 1, code, message } });

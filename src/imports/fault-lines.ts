@@ -5,7 +5,6 @@ import { readText } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import type { ImportId } from "./record.ts";
 
-/** A piece of a line. Units: characters, `from` counted from 0. */
 type Piece = { row: number; from: number; text: string };
 
 const pieceLength = 600;
@@ -14,15 +13,13 @@ const before = 200;
 const e = table("importError", "e");
 const setTexts = statement<{ importId: string; rows: readonly number[]; texts: readonly string[] }>(
   ({ importId, rows, texts }) => sql`
-  ${update("importError", "e", { lineText: sql`given.text` })}
-  FROM unnest(${rows}::int[], ${texts}::text[]) AS given (row, text)
-  WHERE ${e.importId} = ${importId} AND ${e.row} = given.row`,
+  ${update("importError", "e", { lineText: sql`line.text` })}
+  FROM unnest(${rows}::int[], ${texts}::text[]) AS line (row, text)
+  WHERE ${e.importId} = ${importId} AND ${e.row} = line.row`,
 );
 
 /**
- * Keeps the lines that faults stand in, so that they can be shown beside them.
- *
- * Shape: of a long line the part with the fault; of a record of several lines its first one.
+ * Stores the lines that have faults: of a long line the part around the fault, of a multi-line record the first line.
  */
 export async function keepFaultLines(
   db: PrismaDb,
@@ -48,11 +45,9 @@ export async function keepFaultLines(
     }
   });
   const pieces = [...wanted.values()].flatMap((lines) => [...lines.values()].flat()).filter(({ text }) => text !== "");
-  const given = {
-    rows: pieces.map(({ row }) => row),
-    texts: pieces.map(({ text }) => text.replaceAll("\0", "\ufffd")),
-  };
-  await withPrismaTransaction(db, (tx) => run(tx, setTexts, { importId, ...given }));
+  const rows = pieces.map(({ row }) => row);
+  const texts = pieces.map(({ text }) => text.replaceAll("\0", "\ufffd"));
+  await withPrismaTransaction(db, (tx) => run(tx, setTexts, { importId, rows, texts }));
 }
 
 async function withFiles(
@@ -63,11 +58,11 @@ async function withFiles(
   const file = await openSourceFile(path, fileName);
   if (file.kind !== "zip") return work(new Map([[file.name, file]]));
   const archive = await openArchive(path);
-  const files = new Map([...archive.files.values()].map((one) => [one.name, one]));
+  const files = new Map([...archive.files.values()].map((entry) => [entry.name, entry]));
   await work(files).finally(() => archive.close());
 }
 
-/** Shape: `lines` are the pieces by the number of their line, from 1; memory does not grow with a line. */
+/** `lines` has pieces by line number, from 1. Memory does not grow with a line. */
 export async function collectLines(texts: AsyncIterable<string>, lines: ReadonlyMap<number, Piece[]>): Promise<void> {
   let [line, at] = [1, 0];
   let wasCarriage = false;

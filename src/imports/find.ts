@@ -5,24 +5,22 @@ import { findApplying } from "./lease.ts";
 import { findWaiting } from "./queue.ts";
 import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";
 
-/** Whose imports: those that name schools of these only; of those that name none, what the actor handed in. */
+/** Imports of these schools only; of imports without schools, those of the actor. */
 export type ImportReach = { schoolIds: readonly SchoolId[]; actorId: string };
 
-/** Units: percent from 0 to 100 of the phase; place from 1, null except while it waits for its turn. */
+/** `place` is the position in the queue, from 1. */
 export type ImportStatus = ImportRecord & {
   progress: {
     phase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING";
     percent: number;
     place: number | null;
   } | null;
-  /** The schools that the file names, also where it has faults. */
   namedSchoolIds: SchoolId[];
 };
 
 export type ImportFilter = {
   schoolId?: SchoolId | undefined;
   state?: ImportState | undefined;
-  /** Everybody's if left out. */
   among?: ImportReach | undefined;
   after?: ImportId | undefined;
   limit: number;
@@ -30,14 +28,14 @@ export type ImportFilter = {
 
 const i = table("import", "i");
 
-/** SQL: the state as it is shown, which is that of reading until everything has been compared. */
+/** SQL: READING until everything has been compared. */
 const shownState = sql`CASE WHEN ${i.progressPhase} IS NULL OR ${i.state} = 'CANCELLED' THEN ${i.state} ELSE 'READING' END`;
 
-type Found = { id: ImportId; state: ImportState } & Pick<ImportStatus, "namedSchoolIds"> & {
+type StatusRow = { id: ImportId; state: ImportState } & Pick<ImportStatus, "namedSchoolIds"> & {
     phase: "READING" | "CHECKING" | "COMPARING" | null;
     percent: number | null;
   };
-type Asked = {
+type StatusQuery = {
   id: string | null;
   schoolId: string | null;
   state: string | null;
@@ -48,7 +46,7 @@ type Asked = {
   limit: number;
 };
 
-const select = statement<Asked>(
+const select = statement<StatusQuery>(
   ({ id, schoolId, state, isAll, schoolIds, actorId, after, limit }) => sql`
   SELECT ${i.id}, ${shownState} AS state, ${i.namedSchoolIds} AS "namedSchoolIds", ${i.progressPhase} AS phase,
     ${i.progressPercent} AS percent
@@ -61,12 +59,11 @@ const select = statement<Asked>(
   ORDER BY ${i.id} DESC LIMIT ${limit}`,
 );
 
-/** Lists imports with how far they are, the latest first. */
 export async function listImportsOf(
   db: Store,
   { schoolId, state, among, after, limit, id }: ImportFilter & { id?: ImportId },
 ): Promise<ImportStatus[]> {
-  const found = await findRows<Found, Asked>(db, select, {
+  const found = await findRows<StatusRow, StatusQuery>(db, select, {
     id: id ?? null,
     schoolId: schoolId ?? null,
     state: state ?? null,
@@ -76,18 +73,18 @@ export async function listImportsOf(
     schoolIds: among?.schoolIds ?? [],
     actorId: among?.actorId ?? "",
   });
-  const ids = found.map((one) => one.id);
+  const ids = found.map(({ id: found }) => found);
   const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
   const applying = await findApplying(db, ids);
   const waiting = await findWaiting(db, ids);
-  return found.flatMap((one) => {
-    const record = records.get(one.id);
+  return found.flatMap((row) => {
+    const record = records.get(row.id);
     if (record === undefined) return [];
-    return [present(record, one, { isApplying: applying.has(one.id), place: waiting.get(one.id) ?? null })];
+    return [present(record, row, { isApplying: applying.has(row.id), place: waiting.get(row.id) ?? null })];
   });
 }
 
-/** Finds an import with how far it is. Errors: not_found, also for what `among` leaves out. */
+/** Errors: not_found, also outside `among`. */
 export async function findImport(db: Store, id: ImportId, among: ImportReach | undefined): Promise<ImportStatus> {
   const [found] = await listImportsOf(db, { id, among, limit: 1 });
   if (found === undefined) throw importNotFound();
@@ -96,7 +93,7 @@ export async function findImport(db: Store, id: ImportId, among: ImportReach | u
 
 function present(
   record: ImportRecord,
-  { state, namedSchoolIds, phase, percent }: Found,
+  { state, namedSchoolIds, phase, percent }: StatusRow,
   { isApplying, place }: { isApplying: boolean; place: number | null },
 ): ImportStatus {
   const { schools } = record;
@@ -108,7 +105,6 @@ function present(
       : state === "READING" && phase !== null
         ? { phase, percent: percent ?? 0, place: null }
         : null;
-  // Before they are compared there is nothing to say of the schools.
   const compared = schools.filter(({ counts }) => "people" in counts);
   return { ...record, state, namedSchoolIds, progress, schools: state === "READING" ? [] : compared };
 }

@@ -10,10 +10,10 @@ import { chooseSchool } from "./listed.ts";
 import { compareAgain } from "./preview.ts";
 import { getImport } from "./record.ts";
 
-type Given = {
+type MoveRequest = {
   schoolId: SchoolId | undefined;
   schoolYear: string;
-  /** Source ids: of the group of now, and of the one of the roster. */
+  /** Source ids of the current group and of the roster's group. */
   moves: readonly { from: string; to: string }[];
   holdShare: number;
 };
@@ -33,19 +33,17 @@ const setMoves = statement<{ importId: string; schoolId: string; from: readonly 
 );
 
 /**
- * Lets groups of a school go on as others of the roster, and works out again what the import does.
+ * Replaces the groups to carry over at a school, and compares again.
  *
- * Shape:  the moves take the place of those of before.
- * Errors: invalid carried_over_twice, carry_over_unknown; conflict import_running, or unless the import waits; as
- *         withDifference.
+ * Errors: invalid carried_over_twice, carry_over_unknown; conflict import_running; those of `withDifference`.
  */
 export async function setGroupMoves(
   db: PrismaDb,
   status: ImportStatus,
-  { schoolId: given, schoolYear, moves, holdShare }: Given,
+  { schoolId: requested, schoolYear, moves, holdShare }: MoveRequest,
   origin: Origin,
 ): Promise<void> {
-  const schoolId = chooseSchool(status, given);
+  const schoolId = chooseSchool(status, requested);
   checkWaiting(status);
   const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)];
   if (new Set(from).size < from.length || new Set(to).size < to.length)

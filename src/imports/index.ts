@@ -1,16 +1,15 @@
 /*
  * imports: brings rosters of other programs into the directory.
  *
- * Nouns:      import (one roster handed in), staged row (a record of the file as it was read), fault (what is wrong,
- *             with its place), difference (what the import would do to a school), preview, hold, carry-over (a group
- *             that goes on under a new id).
- * Invariants: a roster with one fault changes nothing; preview and import work out the difference with the same
- *             statements; a school changes in one transaction or not at all; the same roster twice changes nothing, and
- *             where nothing changes there is no audit line; what a status allows comes from the directory's
- *             transitions; nobody is removed whom those who hand a roster in and apply it may not remove, and never the
- *             last operator; people and groups without a source id were made here and are never touched; ids of people
- *             and groups that go on stay the same; memory does not grow with the file.
- * Never knows: HTTP, sign-on, who may hand in a roster.
+ * Nouns:      import (one uploaded roster), staged row (a record as it was read), fault (an error with its position),
+ *             difference (the effect on a school), preview, hold, carry-over (a group that gets a new id).
+ * Invariants: a roster with a fault changes nothing; preview and import compute the difference with the same
+ *             statements;
+ *             a school changes in one transaction; applying the same roster again changes nothing and writes no audit
+ *             line; status changes follow the directory's transitions; nobody is removed whom the uploader and the
+ *             applier may not remove, nor the last operator; people and groups without a source id are never touched;
+ *             carried-over people and groups keep their ids; memory does not grow with the file.
+ * Never knows: HTTP, sign-on, who may upload a roster.
  */
 export type { ApplyRules } from "./apply-part.ts";
 export { applyImport, confirmImport } from "./apply.ts";
@@ -30,6 +29,7 @@ export type { ImportReach, ImportStatus } from "./find.ts";
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep } from "./of-person.ts";
 export type { PersonImport } from "./of-person.ts";
+export { plainTemplate } from "./formats/plain.ts";
 export { previewImport, sampleImport } from "./preview.ts";
 export type { NewImport } from "./preview.ts";
 export type { OnProgress, Progress } from "./progress.ts";
@@ -41,4 +41,3 @@ export type { ImportRequests } from "./requests.ts";
 export type { GiveUserNames } from "./roster-names.ts";
 export { maxFaults } from "./staging.ts";
 export { makeImportSweep } from "./sweep.ts";
-export { plainTemplate } from "./template.ts";

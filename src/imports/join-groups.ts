@@ -15,17 +15,17 @@ import { getImport, makePart } from "./record.ts";
 type Join = { schoolId: SchoolId | undefined; groupId: GroupId; sourceSystemIdentifier: string; holdShare: number };
 
 /**
- * Makes a group that exists the one that a group of the roster stands for, and works out again what the import does.
+ * Gives an existing group the source id of a roster group that looks like it, and compares again.
  *
- * Errors: conflict not_look_alike for any other pair, import_running, or unless the import waits; as withDifference.
+ * Errors: conflict not_look_alike, import_running; those of `withDifference`.
  */
 export async function joinGroups(
   db: PrismaDb,
   status: ImportStatus,
-  { schoolId: given, groupId, sourceSystemIdentifier, holdShare }: Join,
+  { schoolId: requested, groupId, sourceSystemIdentifier, holdShare }: Join,
   origin: Origin & { requestId: string },
 ): Promise<void> {
-  const schoolId = chooseSchool(status, given);
+  const schoolId = chooseSchool(status, requested);
   checkWaiting(status);
   await changeDirectory(db, origin, async (change) => {
     const { tx } = change;

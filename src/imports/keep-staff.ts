@@ -16,10 +16,7 @@ const keep = statement<{ ids: readonly PersonId[] }>(
   UPDATE ${i} SET change = NULL, is_kept = true WHERE ${i.change} = 'removed' AND ${i.id} = ANY (${ids}::uuid[])`,
 );
 
-/**
- * Keeps people whom the files would remove: those with a staff role that goes beyond those of an actor, and the last
- * operators. They stay as they are, with their groups.
- */
+/** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */
 export async function keepStaff(tx: Transaction, { importId, appliedBy, now }: SchoolPart): Promise<void> {
   const found = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
   const personIds = found.map(({ id }) => id);
@@ -36,7 +33,7 @@ export async function keepStaff(tx: Transaction, { importId, appliedBy, now }: S
   if (kept.size > 0) await run(tx, keep, { ids: [...kept] });
 }
 
-/** Shape: null for programs of this machine, such as the command line, which may do what an operator may. */
+/** Null for programs such as the command line, which have an operator's rights. */
 async function findRolesOfActor(
   tx: RecordStore,
   actorId: string | null,

@@ -6,9 +6,8 @@ import type { ImportId } from "./record.ts";
 export type Lease = { importId: ImportId; holder: string };
 
 /*
- * A row, not a lock of a session: nothing is held while a connection is waited for, and a proxy may give every
- * transaction another connection. While a school is being changed, its transaction keeps the row of its import locked,
- * however long that takes; the minute only covers the time between two schools.
+ * The lease is a row, not a session lock: it needs no connection, and works behind a connection pooler. While a school
+ * is applied, its transaction locks the import's row for as long as it takes; the minute covers the time in between.
  */
 const until = sql`clock_timestamp() + interval '1 minute'`;
 
@@ -30,11 +29,10 @@ const setLease = statement<Lease>(
 );
 
 /**
- * Takes the schools of an import for this application. A later application of the same import takes them over; the
- * earlier one then ends before its next school.
+ * Leases the schools of an import. A later application of the same import takes over; the earlier one stops before its
+ * next school.
  *
- * Errors: conflict when another import of one of the schools is being applied, or this very one is in the middle of a
- *         school.
+ * Errors: conflict import_running.
  */
 export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<void> {
   await withTransaction(db, async (tx) => {
@@ -43,7 +41,6 @@ export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<voi
   });
 }
 
-/** Errors: as takeLease. */
 export async function checkLease(db: Pick<Db, "pool">, importId: ImportId): Promise<void> {
   await withTransaction(db, (tx) => holdFreeImport(tx, importId));
 }
@@ -66,9 +63,7 @@ const endExpired = statement<OfImport>(
   WHERE ${i.id} IN (${leased(importId)} AND ${isFree(o)} FOR NO KEY UPDATE OF o SKIP LOCKED)`,
 );
 
-/**
- * A locked row is that of an import in the middle of a school, also when its lease is over. Ends leases that are over.
- */
+/** A locked row belongs to an import within a school, even if its lease has expired. Ends expired leases. */
 async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<boolean> {
   const all = await findRows(tx, findLeased, { importId });
   return (await run(tx, endExpired, { importId })) !== all.length;
@@ -81,30 +76,27 @@ const prolong = statement<Lease>(
 );
 
 /**
- * Holds the import until the transaction ends, and its schools for a minute longer.
- *
- * Errors: conflict when the lease is lost.
+ * Locks the import until the transaction ends, and extends its lease. Errors: conflict import_running if it is lost.
  */
 export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
   if ((await run(tx, prolong, lease)) === 0) throw importRunning();
 }
 
-const giveBack = statement<Lease>(
+const returnLease = statement<Lease>(
   ({ importId, holder }) => sql`
   ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
   WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder}`,
 );
 
-/** Gives the schools back, unless another application has taken the import over. */
 export async function endLease(db: Queryable, lease: Lease): Promise<void> {
-  await run(db, giveBack, lease);
+  await run(db, returnLease, lease);
 }
 
 const holdFree = statement<OfImport>(
   ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${isFree(i)} FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
-/** Keeps an import from being applied until the transaction ends; false where it is being applied. */
+/** Prevents applying an import until the transaction ends; false if it is being applied. */
 export async function tryHoldForSweep(tx: Queryable, importId: string): Promise<boolean> {
   return (await run(tx, holdFree, { importId })) === 1;
 }
@@ -117,7 +109,7 @@ const findAbandoned = statement<{ ids: readonly string[] }>(
   ({ ids }) => sql`SELECT ${i.id} FROM ${i} WHERE ${i.id} = ANY (${ids}::uuid[]) FOR SHARE SKIP LOCKED`,
 );
 
-/** Which of these imports are being applied: in the middle of a school the lease may be over, but the row is locked. */
+/** The imports that are being applied: leased, or within a school (locked) with an expired lease. */
 export async function findApplying(db: Queryable, ids: readonly ImportId[]): Promise<Set<ImportId>> {
   const held = await findRows<{ id: ImportId; isOver: boolean }, { ids: readonly string[] }>(db, findHeld, { ids });
   const over = held.filter(({ isOver }) => isOver).map(({ id }) => id);

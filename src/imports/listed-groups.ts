@@ -1,33 +1,27 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/db.ts";
 import { empty, findRows, literal, sql, statement, type Part } from "../platform/database/sql.ts";
-import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
+import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
 
 export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
 
-/** What becomes of the members of a group. */
 export type MemberCounts = Record<"new" | "movedIn" | "movedOut" | "left" | "changed" | "same", number>;
 
 export type GroupChange = {
-  /** Null for one that is new. */
   groupId: GroupId | null;
   name: string;
-  /** The name of now, where it is another one. */
   previousName: string | null;
   type: "KLASSE" | "KURS" | "SONSTIG";
   sourceSystemIdentifier: string | null;
   step: GroupStep;
   members: MemberCounts;
-  /** What the list is ordered by. */
   sortKey: string;
   key: string;
 };
 
 const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
 
-const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
-
-/** SQL: the groups of the difference, and those that only lose people who leave the school. */
+/** SQL: the groups of the difference, and groups that only lose people who leave the school. */
 const groups = (schoolId: Part) => sql`
   SELECT ${ig.id}, ${ig.sourceId}, ${ig.name}, ${ig.sortKey}, ${ig.type}, ${ig.change} FROM ${ig}
   UNION ALL
@@ -35,7 +29,7 @@ const groups = (schoolId: Part) => sql`
   WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})
     AND EXISTS (SELECT FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId} WHERE ${m.groupId} = ${g.id} AND ${leaves})`;
 
-/** SQL: what becomes of one member, by the names of `MemberCounts`; null for who is not there before or after. */
+/** SQL: the `MemberCounts` name of a member; null for members who count neither before nor after. */
 const fate = sql`CASE
   WHEN ${leaves} THEN CASE WHEN members.was AND ${p.status} = 'ACTIVE' THEN 'left' END
   WHEN members.change = 'removed' OR gr.change = 'removed' THEN CASE WHEN ${p.status} = 'ACTIVE' THEN 'movedOut' END
@@ -52,8 +46,8 @@ const countFates = names.reduce(
   empty,
 );
 
-type Paged = { schoolId: string; sortKey: string | null; key: string | null; limit: number };
-const selectChanges = statement<Paged>(
+type Page = { schoolId: string; sortKey: string | null; key: string | null; limit: number };
+const selectChanges = statement<Page>(
   ({ schoolId, sortKey, key, limit }) => sql`
   WITH gr AS MATERIALIZED (${groups(schoolId)}),
   members AS (
@@ -77,11 +71,10 @@ const selectChanges = statement<Paged>(
   ORDER BY gr.sort_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C" LIMIT ${limit}`,
 );
 
-type Given = { schoolId: SchoolId; after?: { sortKey: string; key: string } | undefined; limit: number };
+type PageRequest = { schoolId: SchoolId; after?: { sortKey: string; key: string } | undefined; limit: number };
 
-/** Lists what the difference does to groups, by name. Shape: `after` is the place of the last one before. */
-export const listGroupChanges = (tx: Queryable, { schoolId, after, limit }: Given): Promise<GroupChange[]> =>
-  findRows<GroupChange, Paged>(tx, selectChanges, {
+export const listGroupChanges = (tx: Queryable, { schoolId, after, limit }: PageRequest): Promise<GroupChange[]> =>
+  findRows<GroupChange, Page>(tx, selectChanges, {
     schoolId,
     limit,
     sortKey: after?.sortKey ?? null,

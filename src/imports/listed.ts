@@ -7,19 +7,18 @@ import { checkWaiting } from "./apply.ts";
 import { findDifference, findDifferenceOfPeople } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";
 import { getImport, makePart } from "./record.ts";
-import { g, i, m, p } from "./tables.ts";
+import { g, i, leaves, m, p } from "./tables.ts";
 
 type OfSchool = {
   schoolId?: SchoolId | undefined;
   now: Date;
-  /** What the work reads of the difference: all of it, or the people alone, which takes less time. */
+  /** The part of the difference that `work` reads; people alone take less time. */
   reads: "all" | "people";
 };
 
 /**
- * Works with what an import that waits would do to one of its schools, as the directory is now.
+ * Runs `work` with the current difference of a waiting import at a school, by default its only one.
  *
- * Shape:  without a school it is the only one of the import.
  * Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing.
  */
 export async function withDifference<T>(
@@ -38,7 +37,6 @@ export async function withDifference<T>(
   });
 }
 
-/** The school that is meant. Errors: as withDifference. */
 export function chooseSchool({ namedSchoolIds }: ImportStatus, schoolId: SchoolId | undefined): SchoolId {
   const [only, ...others] = namedSchoolIds;
   if (schoolId === undefined && only !== undefined && others.length === 0) return only;
@@ -55,18 +53,16 @@ export type Leaver = {
   role: PersonRole;
   sourceSystemIdentifier: string | null;
   classes: string[];
-  /** Whether they are at no school left. */
   losesAccess: boolean;
 };
 
-const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
-const isAsked = ({ isKept }: { isKept: Part }) => sql`CASE WHEN ${isKept} THEN ${i.isKept} ELSE ${leaves} END`;
+const isListed = ({ isKept }: { isKept: Part }) => sql`CASE WHEN ${isKept} THEN ${i.isKept} ELSE ${leaves} END`;
 const last = table("person", "last");
 const nameOf = sql`CASE WHEN ${p.firstFull} IS NOT NULL
   THEN json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END`;
 
-type Paged = { schoolId: string; isKept: boolean; after: string | null; limit: number };
-const selectLeavers = statement<Paged>(
+type Page = { schoolId: string; isKept: boolean; after: string | null; limit: number };
+const selectLeavers = statement<Page>(
   ({ schoolId, isKept, after, limit }) => sql`
   SELECT ${fields<Leaver>({
     id: p.id,
@@ -79,18 +75,12 @@ const selectLeavers = statement<Paged>(
     losesAccess: sql`coalesce(${i.change} = 'removed', false)`,
   })}
   FROM ${i} JOIN ${p} ON ${p.id} = ${i.id}
-  WHERE ${isAsked({ isKept })} AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
+  WHERE ${isListed({ isKept })} AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
     SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${after}))
   ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
 );
 
-/**
- * Lists who leaves a school, by name, or who would be removed but is kept.
- *
- * Shape: `after` is the last person of the part before.
- */
 export const listLeavers = (
   tx: Transaction,
-  given: { schoolId: SchoolId; isKept?: boolean | undefined; after?: string | undefined; limit: number },
-) =>
-  findRows<Leaver, Paged>(tx, selectLeavers, { ...given, isKept: given.isKept ?? false, after: given.after ?? null });
+  page: { schoolId: SchoolId; isKept?: boolean | undefined; after?: string | undefined; limit: number },
+) => findRows<Leaver, Page>(tx, selectLeavers, { ...page, isKept: page.isKept ?? false, after: page.after ?? null });

@@ -9,20 +9,15 @@ import type { ImportStatus } from "./find.ts";
 import { chooseSchool } from "./listed.ts";
 import { getImport, makePart } from "./record.ts";
 
-/**
- * Brings a school to what an import says, looks at what apps would be told, and takes all of it back.
- *
- * Shape:  `look` gets the transaction and the events; an import that is held is looked at like any other.
- * Errors: as withDifference.
- */
+/** Applies an import to a school, passes the transaction and the events to `look`, and rolls back. Held imports too. */
 export async function lookAhead<T>(
   db: InterruptibleDb,
   status: ImportStatus,
-  { schoolId: given, restoreWindowDays }: Omit<ApplyRules, "holdShare"> & { schoolId: SchoolId | undefined },
+  { schoolId: requested, restoreWindowDays }: Omit<ApplyRules, "holdShare"> & { schoolId: SchoolId | undefined },
   origin: Origin,
   look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
 ): Promise<T> {
-  const schoolId = chooseSchool(status, given);
+  const schoolId = chooseSchool(status, requested);
   checkWaiting(status);
   const part = { ...makePart(await getImport(db, status.id), schoolId, origin.at), movedAway: 0, isShown: true };
   const rules = { holdShare: Infinity, restoreWindowDays };

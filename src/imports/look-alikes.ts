@@ -8,12 +8,11 @@ type GroupType = "KLASSE" | "KURS" | "SONSTIG";
 export type ExistingGroup = { groupId: GroupId; name: string; sourceSystemIdentifier: string | null; members: number };
 export type RosterGroup = { name: string; sourceSystemIdentifier: string; members: number };
 
-/** A group that an import would make, and one that exists and looks like it. */
 export type LookAlike = { type: GroupType; inRoster: RosterGroup; existing: ExistingGroup };
 
 const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
 const membersOfRoster = sql`coalesce(roster.members, 0)`;
-// Counted at once: the temporary tables have no indexes.
+// One aggregation, because temporary tables have no indexes.
 const joinRoster = sql`LEFT JOIN (
     SELECT ${im.groupId} AS group_id, count(*)::int AS members FROM ${im}
     WHERE ${im.change} IS DISTINCT FROM 'removed' GROUP BY 1) AS roster ON roster.group_id = ${ig.id}`;
@@ -26,7 +25,7 @@ const selectNew = statement(
   FROM ${ig} ${joinRoster} WHERE ${ig.change} = 'created' ORDER BY ${ig.sortKey} COLLATE "C", ${ig.sourceId} COLLATE "C"`,
 );
 
-// What the files name by its own id is another group, however much it looks like one.
+// A group that the files know by its own id is a different one.
 const selectExisting = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   SELECT ${g.id} AS "groupId", ${g.name}, ${g.type}, ${g.sourceSystemIdentifier} AS "sourceSystemIdentifier",
@@ -36,7 +35,7 @@ const selectExisting = statement<{ schoolId: SchoolId }>(
   ORDER BY ${g.sortKey}, ${g.id}`,
 );
 
-/** One spelling for names of groups that people take for the same. */
+/** Makes names that people read as the same equal. */
 export const foldGroupName = (name: string): string =>
   foldText(name)
     .replace(/^klasse(?=[^\p{L}])/u, "")
@@ -45,7 +44,6 @@ export const foldGroupName = (name: string): string =>
 
 type Typed = { type: GroupType };
 
-/** Lists the groups that the difference would make and that look like existing ones. */
 export async function listLookAlikes(tx: Queryable, schoolId: SchoolId): Promise<LookAlike[]> {
   const made = await findRows<RosterGroup & Typed>(tx, selectNew, {});
   const there = await findRows<ExistingGroup & Typed, { schoolId: SchoolId }>(tx, selectExisting, { schoolId });
@@ -56,7 +54,6 @@ export async function listLookAlikes(tx: Queryable, schoolId: SchoolId): Promise
   );
 }
 
-/** A class, and where most of its pupils will be. */
 export type GroupMove = { from: ExistingGroup; to: RosterGroup; moving: number; isCarriedOver: boolean };
 
 type MoveRow = {
@@ -94,7 +91,6 @@ const selectMoves = statement<{ schoolId: SchoolId }>(
   ORDER BY ${g.sortKey}, ${g.id}`,
 );
 
-/** Lists the classes that go on as another one, as at the change of the school year. */
 export async function listGroupMoves(tx: Queryable, schoolId: SchoolId): Promise<GroupMove[]> {
   const rows = await findRows<MoveRow, { schoolId: SchoolId }>(tx, selectMoves, { schoolId });
   return rows.map(

@@ -9,12 +9,7 @@ import type { SchoolPart } from "./difference.ts";
 import type { ImportId } from "./record.ts";
 import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
 
-/**
- * What one import did to one person at one school.
- *
- * Shape: `change` is CLASSES where nothing else changed; `classes` are null where they stayed as they were, and of an
- *        import that made the person.
- */
+/** What an import did to a person at a school. `classes` is null if they did not change, and for a new person. */
 export type PersonImport = {
   id: string;
   at: Date;
@@ -34,10 +29,7 @@ const namesOf = (name: "before" | "after") => {
   return sql`coalesce(array_agg(${column} ORDER BY ${column}) FILTER (WHERE ${column} IS NOT NULL), '{}')`;
 };
 
-/**
- * Records what an import is about to change of people who are there, with their classes as they are and as they will
- * be; classes that only get another name count too. People who will be made are not in `person` yet and get no row.
- */
+/** Records changes of existing people, with their classes before and after; renamed classes count. */
 export const recordPersonImports = statement<Pick<SchoolPart, "importId" | "schoolId" | "now">>(
   ({ importId, schoolId, now }) => sql`
   WITH classes AS (
@@ -70,7 +62,7 @@ export const recordPersonImports = statement<Pick<SchoolPart, "importId" | "scho
       importId,
       change: sql`coalesce(changes.change, 'CLASSES')`,
       classesBefore: sql`coalesce(classes.before, '{}')`,
-      // Who leaves keeps their classes until they are deleted, even where these end.
+      // People who leave keep their classes until they are deleted.
       classesAfter: sql`coalesce(
         CASE WHEN changes.change IN ('LEFT', 'REMOVED') THEN classes.before ELSE classes.after END, '{}')`,
     },
@@ -80,18 +72,16 @@ export const recordPersonImports = statement<Pick<SchoolPart, "importId" | "scho
   )}`,
 );
 
-type Asked = {
+type PageRequest = {
   personId: PersonId;
-  /** Of these schools only; of all if left out. */
   schoolIds?: readonly SchoolId[] | undefined;
   limit: number;
-  /** The id of the last one of the page before. */
   after?: string | undefined;
 };
 
-/** What imports did to a person, the latest first; the last one is the import that made the person, if one did. */
-export async function listPersonImports({ prisma }: RecordStore, asked: Asked): Promise<PersonImport[]> {
-  const { personId, schoolIds, limit, after } = asked;
+/** Latest first; the last one is the import that created the person. */
+export async function listPersonImports({ prisma }: RecordStore, page: PageRequest): Promise<PersonImport[]> {
+  const { personId, schoolIds, limit, after } = page;
   const ofSchools = schoolIds === undefined ? {} : { schoolId: { in: [...schoolIds] } };
   const rows = await prisma.personImport.findMany({
     where: { personId, ...ofSchools, ...(after !== undefined && { id: { lt: after } }) },
@@ -105,7 +95,7 @@ export async function listPersonImports({ prisma }: RecordStore, asked: Asked): 
   return found.length === limit ? found : [...found, ...(await findCreation({ prisma }, personId, ofSchools))];
 }
 
-/** An import and the people whom it makes have one time. */
+/** People have the time of the import that created them. */
 async function findCreation({ prisma }: RecordStore, id: PersonId, ofSchools: object): Promise<PersonImport[]> {
   const person = await prisma.person.findUnique({ where: { id }, select: { createdAt: true, affiliations: true } });
   if (person === null) return [];
@@ -125,7 +115,6 @@ const deleteOldest = statement<{ before: Date; batch: number }>(
     SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${batch}))`,
 );
 
-/** Deletes what is older than the audit log is kept. Units: days of 24 hours. */
 export const makePersonImportSweep = ({
   db,
   clock,

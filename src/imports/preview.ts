@@ -8,7 +8,7 @@ import { findRows, insert, run, sql, statement, table } from "../platform/databa
 import { checkStaged } from "./check.ts";
 import { countDifference, isHeld, takeSamples, type Samples } from "./counts.ts";
 import { findDifference, longWork, type SchoolPart } from "./difference.ts";
-import type { ImportFormat, ImportMode, Read, Reading } from "./formats/format.ts";
+import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
@@ -22,18 +22,15 @@ import { makeStaging } from "./staging.ts";
 
 export type NewImport = {
   path: string;
-  /** Plain CSV needs it; the other formats name their schools, and then must name this one only. */
+  /** Required for plain CSV; files of other formats must not have another one. */
   schoolId?: SchoolId | undefined;
-  /** BULK if neither the caller nor the files say: who is not in the files, leaves. */
+  /** Defaults to the files' mode, then to BULK, in which people missing in the files leave. */
   mode?: ImportMode | undefined;
-  /** The group of last year by the source id of the one it goes on as; needs `schoolYear`. */
+  /** Source id of last year's group by that of the new one; needs `schoolYear`. */
   carryOvers?: ReadonlyMap<string, string> | undefined;
   schoolYear?: string | undefined;
-  /** The name of the file that faults and lists show; that of `path` if left out. */
   fileName?: string | undefined;
-  /** What the file may be; a file of another format is refused. */
   format?: ImportFormat | undefined;
-  /** The schools that the file may name; all if left out. */
   among?: ReadonlySet<SchoolId> | undefined;
   holdShare: number;
   onProgress?: OnProgress | undefined;
@@ -41,42 +38,37 @@ export type NewImport = {
 };
 
 /**
- * Reads a roster, checks it, and works out what it would do; the directory stays as it is.
- *
- * Shape:  memory does not grow with the file. A file with faults ends as a BROKEN import that lists all of them.
- * Errors: invalid when the file is no roster at all, or the call contradicts it; then nothing is recorded.
+ * Reads, checks and compares a roster; faults make it a BROKEN import. Errors: invalid, without an import, if it is no
+ * roster.
  */
-export async function previewImport(db: PrismaDb, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
-  const id = await beginImport(db, wanted, origin);
-  return readImport(db, id, wanted, origin).catch(async (error: unknown) => {
+export async function previewImport(db: PrismaDb, request: NewImport, origin: Origin): Promise<ImportRecord> {
+  const id = await beginImport(db, request, origin);
+  return readImport(db, id, request, origin).catch(async (error: unknown) => {
     await forgetImport(db, id);
     throw error;
   });
 }
 
 /**
- * Records that a roster was handed in, before it is read.
- *
- * Shape:  `inQueue` gives it a turn, which the caller keeps.
- * Errors: invalid when the call contradicts itself or the file; not_found school_not_found for one of a sandbox; with
- *         `inQueue` those of checkQueue.
+ * Records an upload; `inQueue` also gives it a turn. Errors: invalid; not_found school_not_found; those of
+ * `checkQueue`.
  */
 export async function beginImport(
   db: PrismaDb,
-  wanted: NewImport,
+  request: NewImport,
   origin: Origin,
   { inQueue } = { inQueue: false },
 ): Promise<ImportId> {
-  if (wanted.carryOvers?.size && !wanted.schoolYear)
+  if (request.carryOvers?.size && !request.schoolYear)
     throw new AppError(
       "invalid",
       "school_year_missing",
       "Carrying groups over needs the school year, so that the same file does it once.",
     );
-  if (wanted.schoolId !== undefined && (await isSandboxSchool(db, wanted.schoolId)))
+  if (request.schoolId !== undefined && (await isSandboxSchool(db, request.schoolId)))
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
   const id = makeUuid(origin.at) as ImportId;
-  const { name, format } = await openRoster(wanted);
+  const { name, format } = await openRoster(request);
   const actorId = origin.actorId ?? "";
   await withPrismaTransaction(db, async (tx) => {
     if (inQueue) await checkQueue(tx, actorId);
@@ -84,32 +76,33 @@ export async function beginImport(
       data: {
         id,
         format,
-        mode: wanted.mode ?? "BULK",
+        mode: request.mode ?? "BULK",
         state: "READING",
         fileName: name,
-        schoolYear: wanted.schoolYear ?? "",
+        schoolYear: request.schoolYear ?? "",
         createdAt: origin.at,
         actorId: origin.actorId ?? null,
         ...(inQueue && { progressPhase: "READING", progressPercent: 0, progressAt: origin.at }),
-        namedSchoolIds: wanted.schoolId === undefined ? [] : [wanted.schoolId],
+        namedSchoolIds: request.schoolId === undefined ? [] : [request.schoolId],
       },
     });
-    if (inQueue) await joinQueue(tx, { importId: id, actorId, schoolId: wanted.schoolId ?? null, isReading: true });
+    if (inQueue) await joinQueue(tx, { importId: id, actorId, schoolId: request.schoolId ?? null, isReading: true });
   });
   return id;
 }
 
-/**
- * Reads the roster of an import that has begun.
- *
- * Errors: as previewImport; the caller then forgets the import or records what went wrong.
- */
-export async function readImport(db: PrismaDb, id: ImportId, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
-  const { interrupt, onProgress, holdShare } = wanted;
-  const read = await stage(db, id, wanted);
+/** Errors: as `previewImport`; the caller must then forget the import or record the failure. */
+export async function readImport(
+  db: PrismaDb,
+  id: ImportId,
+  request: NewImport,
+  origin: Origin,
+): Promise<ImportRecord> {
+  const { interrupt, onProgress, holdShare } = request;
+  const read = await stage(db, id, request);
   await analyzeStaged(db.pool);
   onProgress?.({ phase: "checking", done: 0, total: 1 });
-  await withInterruptibleTransaction(db, interrupt, (tx) => check(tx, id, wanted, read));
+  await withInterruptibleTransaction(db, interrupt, (tx) => check(tx, id, request, read));
   const { schools, state } = await getImport(db, id);
   if (state !== "READY") await removeStaged(db, id);
   await analyzeStaged(db.pool);
@@ -118,7 +111,7 @@ export async function readImport(db: PrismaDb, id: ImportId, wanted: NewImport, 
   return getImport(db, id);
 }
 
-/** Works out what an import would do to each of the schools, and holds it where that is too much. */
+/** Compares each school, and holds the import if it removes too much. */
 export async function compareImport(
   db: PrismaDb,
   { id, schools, holdShare, now }: { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date },
@@ -136,7 +129,7 @@ export async function compareImport(
   });
 }
 
-/** Works out anew what an import that waits would do to a school; it is held where that is too much, and only then. */
+/** Compares one school again, and holds or releases the import accordingly. */
 export async function compareAgain(
   db: PrismaDb,
   id: ImportId,
@@ -149,7 +142,6 @@ export async function compareAgain(
   });
 }
 
-/** A few of what an import that waits would do to each school, as the directory is now. Errors: not_found. */
 export async function sampleImport(db: PrismaDb, id: ImportId, now: Date): Promise<Map<SchoolId, Samples>> {
   const record = await getImport(db, id);
   const samples = new Map<SchoolId, Samples>();
@@ -164,28 +156,27 @@ export async function sampleImport(db: PrismaDb, id: ImportId, now: Date): Promi
   return samples;
 }
 
-type Staged = { read: Read; faults: number; notes: Record<string, number> };
+type Staged = { read: ReadResult; faults: number; notes: Record<string, number> };
 
 const formats = { zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const;
 
-/** Errors: invalid for a file of another format than is wanted, or one that needs a school and has none. */
-async function openRoster({ path, fileName, format: wanted, schoolId }: NewImport) {
+async function openRoster({ path, fileName, format: request, schoolId }: NewImport) {
   const file = await openSourceFile(path, fileName);
   const format = formats[file.kind];
-  if (wanted !== undefined && wanted !== format)
+  if (request !== undefined && request !== format)
     throw new AppError("invalid", "format_differs", "The file is a roster of another format.");
   if (format === "PLAIN" && schoolId === undefined) throw schoolMissing();
   return { ...file, format };
 }
 
-async function stage(db: PrismaDb, id: ImportId, wanted: NewImport): Promise<Staged> {
-  const staging = makeStaging(db, id, wanted.interrupt);
-  const schools = await loadSchools(db, wanted.schoolId, wanted.among);
-  const read = await readFormat(wanted, {
+async function stage(db: PrismaDb, id: ImportId, request: NewImport): Promise<Staged> {
+  const staging = makeStaging(db, id, request.interrupt);
+  const schools = await loadSchools(db, request.schoolId, request.among);
+  const read = await readFormat(request, {
     staging,
     schools,
-    mode: wanted.mode,
-    carryOvers: wanted.carryOvers ?? new Map<string, string>(),
+    mode: request.mode,
+    carryOvers: request.carryOvers ?? new Map<string, string>(),
   });
   await staging.flush();
   return { read, faults: staging.faults, notes: staging.notes };
@@ -209,30 +200,28 @@ async function check(
       namedSchoolIds: [...read.schools],
     },
   });
-  // Somebody has cancelled it meanwhile.
   if (checked.count === 0) await tx.prisma.importError.deleteMany({ where: { importId: id } });
   if (checked.count === 0 || all > 0) return;
   await checkCarryOvers(tx, id, carryOvers);
   await recordSchools(tx, id, read);
 }
 
-/** Removes an import that was refused: a call that contradicts its file leaves nothing behind. */
 export async function forgetImport(db: PrismaDb, id: ImportId): Promise<void> {
   await removeStaged(db, id);
   await db.prisma.import.deleteMany({ where: { id } });
 }
 
-async function readFormat(wanted: NewImport, rest: Omit<Reading, "onBytes">): Promise<Read> {
-  const { path, onProgress, interrupt } = wanted;
+async function readFormat(request: NewImport, rest: Omit<ReadContext, "onBytes">): Promise<ReadResult> {
+  const { path, onProgress, interrupt } = request;
   let done = 0;
-  const counting = (total: number): Reading => ({
+  const counting = (total: number): ReadContext => ({
     ...rest,
     onBytes(bytes) {
       interrupt?.signal.throwIfAborted();
       onProgress?.({ phase: "reading", done: (done += bytes), total });
     },
   });
-  const file = await openRoster(wanted);
+  const file = await openRoster(request);
   if (file.format !== "ONEROSTER")
     return (file.format === "PLAIN" ? readPlain : readSchulconnex)(file, counting(2 * file.size));
   const archive = await openArchive(path);
@@ -248,9 +237,9 @@ async function readFormat(wanted: NewImport, rest: Omit<Reading, "onBytes">): Pr
 const stagedGroup = table("stagedGroup", "g");
 const countMissing = statement<{ importId: string; sourceIds: readonly string[] }>(
   ({ importId, sourceIds }) => sql`
-  SELECT count(*)::int AS count FROM unnest(${sourceIds}::text[]) AS wanted (id)
+  SELECT count(*)::int AS count FROM unnest(${sourceIds}::text[]) AS request (id)
   WHERE NOT EXISTS (SELECT FROM ${stagedGroup}
-    WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.sourceId} = wanted.id)`,
+    WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.sourceId} = request.id)`,
 );
 
 async function checkCarryOvers(
@@ -258,8 +247,8 @@ async function checkCarryOvers(
   importId: string,
   carryOvers: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const given = { importId, sourceIds: [...carryOvers.keys()] };
-  const [missing] = await findRows<{ count: number }, typeof given>(tx, countMissing, given);
+  const values = { importId, sourceIds: [...carryOvers.keys()] };
+  const [missing] = await findRows<{ count: number }, typeof values>(tx, countMissing, values);
   if (missing!.count > 0)
     throw new AppError(
       "invalid",
@@ -292,11 +281,8 @@ const insertSchools = statement<{ importId: string; whole: readonly SchoolId[]; 
     ),
 );
 
-/**
- * A whole file is about its schools even where it names nobody there; a delta about those where somebody is whom it
- * names, and those that it puts them at: else it could not bring them from one to the other.
- */
-async function recordSchools(tx: Transaction, importId: string, { mode, schools }: Read): Promise<void> {
+/** A bulk file is about all its schools; a delta about the current and new schools of the people in it. */
+async function recordSchools(tx: Transaction, importId: string, { mode, schools }: ReadResult): Promise<void> {
   const named = [...schools];
   await run(tx, insertSchools, { importId, whole: mode === "BULK" ? named : [], named });
 }

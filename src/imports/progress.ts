@@ -2,19 +2,14 @@ import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import type { ImportId } from "./record.ts";
 
-/** How far an import is. Units: bytes while reading (each file is read twice), schools while comparing and applying. */
+/** Units: bytes while reading (each file is read twice), schools while comparing and applying. */
 export type Progress = { phase: "reading" | "checking" | "comparing" | "applying"; done: number; total: number };
 
 export type OnProgress = (progress: Progress) => void;
 
 const everyMs = 1000;
 
-/**
- * Makes what writes the progress of an import to its record, every second.
- *
- * Shape: it writes outside of the transactions that report to it, so none of them waits for it; `end` ends that, and
- *        `clear` says that nothing is under way.
- */
+/** Writes progress every second, outside the transactions that report it. */
 export function makeProgressReport({ prisma }: PrismaDb, id: ImportId, clock: Clock) {
   let latest: Progress | undefined;
   let writing: Promise<unknown> = Promise.resolve();
@@ -23,7 +18,6 @@ export function makeProgressReport({ prisma }: PrismaDb, id: ImportId, clock: Cl
   const timer = setInterval(() => {
     const { phase, done, total } = latest ?? { phase: "reading", done: 0, total: 1 };
     const progressPercent = Math.min(100, Math.floor((100 * done) / Math.max(1, total)));
-    // What is not written is written a second later.
     writing = write({ progressPhase: phase.toUpperCase(), progressPercent, progressAt: clock() }).catch(
       () => undefined,
     );

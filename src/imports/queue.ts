@@ -4,34 +4,29 @@ import { columnNames, findRows, insert, run, sql, statement, table, update } fro
 import { importRunning } from "./lease.ts";
 import type { ImportId } from "./record.ts";
 
-/** What waits for its turn. Shape: a reading waits for those of the same school and actor, an application does not. */
+/** A reading waits for others of the same school or actor; an application does not. */
 export type Queued = { importId: ImportId; actorId: string; schoolId: string | null; isReading: boolean };
 
 export type Turn = {
-  /** Resolves when the work may begin. Errors: the reason of `signal`. */
+  /** Resolves when the work may begin; rejects with the reason of `signal`. */
   readonly started: Promise<void>;
-  /** Aborts when the import is cancelled or the process stops. */
   readonly signal: AbortSignal;
   end(): Promise<void>;
 };
 
-/** The turns of one process; the queue is that of all processes. */
 export type Turns = {
-  /** Keeps a turn that `joinQueue` recorded. */
   keep(importId: ImportId): Turn;
   count(): Record<"running" | "waiting", number>;
-  /** Aborts what waits at once, and what was started after `graceMs`. */
+  /** Aborts waiting turns at once, and running ones after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
 
-/** How many rosters of a caller are read or wait, and how many of all callers. */
 const most = { perActor: 3, inAll: 100 };
 const everyMs = 500;
 
 const t = table("importTurn", "t");
 const w = table("importTurn", "w");
 const o = table("importTurn", "o");
-/** SQL: the process that keeps the turn is alive, as far as the others know. */
 const isAlive = (turn: typeof t) => sql`${turn.seenAt} > clock_timestamp() - interval '1 minute'`;
 
 const now = sql`clock_timestamp()`;
@@ -48,7 +43,7 @@ const insertTurn = statement<Queued>(
     ${columnNames("importTurn", "queuedAt")} = ${now}, ${columnNames("importTurn", "seenAt")} = ${now}`,
 );
 
-/** Errors: rate_limited too_many_imports; unavailable where the queue is full. */
+/** Errors: rate_limited too_many_imports; unavailable if the queue is full. */
 export async function checkQueue(tx: Queryable, actorId: string): Promise<void> {
   await run(tx, lockQueue, {});
   const [found] = await findRows<{ all: number; ofActor: number }, { actorId: string }>(tx, countTurns, { actorId });
@@ -66,7 +61,6 @@ export async function joinQueue(db: Queryable, queued: Queued): Promise<void> {
   await run(db, insertTurn, queued);
 }
 
-/** Ends the turn of an import, so that the process that works on it stops. */
 export async function leaveQueue(db: Queryable, importId: string): Promise<void> {
   await run(db, deleteTurn, { importId });
 }
@@ -106,7 +100,6 @@ const findPlaces = statement<OfImports>(
   FROM ${w} WHERE ${w.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(w)} AND ${w.startedAt} IS NULL`,
 );
 
-/** The places of the imports that wait for their turn, from 1. */
 export async function findWaiting(db: Queryable, importIds: readonly ImportId[]): Promise<Map<ImportId, number>> {
   const rows = await findRows<{ id: ImportId; place: number }, OfImports>(db, findPlaces, { importIds });
   return new Map(rows.map(({ id, place }) => [id, place]));
@@ -117,28 +110,25 @@ const findKept = statement<OfImports>(
   SELECT ${t.importId} AS id FROM ${t} WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(t)}`,
 );
 
-/** Which of these imports a process works on or keeps waiting. */
+/** The imports that a process is working on or holding in the queue. */
 export async function findTurns(db: Queryable, importIds: readonly string[]): Promise<Set<string>> {
   return new Set((await findRows<{ id: string }, OfImports>(db, findKept, { importIds })).map(({ id }) => id));
 }
 
 const deleteLost = statement(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
 
-/** Removes the turns of processes that ended. */
 export async function removeLostTurns(db: Queryable): Promise<void> {
   await run(db, deleteLost, {});
 }
 
-type Kept = { start: () => void; stopping: AbortController; hasStarted: boolean };
+type HeldTurn = { start: () => void; stopping: AbortController; hasStarted: boolean };
 
 /**
- * Keeps the turns of one process: says twice a second that they are there, starts those whose turn it is, and aborts
- * those that are no longer in the queue.
- *
- * Units: atOnce is how many imports all processes together read and apply at a time.
+ * Handles this process's turns twice a second: reports them as alive, starts them in order, and aborts those that were
+ * removed from the queue. `atOnce` limits imports of all processes.
  */
 export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number }): Turns {
-  const kept = new Map<ImportId, Kept>();
+  const kept = new Map<ImportId, HeldTurn>();
   let ticking: Promise<void> | undefined;
   let wake: () => void = () => undefined;
 
@@ -158,9 +148,9 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
     for (const { id } of started) kept.get(id)?.start();
   }
 
-  async function lookAgainAndAgain(): Promise<void> {
+  async function poll(): Promise<void> {
     while (kept.size > 0) {
-      // While the database is away nothing is started and nothing is lost.
+      // Continues when the database is available again.
       await look().catch(() => undefined);
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -179,19 +169,19 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
           turn.hasStarted = true;
           resolve();
         };
-        const turn: Kept = { start, stopping, hasStarted: false };
+        const turn: HeldTurn = { start, stopping, hasStarted: false };
         signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
         kept.set(importId, turn);
       });
       started.catch(() => undefined);
-      ticking ??= lookAgainAndAgain();
+      ticking ??= poll();
       wake();
       return {
         started,
         signal,
         async end() {
           kept.delete(importId);
-          // Where the database is away the turn is lost after a minute.
+          // If the database is unavailable, the turn expires after a minute.
           await leaveQueue(db.pool, importId).catch(() => undefined);
           wake();
         },

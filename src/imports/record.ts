@@ -9,10 +9,7 @@ import type { ImportFormat, ImportMode } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
 
-/**
- * READY and HELD wait; HELD needs somebody to confirm what it removes; EXPIRED waited too long, CANCELLED was not
- * wanted.
- */
+/** READY and HELD wait; HELD needs a confirmation; EXPIRED waited too long. */
 export type ImportState = "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED";
 
 export type ImportRecord = {
@@ -23,17 +20,13 @@ export type ImportRecord = {
   fileName: string;
   schoolYear: string;
   errorCount: number;
-  /** What was passed over on purpose, by code. */
   notes: Record<string, number>;
   createdAt: Date;
   appliedAt: Date | null;
   schools: { id: SchoolId; name: string; state: "READY" | "HELD" | "APPLIED"; counts: Counts }[];
 };
 
-/**
- * Units: line from 1; column is the number of the field in CSV and of the character in JSON; null where the whole line
- * or file is meant.
- */
+/** `column` is the field's number (CSV) or character (JSON), null for a whole line or file. */
 export type ImportFault = {
   file: string;
   line: number;
@@ -41,7 +34,6 @@ export type ImportFault = {
   field: string | null;
   code: string;
   message: string;
-  /** The line itself; null where it is not kept. */
   text: string | null;
 };
 
@@ -67,14 +59,14 @@ type Row = Awaited<ReturnType<typeof findImport>>;
 const findImport = ({ prisma }: RecordStore, id: ImportId) =>
   prisma.import.findUnique({ where: { id }, select: shown });
 
-// Codes and JSON have no types of their own in the database.
+// The database types codes and JSON as text.
 const present = ({ schools, ...row }: NonNullable<Row>) =>
   ({
     ...row,
     schools: schools.map(({ schoolId, school, ...rest }) => ({ id: schoolId, name: school.name, ...rest })),
   }) as ImportRecord;
 
-/** Gets an import with its schools. Errors: not_found. */
+/** Errors: not_found import_not_found. */
 export async function getImport(db: RecordStore, id: ImportId): Promise<ImportRecord> {
   const row = await findImport(db, id);
   if (row === null) throw importNotFound();
@@ -83,12 +75,10 @@ export async function getImport(db: RecordStore, id: ImportId): Promise<ImportRe
 
 export const importNotFound = () => new AppError("not_found", "import_not_found", "There is no such import.");
 
-/** Reads imports with their schools, in no order. */
 export async function listRecords({ prisma }: RecordStore, ids: readonly ImportId[]): Promise<ImportRecord[]> {
   return (await prisma.import.findMany({ where: { id: { in: [...ids] } }, select: shown })).map(present);
 }
 
-/** Lists the latest imports, those of one school if it is named. */
 export async function listImports(
   { prisma }: RecordStore,
   { schoolId, limit = 50 }: { schoolId?: SchoolId | undefined; limit?: number | undefined },
@@ -102,7 +92,6 @@ export async function listImports(
   return rows.map(present);
 }
 
-/** Lists the faults of a broken import in the order of its files, from the `skip`-th on. */
 export async function listImportFaults(
   { prisma }: RecordStore,
   importId: ImportId,
@@ -118,7 +107,6 @@ export async function listImportFaults(
   return faults.map(({ lineText, ...fault }) => ({ ...fault, text: lineText }));
 }
 
-/** Makes the part of an import that one of its schools is brought to. */
 export function makePart(
   { id, format, mode, schoolYear, schools }: ImportRecord,
   schoolId: SchoolId,
@@ -137,13 +125,11 @@ const deletions = stagedTables.map((staged) =>
   ),
 );
 
-/** Removes what an import has staged, each batch in a transaction of its own. */
 export async function removeStaged(db: Pick<Db, "pool">, importId: string, signal = never): Promise<void> {
   for (const deleteRows of deletions)
     await removeInBatches(signal, (batch) => run(db.pool, deleteRows, { importId, batch }));
 }
 
-/** Removes what was read of a file: its records and its faults. */
 export async function forgetRead(db: PrismaDb, importId: ImportId): Promise<void> {
   await removeStaged(db, importId);
   await db.prisma.importError.deleteMany({ where: { importId } });
@@ -161,14 +147,14 @@ const listStaged = stagedTables.map((staged) =>
   ),
 );
 
-/** The imports of which rows are staged, found by index whatever their number is. */
+/** Imports with staged rows, found by index skip scan. */
 export async function findStaged(db: Queryable): Promise<Set<string>> {
   const ids = new Set<string>();
   for (const list of listStaged) for (const { id } of await findRows<{ id: string }>(db, list, {})) ids.add(id);
   return ids;
 }
 
-/** Lets PostgreSQL count the staged rows; outside of any transaction, where it makes no other import wait. */
+/** Outside a transaction, so that it blocks no other import. */
 export async function analyzeStaged(db: Queryable): Promise<void> {
   await db.query("ANALYZE staged_person, staged_role, staged_group, staged_membership");
 }

@@ -11,7 +11,7 @@ const remedies: Record<string, string> = {
   group_of_other_school: "Put the person into a group of their own school.",
   id_ambiguous: "Give one of the two people another id.",
   id_twice: "Remove one of the rows, or correct its id: each id belongs to one person or group.",
-  import_failed: "Hand the file in again.",
+  import_failed: "Upload the file again.",
   json_broken: "Export the file again as JSON.",
   mixed_modes: "Export whole files, or only changes.",
   other_school: "Choose the school that the file is for, or remove the rows of the other one.",
@@ -20,7 +20,7 @@ const remedies: Record<string, string> = {
   quote_not_closed: "Add the closing quotation mark, or write it twice where it belongs to the text.",
   record_too_long: "End each record with a line break; a quotation mark may be missing.",
   role_missing: "Add a role for this person.",
-  school_out_of_reach: "Hand in a file that names your own schools only.",
+  school_out_of_reach: "Upload a file that names your own schools only.",
   too_many_groups: "Split the file.",
   too_many_orgs: "Split the file.",
   unknown_group: "Add the group to the file, or correct its id here.",
@@ -40,5 +40,4 @@ const remedies: Record<string, string> = {
   value_unreadable: "Type the value again, and save the file as UTF-8.",
 };
 
-/** What to do about a fault, in words for a human. Shape: `code` is that of the fault. */
-export const remedyOf = (code: string): string => remedies[code] ?? "Correct the value and hand the file in again.";
+export const remedyOf = (code: string): string => remedies[code] ?? "Correct the value and upload the file again.";

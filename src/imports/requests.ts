@@ -17,11 +17,9 @@ import { forgetRead, removeStaged, type ImportId } from "./record.ts";
 import type { GiveUserNames } from "./roster-names.ts";
 
 type Deps = {
-  /** Connections of the imports alone, one for each that is read or applied. */
   db: PrismaDb;
-  /** Connections for what is short: the queue, progress, removing in batches. */
+  /** Connections for short work: the queue, progress, removal in batches. */
   control: PrismaDb;
-  /** How many imports all processes read and apply at a time. */
   atOnce: number;
   clock: Clock;
   log: Log;
@@ -29,52 +27,37 @@ type Deps = {
   waitMs?: number;
 };
 
-/** How a request asks. Shape: with `inBackground` nothing is waited for. */
-export type Asking = { inBackground: boolean };
+export type CallOptions = { inBackground: boolean };
 
 export type ImportRequests = {
-  /** The connections of the imports, and what reaches the same server to cancel a statement there. */
+  /** `canceller` reaches the same server, to cancel a statement. */
   readonly connections: { db: PrismaDb; canceller: Queryable };
   readonly holdShare: number;
   /**
-   * Reads a roster when its turn has come, and removes its file; answers the import once that is done, or goes on in
-   * the background.
+   * Reads a roster in its turn and removes the file. Resolves when it is done, or earlier in the background.
    *
-   * Errors: those of checkQueue; those of previewImport, while it is waited for; later they become a fault of the
-   *         import.
+   * Errors: those of `checkQueue` and `previewImport`; in the background they become a fault of the import.
    */
-  read(wanted: Omit<NewImport, "holdShare" | "onProgress">, origin: Origin, asking: Asking): Promise<ImportId>;
-  /**
-   * Applies an import when its turn has come; answers once that is done, or goes on in the background.
-   *
-   * Errors: those of applyImport, while it is waited for.
-   */
-  apply(id: ImportId, origin: Origin, asking: Asking): Promise<void>;
-  /** As cancelImport; answers once what was staged is removed, or goes on in the background. */
+  read(request: Omit<NewImport, "holdShare" | "onProgress">, origin: Origin, options: CallOptions): Promise<ImportId>;
+  /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
+  apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void>;
   cancel(id: ImportId, origin: Origin): Promise<void>;
-  /** Removes an import whose request was refused after it was read. */
+  /** For imports whose request was refused after reading. */
   forget(id: ImportId): Promise<void>;
-  /** How many imports this process works on, and how many of its imports wait for their turn. */
   count: Turns["count"];
-  /** Waits for what is under way, for some seconds. */
   close(): Promise<void>;
 };
 
 const closeMs = 5000;
 
-/**
- * Makes what works on imports for requests.
- *
- * Units: waitMs is how long an answer waits for the work, in milliseconds.
- */
+/** Units: waitMs is how long a call waits before the work continues in the background. */
 export function makeImportRequests({ db, control, atOnce, clock, log, rules, waitMs = 5000 }: Deps): ImportRequests {
   const turns = makeTurns({ db: control, atOnce });
   const running = new Set<Promise<unknown>>();
 
-  /** Waits for the work for a while; `onLate` gets what fails after that. */
   async function within(
     work: Promise<unknown>,
-    { inBackground }: Asking,
+    { inBackground }: CallOptions,
     onLate: (error: unknown) => Promise<unknown>,
   ) {
     let isLate = inBackground;
@@ -91,21 +74,21 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     await Promise.race([ended, late.catch(() => undefined)]).finally(() => stopWaiting.abort());
   }
 
-  async function readFile(id: ImportId, given: NewImport, origin: Origin): Promise<void> {
+  async function readFile(id: ImportId, request: NewImport, origin: Origin): Promise<void> {
     const turn = turns.keep(id);
     const interrupt = { signal: turn.signal, canceller: control.pool };
     const report = makeProgressReport(control, id, clock);
     try {
       await turn.started;
-      const wanted = { ...given, onProgress: report.onProgress, interrupt };
-      const { state } = await readImport(db, id, wanted, origin);
-      if (state === "BROKEN") await keepFaultLines(db, id, wanted);
+      const reported = { ...request, onProgress: report.onProgress, interrupt };
+      const { state } = await readImport(db, id, reported, origin);
+      if (state === "BROKEN") await keepFaultLines(db, id, reported);
     } catch (error) {
       if (!(await isCancelled(id))) throw error;
       await forgetRead(control, id);
     } finally {
       await report.end();
-      await rm(given.path, { force: true });
+      await rm(request.path, { force: true });
       await turn.end();
     }
     await report.clear();
@@ -127,13 +110,13 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
   return {
     connections: { db, canceller: control.pool },
     holdShare: rules.holdShare,
-    async read(given, origin, asking) {
-      const wanted = { ...given, holdShare: rules.holdShare };
-      const id = await beginImport(control, wanted, origin, { inQueue: true }).catch(async (error: unknown) => {
-        await rm(wanted.path, { force: true });
+    async read(upload, origin, options) {
+      const request = { ...upload, holdShare: rules.holdShare };
+      const id = await beginImport(control, request, origin, { inQueue: true }).catch(async (error: unknown) => {
+        await rm(request.path, { force: true });
         throw error;
       });
-      await within(readFile(id, wanted, origin), asking, (error) => recordFailure(control, id, error)).catch(
+      await within(readFile(id, request, origin), options, (error) => recordFailure(control, id, error)).catch(
         async (error: unknown) => {
           await forgetImport(control, id);
           throw error;
@@ -141,8 +124,8 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       );
       return id;
     },
-    async apply(id, origin, asking) {
-      // Who cannot have it applied hears so at once, and not when its turn has come.
+    async apply(id, origin, options) {
+      // Refuses at once instead of after the wait.
       await checkApplicable(control, id);
       await checkLease(control, id);
       await joinQueue(control.pool, {
@@ -151,12 +134,11 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
         schoolId: null,
         isReading: false,
       });
-      // What becomes of the import stands in its record, so a failure that nobody waits for has nobody to be told.
-      await within(applyInTurn(id, origin), asking, () => Promise.resolve());
+      // The import's record says how it ends; nobody else needs to know of a late failure.
+      await within(applyInTurn(id, origin), options, () => Promise.resolve());
     },
     async cancel(id, origin) {
       await withPrismaTransaction(control, (tx) => cancelImport(tx, id, origin));
-      // What is not removed now is removed by the sweep.
       await within(removeStaged(control, id), { inBackground: false }, () => Promise.resolve());
     },
     count: turns.count,

@@ -2,20 +2,13 @@ import type { SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 
-/** The schools of the directory, as files name them: by official id. */
 export type Schools = {
-  /** The school of the first of these names that is an official id, or an id of this service. */
+  /** The school of the first name that is an official id or an id of this service. */
   find(...names: readonly string[]): SchoolId | undefined;
-  /** The one school that the import is for, where the caller named one. */
   readonly only: SchoolId | undefined;
 };
 
-/**
- * Loads all schools of the directory but those of sandboxes.
- *
- * Shape:  with `among`, finding another school ends the reading.
- * Errors: `find` throws forbidden school_out_of_reach.
- */
+/** Leaves out sandboxes. Errors: `find` throws forbidden school_out_of_reach for a school outside `among`. */
 export async function loadSchools(
   { prisma }: RecordStore,
   only: SchoolId | undefined,

@@ -6,24 +6,19 @@ import type { PrismaDb } from "../platform/database/db.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { columnNames, render, sql, table, type NewRow } from "../platform/database/sql.ts";
 
-/**
- * Where in the files something stands.
- *
- * Units: line from 1; column is the number of the field in CSV, of the character in JSON.
- */
-export type Place = { file: string; line: number; column: number | null; field: string | null };
+/** `column` is the field's number (CSV) or character (JSON). */
+export type FaultPosition = { file: string; line: number; column: number | null; field: string | null };
 
 export type StagedPerson = {
   sourceId: string;
-  /** The first one is the home school; empty where a file of its own says it, or where it could not be read. */
+  /** The first is the home school; empty if roles.csv has them, or if they could not be read. */
   schools: readonly SchoolId[];
   role: PersonRole | null;
   name: PersonName | null;
-  /** As the file has it. */
   username?: string | null;
   isDeleted: boolean;
 };
-/** Without a school it is a role at some other organisation. */
+/** A null school is an organisation that is not a school. */
 export type StagedRole = {
   personSourceId: string;
   schoolId: SchoolId | null;
@@ -47,18 +42,17 @@ export type StagedMembership = {
   isDeleted: boolean;
 };
 
-type At = { line: number; column: number };
+type RecordPosition = { line: number; column: number };
 
 export type Staging = {
-  person(at: At, person: StagedPerson): void;
-  role(at: At, role: StagedRole): void;
-  group(at: At, group: StagedGroup): void;
-  membership(at: At & { groupColumn: number }, membership: StagedMembership): void;
-  /** Counts a fault; the first `maxFaults` are kept, and from then on no other row, for the file is broken anyway. */
-  fault(place: Place, code: string, message: string): void;
-  /** Counts something that is passed over on purpose. */
+  person(at: RecordPosition, person: StagedPerson): void;
+  role(at: RecordPosition, role: StagedRole): void;
+  group(at: RecordPosition, group: StagedGroup): void;
+  membership(at: RecordPosition & { groupColumn: number }, membership: StagedMembership): void;
+  /** Stores the first `maxFaults`; after that no rows are stored, because the file is broken. */
+  fault(place: FaultPosition, code: string, message: string): void;
   note(code: string): void;
-  /** Writes what has gathered once it is worth a COPY; readers call it between pieces of a file. */
+  /** Readers call it between chunks of a file. */
   flushIfFull(): Promise<void>;
   flush(): Promise<void>;
   readonly faults: number;
@@ -67,36 +61,31 @@ export type Staging = {
 
 const fullBytes = 1_000_000;
 
-/** How many faults of an import are kept with their places; the others are only counted. */
 export const maxFaults = 10_000;
 
 type Tables = "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "importError";
 
-/** Every column of a staged row, so that one that is added to the schema is missed here by the compiler. */
+/** All columns of a staged row; a new column of the schema does not compile until it is added here. */
 type Row<Name extends Tables> = {
   readonly [Column in Exclude<keyof NewRow<Name>, "importId" | "row">]: Value;
 };
 
-/** SQL that copies rows into a table. Shape: the values come in the order of the fields. */
 const copyText = (name: Tables, fields: readonly string[]): string =>
   render(sql`COPY ${table(name)} (${columnNames(name, ...(["importId", "row", ...fields] as never[]))}) FROM STDIN`)
     .text;
 
-/**
- * Gathers rows of all tables and hands them to PostgreSQL by COPY, a megabyte in one transaction: no connection is held
- * while the file is read.
- */
+/** Buffers rows and writes them by COPY, a megabyte per transaction, so that reading holds no connection. */
 export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrupt): Staging {
   const gathered = new Map<Tables, { copy: string; lines: string }>();
   const notes: Record<string, number> = {};
   let row = 0;
   let faults = 0;
   let size = 0;
-  const add = <Name extends Tables>(name: Name, given: Row<Name>) => {
+  const add = <Name extends Tables>(name: Name, values: Row<Name>) => {
     if (faults > maxFaults) return;
-    const line = `${importId}\t${++row}\t${Object.values<Value>(given).map(encode).join("\t")}\n`;
+    const line = `${importId}\t${++row}\t${Object.values<Value>(values).map(encode).join("\t")}\n`;
     let rows = gathered.get(name);
-    if (rows === undefined) gathered.set(name, (rows = { copy: copyText(name, Object.keys(given)), lines: "" }));
+    if (rows === undefined) gathered.set(name, (rows = { copy: copyText(name, Object.keys(values)), lines: "" }));
     rows.lines += line;
     size += line.length;
   };

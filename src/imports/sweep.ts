@@ -11,11 +11,8 @@ const waitingDays = 7;
 const waiting = { state: { in: ["READING", "READY", "HELD"] } };
 
 /**
- * Makes the job that removes the staged rows of imports that waited for a week or are over, and the lines of faults,
- * because they hold names, also of people who were deleted since; the numbers of these imports stay.
- *
- * Shape:  an import that is being applied is left to end; of several processes one expires it.
- * Errors: an import whose rows cannot be removed is tried again at the next run and keeps no other from it.
+ * Removes staged rows of finished and week-old imports, and fault lines, because they contain names; counts remain.
+ * Errors of one import do not stop the others; the next run tries again.
  */
 export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): WorkerJob {
   return {
@@ -46,7 +43,7 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
 
 const silentMinutes = 10;
 
-/** A process that ended in the middle of a file reports nothing more, and nobody else has the file. */
+/** Fails imports whose process has ended; the file was only there. */
 async function endInterrupted(db: PrismaDb, now: Date): Promise<void> {
   await removeLostTurns(db.pool);
   const before = new Date(now.getTime() - silentMinutes * 60_000);

@@ -1,11 +1,9 @@
 import { render, sql, table, temporaryTable } from "../platform/database/sql.ts";
 
 /*
- * What an import would do to one school: temporary tables that go with the transaction, `change` null for what stays.
- *
- * `is_gone` marks people and groups that the files delete or do not name, whether or not that was done before; no
- * statement touches memberships of those. `leaves` with `next_home` is a person whose home ends and who stays at
- * another school. `is_kept` is a person who would be removed but stays, for what they are for the staff.
+ * The effect of an import on one school, in temporary tables; a null `change` means unchanged. `is_gone` marks people
+ * and groups that the files delete or omit, whose memberships stay. `leaves` with `next_home` is a person who leaves
+ * this home for another of their schools. `is_kept` is a person whom a staff role protects from removal.
  */
 const flag = "bool NOT NULL DEFAULT false";
 
@@ -47,20 +45,20 @@ export const importMembership = temporaryTable("import_membership", {
 
 const tables = [importPerson, importGroup, importMembership];
 
-/** SQL that makes the tables anew. */
 export const createTables = [
   render(sql`DROP TABLE IF EXISTS ${importPerson.as()}, ${importGroup.as()}, ${importMembership.as()}`).text,
   ...tables.map(({ create }) => render(create).text),
 ].join("; ");
 
-/** Statements that let PostgreSQL count the columns by which the tables are joined; those of names take longer. */
+/** Only the join columns: names would take longer. */
 export const analyzePeople = "ANALYZE import_person (id, source_id, change, is_gone)";
 export const analyzeGroups = "ANALYZE import_group (id, source_id, change, is_gone)";
 export const analyzeMemberships = "ANALYZE import_membership (group_id, person_id, change)";
 
-/** The tables under the aliases that all statements give them. */
 export const i = importPerson.as("i");
 export const p = table("person", "p");
 export const g = table("group", "g");
 export const m = table("membership", "m");
 export const a = table("affiliation", "a");
+
+export const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;

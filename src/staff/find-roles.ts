@@ -46,7 +46,6 @@ export async function listRoles(
   const found = await prisma.staffRole.findMany({
     where: { AND: [...reachedBy(reach), ...chosenBy(filter), withEnded ? {} : atTime(now)] },
     include: { ...whole, person: { select: { firstCall: true, last: true } }, app: { select: { name: true } } },
-    // Ids are UUIDv7 and so order by time.
     orderBy: { id: "desc" },
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),

@@ -129,7 +129,6 @@ export async function withdrawRole(
   await recordAll(tx, "staff_role_withdrawn", role, by.origin);
 }
 
-/** Concurrent removals wait until the transaction ends. Errors: conflict last_operator. */
 export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHolder): Promise<void> {
   const where = { role: "OPERATOR" as const, ...holder };
   if ((await tx.prisma.staffRole.count({ where })) === 0) return;

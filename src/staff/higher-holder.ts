@@ -9,7 +9,6 @@ const rankOfSupport = 2;
 
 type Covered = Pick<StaffRole, "role" | "schoolIds" | "clientIds">;
 
-/** Whether `mine` allow everything that another role allows. */
 export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }: Covered): boolean {
   if (mine.some((held) => held.role === "OPERATOR")) return true;
   if (role === "OPERATOR") return false;
@@ -59,7 +58,6 @@ async function worksForAnybody(
   return (await prisma.app.count({ where: { ...holder, ...withSignOn } })) > 0;
 }
 
-/** Includes blocked and soft-deleted people. */
 export async function listHigherHolders(
   { prisma }: Pick<RecordStore, "prisma">,
   { personIds, mine, now }: { personIds: readonly PersonId[]; mine: readonly StaffRole[]; now: Date },

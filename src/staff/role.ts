@@ -4,7 +4,6 @@ import type { PersonId, SchoolId } from "../directory/index.ts";
 
 export type StaffRoleId = string & { readonly __staffRoleId: true };
 
-/** From most to least power, except PARTNER and SUPPORT. */
 export const staffRoleNames = [
   "OPERATOR",
   "DISTRICT",

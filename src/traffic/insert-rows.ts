@@ -10,7 +10,6 @@ import {
   type TableName,
 } from "../platform/database/sql.ts";
 
-/** Rows as one array per column. */
 export type Columns<Row> = { [Name in keyof Row]: readonly unknown[] };
 
 type Types<Name extends string> = Readonly<Record<Name, "bigint" | "int" | "jsonb" | "text" | "timestamptz" | "uuid">>;

@@ -2,7 +2,6 @@ import type { Queryable, RecordStore } from "../platform/database/db.ts";
 import { columnNames, fields, findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import { columnsOf, insertRows, type Columns } from "./insert-rows.ts";
 
-/** `failures` counts those since `doneAt`. */
 export type JobRun = {
   name: string;
   at: Date;

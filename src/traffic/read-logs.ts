@@ -10,7 +10,6 @@ type RequestQuery = {
   after?: string | undefined;
 };
 
-/** Newest first. */
 export function listApiRequests(
   { prisma }: RecordStore,
   { clientId, requestId, onlyRefused = false, limit, after }: RequestQuery,
@@ -21,7 +20,6 @@ export function listApiRequests(
     ...(onlyRefused && { status: { gte: 400 } }),
     ...(after !== undefined && { id: { lt: after } }),
   };
-  // Ids are UUIDv7 and so order by time.
   return prisma.apiRequest.findMany({ where, orderBy: { id: "desc" }, take: limit });
 }
 
@@ -96,7 +94,6 @@ export async function listSignOnAttempts(
   return attempts.slice(0, limit);
 }
 
-/** Groups steps (oldest first) into sign-ons (latest first). */
 export function groupSteps(steps: readonly SignOnStep[]): SignOnAttempt[] {
   const requestOf = new Map<string, string>();
   for (const { attempt } of steps) {

@@ -35,7 +35,6 @@ const findDisabled = statement(
   "webhooks.findDisabled",
 );
 
-/** Drops the pending deliveries of disabled endpoints, in short transactions. */
 export async function dropLeft(
   db: Pick<Db, "pool">,
   { now, signal }: { now: Date; signal: AbortSignal },

@@ -8,7 +8,6 @@ export type EndpointFigures = {
   succeeded: number;
   p50Ms: number | null;
   p95Ms: number | null;
-  /** Creation time of the oldest waiting event. */
   waitingSince: Date | null;
 };
 
@@ -39,7 +38,6 @@ const selectFigures = statement<FiguresQuery>(
   ) newest JOIN ${a} ON ${a.deliveryId} = newest.id AND ${a.at} >= ${since}`,
 );
 
-/** Figures since a time, from the newest 10,000 deliveries. */
 export async function findEndpointFigures(db: Queryable, query: FiguresQuery): Promise<EndpointFigures> {
   const [found] = await findRows<EndpointFigures, FiguresQuery>(db, selectFigures, query);
   return found!;

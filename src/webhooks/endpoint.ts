@@ -79,7 +79,6 @@ export async function registerEndpointIn(
   return insertEndpoint(tx, endpoint, context);
 }
 
-/** Only the result has the secret. */
 export async function insertEndpoint(
   tx: Transaction,
   endpoint: { clientId: string; listensUntil?: Date } & Required<CheckedEndpoint>,
@@ -203,7 +202,6 @@ export async function removeEndpointIn(tx: Transaction, id: string, origin: Orig
   await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
 }
 
-/** In batches, for endpoints that are removed. */
 export async function removeDeliveries({ pool }: Pick<Db, "pool">, endpointIds: readonly string[]): Promise<void> {
   for (const endpointId of endpointIds) while ((await run(pool, removeLog, { endpointId })) > 0);
 }

@@ -3,7 +3,6 @@ import { columnNames, findRows, insert, sql, statement, table, update } from "..
 import { payload } from "./payload.ts";
 import { asynchronous, joinFirst, lockQueues } from "./queue.ts";
 
-/** The PostgreSQL channel notified of new deliveries. */
 export const deliveryChannel = "webhook_delivery";
 
 const e = table("appEvent", "e");

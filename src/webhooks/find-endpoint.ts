@@ -61,7 +61,6 @@ async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
-/** The sort key of the list. */
 export type EndpointPosition = Pick<Endpoint, "clientId" | "createdAt" | "id">;
 
 type EndpointFilter = {
@@ -79,7 +78,6 @@ const isAfter = ({ clientId, createdAt, id }: EndpointPosition) => ({
   ],
 });
 
-/** By app, oldest first. */
 export async function listEndpoints(
   { prisma, pool }: PrismaDb,
   { clientId, among, limit, after }: EndpointFilter = {},
@@ -106,7 +104,6 @@ export async function listEndpoints(
 /** Errors: not_found webhook_endpoint_not_found. */
 export const getEndpoint = (db: PrismaDb, id: string): Promise<Endpoint> => readEndpoint(storeOf(db), id);
 
-/** As `getEndpoint`, also in a transaction. */
 export async function readEndpoint(store: Store, id: string): Promise<Endpoint> {
   const endpoint = await store.prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
   if (endpoint === null) throw endpointNotFound();

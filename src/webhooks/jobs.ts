@@ -13,7 +13,6 @@ import { endListeners } from "./listener/endpoint.ts";
 import { makeListenerWaits, type ListenerWaits } from "./listener/waits.ts";
 import { sweepWebhooks } from "./sweep.ts";
 
-/** Units: days of 24 hours. */
 export type WebhookSettings = {
   timeoutMs: number;
   retrySeconds: readonly number[];

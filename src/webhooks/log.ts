@@ -66,7 +66,6 @@ type DeliveryFilter = {
   endpointId: string;
   state?: DeliveryState | undefined;
   limit: number;
-  /** The last id of the previous page. */
   after?: string | undefined;
 };
 
@@ -89,7 +88,6 @@ export async function listDeliveries(
   return rows.map(present);
 }
 
-/** Errors: not_found webhook_delivery_not_found. */
 export async function getDelivery(db: RecordStore, id: string): Promise<Delivery & { log: Attempt[] }> {
   const delivery = await findDelivery(db, id);
   const attempts = await db.prisma.webhookAttempt.findMany({
@@ -206,7 +204,6 @@ async function getUsableOwner(tx: RecordStore, endpointId: string): Promise<stri
   return clientId;
 }
 
-/** Errors: not_found if no delivery can have this id. */
 export function readDeliveryId(id: string): bigint {
   if (!/^\d{1,18}$/.test(id)) throw deliveryNotFound();
   return BigInt(id);

@@ -28,7 +28,6 @@ export const isWaiting = (d: Delivery): Sql => sql`${d.state} = 'PENDING' AND ${
 
 const f = table("webhookDelivery", "f");
 
-/** SQL that joins the first of a queue as `first`, ignoring rows in `taken`. */
 export const joinFirst = (queue: { endpointId: Sql; subjectId: Sql }, taken?: Sql): Sql => sql`
   LEFT JOIN LATERAL (
     SELECT ${f.id} FROM ${f}

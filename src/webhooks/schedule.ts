@@ -3,7 +3,6 @@ type Tries = { attempts: number; attemptsSpent: number };
 type Answer = { status: number; retryAfter?: string | null };
 type Rules = { retrySeconds: readonly number[]; now: Date; random: () => number };
 
-/** The state of a delivery after an answer, or after an error (null). */
 export function chooseOutcome({ attempts, attemptsSpent }: Tries, answer: Answer | null, rules: Rules) {
   if (answer !== null && answer.status >= 200 && answer.status <= 299)
     return { state: "DELIVERED", dueAt: null } as const;

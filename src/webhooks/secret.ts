@@ -18,10 +18,8 @@ export async function addSecret(
   return text;
 }
 
-/** `sealed` in base64. */
 export type SealedSecret = { id: string; sealed: string };
 
-/** Null if no key decrypts it. */
 export function openSecret(keys: EncryptionKeys, { id, sealed }: SealedSecret): SigningSecret | null {
   const plain = unseal(keys, purposeOf(id), Buffer.from(sealed, "base64"));
   return plain === null ? null : readSecret(plain.toString());

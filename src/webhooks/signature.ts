@@ -8,7 +8,6 @@ export type SigningSecret = { text: string; key: KeyObject };
 
 const prefix = "whsec_";
 
-/** 256 random bits in the format of Standard Webhooks. */
 export function makeSecretText(): string {
   return prefix + randomBytes(32).toString("base64");
 }

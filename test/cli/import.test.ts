@@ -47,7 +47,7 @@ test("a broken roster prints every fault with its place, and a held one says how
   expect([code, output]).toEqual([
     3,
     expect.stringContaining(
-      "broken.csv:2:2 role: The role is not student, teacher or other.\nbroken.csv:3:1 id: The id stands in line 2 already.\nThe file has 2 faults; nothing was changed.",
+      "broken.csv:2:2 role: The role is not student, teacher or other.\nbroken.csv:3:1 id: Duplicate id: already used in line 2.\nThe file has 2 faults; nothing was changed.",
     ),
   ]);
 

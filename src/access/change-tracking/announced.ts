@@ -5,14 +5,13 @@ import { columnNames, insert, run, sql, statement, table, type Sql, type Value }
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import { snapshotRecord } from "./snapshot.ts";
 
-// What apps saw of people after their first sign-ins. A sign-in does not wait for a change that is at work; at its end
-// that change reads here which sign-ins were committed since its snapshot.
+// A first sign-in does not wait for a running change. It announces what the app then saw, and the change reads here
+// which sign-ins were committed after its snapshot.
 
 const announced = table("announcedSignIn", "a");
 const all = table("announcedSignIn");
 const excluded = table("announcedSignIn", "excluded");
 
-/** SQL that announces what apps see of the subjects of a snapshot. */
 export const announceFrom = (snapshot: Sql, at: Value): Sql => {
   const row = { personId: sql`subject_id`, clientId: sql`client_id`, at, snapshot: sql`to_jsonb(seen)` };
   return sql`${insert("announcedSignIn", row, sql`FROM (${snapshot}) AS seen`)}
@@ -21,12 +20,7 @@ export const announceFrom = (snapshot: Sql, at: Value): Sql => {
     ${columnNames("announcedSignIn", "snapshot")} = ${excluded.snapshot}`;
 };
 
-/**
- * SQL that takes what was announced of a change's subjects, so that it is read once.
- *
- * Shape: `subject` stands in a FROM, with columns as for `selectSnapshot`. What was announced before the snapshot is
- *        in it too.
- */
+/** SQL that reads and deletes announcements of the `subject` relation. They may be older than the snapshot. */
 export const takeAnnounced = (subject: Sql): Sql => sql`
   WITH taken AS (
     DELETE FROM ${announced} USING ${subject} AS t (type, id, client_id)
@@ -42,7 +36,6 @@ const sweep = statement<{ before: Date; batch: number }>(
   "access.sweepAnnounced",
 );
 
-/** Removes what no change needs any more, as none lasts for a day. Answers how many rows there were. */
 export function sweepAnnounced(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
   const before = new Date(now.getTime() - keptSeconds * 1000);
   return removeInBatches(signal, (batch) => run(db, sweep, { before, batch }));

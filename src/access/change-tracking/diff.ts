@@ -2,7 +2,7 @@ import { identifier, join, literal, sql, table, type Sql } from "../../platform/
 import { schoolIsShown } from "../visibility.ts";
 import { allProperties, comparedProperties } from "./snapshot.ts";
 
-// What is null behind the change is none of the subject, or not granted to the app.
+// Null after the change means that the property does not apply, or is not granted to the app.
 const isChanged = (property: string): Sql => {
   if (property === "status") return sql`is_new_status`;
   const [before, after] = [identifier(`b_${property}`), identifier(`a_${property}`)];
@@ -31,12 +31,11 @@ const exists = sql`CASE type
   WHEN 'group' THEN EXISTS (SELECT FROM ${group} WHERE ${group.id} = classified.subject_id)
   ELSE EXISTS (SELECT FROM ${school} WHERE ${school.id} = classified.subject_id) END`;
 
-// An app hears of a school before it hears of its people, and of its end after theirs.
+// An app hears of a school before its people, and of its end after theirs.
 const rank = sql`CASE WHEN action = 'delete' THEN 4 ELSE 0 END
   + CASE type WHEN 'person' THEN 2 WHEN 'group' THEN CASE action WHEN 'delete' THEN 3 ELSE 1 END
       ELSE CASE action WHEN 'delete' THEN 4 ELSE 0 END END`;
 
-/** Selects every subject that either snapshot has, with its actions; null where nothing differs. */
 const classify = (before: Sql, after: Sql): Sql => sql`
   SELECT *,
     CASE WHEN NOT was_known THEN CASE WHEN a_active THEN '{create}' ELSE '{create,delete}' END
@@ -54,10 +53,8 @@ const classify = (before: Sql, after: Sql): Sql => sql`
   ) AS compared`;
 
 /**
- * Selects the events of a change: how what apps see of the subjects differs from what they saw.
- *
- * Shape: rows as `appendAppEvents` of events takes them, at most one for each app and subject, but two for what becomes
- *        visible while it is deleted: a create, and a delete. So all that leaves or returns has been created before.
+ * Selects the events of a change, for `appendAppEvents`: one per app and subject, or two (create, then delete) for a
+ * subject that becomes visible while deleted, so that every delete or restore follows a create.
  */
 export const selectDiff = (before: Sql, after: Sql): Sql => sql`
   SELECT client_id, type, subject_id, school_id, action, updated_properties, reason,

@@ -1,11 +1,10 @@
 /*
- * change-tracking: finds what a change alters in what each app sees, and emits the events that say so.
+ * change-tracking: compares what each app sees before and after a change, and emits the events for the difference.
  *
- * Nouns:      subject (a person, group or school), snapshot (what apps saw of the subjects before the change), diff
- *             (how what they see differs from it), announced sign-in (what an app saw of a person after their first
- *             sign-in).
+ * Nouns:      subject (a person, group or school), snapshot (what apps saw before the change), diff, announced sign-in
+ *             (what an app saw of a person at their first sign-in).
  * Invariants: a subject is in the snapshot before it is altered; the events of a change commit with it; a first sign-in
- *             and the end of a change of the same school never overlap.
+ *             and the commit of a change of the same school never overlap.
  * Never knows: what a use case writes, how events are delivered.
  */
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
@@ -23,11 +22,7 @@ export { announce, emitDiff, findSnapshot } from "./parameter-store.ts";
 export type { EventProperty } from "./snapshot.ts";
 export type { Subject } from "./store.ts";
 
-/**
- * Makes what tracks one change: it takes the snapshot of each subject at its first touch and emits the diff at the end.
- *
- * Shape: the first touch of a whole school turns to tables, which hold any number of subjects.
- */
+/** The first touch of a whole school moves the snapshot from memory to temporary tables. */
 export function makeChangeTracking(tx: Queryable) {
   const locks = makeSchoolLocks(tx);
   const subjects = new Map<string, Subject>();
@@ -59,22 +54,22 @@ export function makeChangeTracking(tx: Queryable) {
     await large.addSchool(schoolId, clientId);
   };
 
-  /** Emits the events of the change. From here to the commit nobody signs in for the first time at its schools. */
+  /** From here to the commit, first sign-ins at these schools wait. */
   const finish = async (now: Date): Promise<void> => {
     if (!large && subjects.size === 0) return;
-    // Those who came to another school have to be compared there too.
+    // People who came to another school are compared there too.
     for (const school of wholeSchools) await locks.holdLinked(school);
     const people = [...subjects.values()].filter(({ type }) => type === "person").map(({ id }) => id as PersonId);
     await locks.hold({ people });
     const store = large ?? small;
     await store.emit(now, await store.takeAnnounced());
-    // Checked here, deferred constraints do not lengthen the commit.
+    // Checks deferred constraints now, because the lock below should be short.
     await tx.query("SET CONSTRAINTS ALL IMMEDIATE");
     await locks.holdForCommit();
     await emitAgain(now);
   };
 
-  /** Emits anew the events of those who signed in for the first time between the diff and the lock. */
+  /** Corrects the events of people whose first sign-in came between the diff and the lock. */
   const emitAgain = async (now: Date): Promise<void> => {
     const before = await (large ?? small).takeAnnounced();
     if (before.length === 0) return;

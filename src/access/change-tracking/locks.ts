@@ -10,8 +10,8 @@ const here = table("affiliation", "here");
 const group = table("group");
 const m = table("membership", "m");
 
-// Two kinds of lock for each school. Changes exclude each other from their first touch to their end; a first sign-in is
-// kept out only while a change commits, not while it works or emits its events.
+// Each school has two locks. Changes exclude each other from the first touch to the end; first sign-ins are excluded
+// only while a change commits.
 const lockId = (kind: Sql, school: Sql): Sql => sql`hashtextextended(${kind} || ${school}, 0)`;
 const forChange = sql`'change '`;
 const forCommit = sql`'commit '`;
@@ -25,7 +25,7 @@ const lockAll = (kind: Sql, name: string) =>
 const lockForChange = lockAll(forChange, "access.lockForChange");
 const lockForCommit = lockAll(forCommit, "access.lockForCommit");
 
-// A sign-in takes only the locks that are free: none waits for one with a connection in hand.
+// A sign-in takes only free locks, so that it never waits while it holds a connection.
 const tryLockForSignIn = statement<{ personId: PersonId }>(
   ({ personId }) => sql`
   SELECT set_config('lock_timeout', '500ms', true),
@@ -39,7 +39,7 @@ const tryLockForSignIn = statement<{ personId: PersonId }>(
   "access.tryLockForSignIn",
 );
 
-// Asked after the locks were taken: until then a change may have moved the person.
+// Checked after locking, because a change may have moved the person until then.
 const holdsAllSchools = statement<{ personId: PersonId; held: SchoolId[] }>(
   ({ personId, held }) => sql`
   SELECT NOT EXISTS (
@@ -60,7 +60,7 @@ const findSchools = statement<Subjects>(
   "access.findSchools",
 );
 
-// Those who are at this school may be at others too, and what apps see of them depends on both.
+// What apps see of people here also depends on their other schools.
 const findLinkedSchools = statement<{ school: SchoolId }>(
   ({ school }) => sql`
   SELECT ${school}::uuid AS id
@@ -69,11 +69,10 @@ const findLinkedSchools = statement<{ school: SchoolId }>(
   "access.findLinkedSchools",
 );
 
-/** Makes what holds the schools of one change; what is held stays held until the transaction ends. */
 export function makeSchoolLocks(tx: Queryable) {
   const held = new Set<string>();
 
-  /** While a lock was waited for, people may have come to more schools; those are looked for until there are none. */
+  /** Repeats, because people may come to more schools while it waits for a lock. */
   const holdAll = async <Given extends object>(find: Statement<Given>, given: Given): Promise<void> => {
     for (;;) {
       const found = await findRows<{ id: string }, Given>(tx, find, given);
@@ -88,17 +87,11 @@ export function makeSchoolLocks(tx: Queryable) {
     hold: ({ schools = [], people = [], groups = [], membersOf = [] }: Touched) =>
       holdAll(findSchools, { schools, people, groups, membersOf }),
     holdLinked: (school: SchoolId) => holdAll(findLinkedSchools, { school }),
-    /** From here to the end of the transaction nobody signs in for the first time. */
     holdForCommit: async () => void (await run(tx, lockForCommit, { schools: [...held].sort() })),
   };
 }
 
-/**
- * Keeps changes of the person's schools from committing until the transaction ends, for a short while.
- *
- * Shape: false where a change of one of the schools is about to commit or the person is being deleted: to be tried
- *        again, after the transaction was rolled back.
- */
+/** Returns false if a change is about to commit or to delete the person; roll back and try again. */
 export async function tryHoldForSignIn(tx: Queryable, personId: PersonId): Promise<boolean> {
   type Locked = { isThere: boolean; isFree: boolean | null; held: SchoolId[] };
   const [locked] = await findRows<Locked, { personId: PersonId }>(tx, tryLockForSignIn, { personId });

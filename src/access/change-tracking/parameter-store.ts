@@ -7,51 +7,47 @@ import { selectDiff } from "./diff.ts";
 import { selectSnapshot, snapshotRecord, type SnapshotRow } from "./snapshot.ts";
 import { fromSubjects, valuesOf, type SnapshotStore, type Subject, type SubjectValues } from "./store.ts";
 
-// A few subjects are parameters, so that a small change makes no table.
+// A small change creates no tables: subjects are parameters.
 
-const find = statement<SubjectValues>((given) => selectSnapshot(fromSubjects(given)), "access.findSnapshot");
+const find = statement<SubjectValues>((values) => selectSnapshot(fromSubjects(values)), "access.findSnapshot");
 
 const fromRows = (rows: Parameter) =>
   sql`(SELECT * FROM jsonb_to_recordset(${rows}::jsonb) AS before (${snapshotRecord}))`;
 const emit = statement<SubjectValues & { now: Date; before: string; traceparent: string | null }>(
-  (given) =>
+  (values) =>
     appendAppEvents(
-      selectDiff(fromRows(given.before), sql`(${selectSnapshot(fromSubjects(given))})`),
-      given.now,
-      given.traceparent,
+      selectDiff(fromRows(values.before), sql`(${selectSnapshot(fromSubjects(values))})`),
+      values.now,
+      values.traceparent,
     ),
   "access.emitDiff",
 );
 
-const take = statement<SubjectValues>((given) => takeAnnounced(fromSubjects(given)), "access.takeAnnounced");
+const take = statement<SubjectValues>((values) => takeAnnounced(fromSubjects(values)), "access.takeAnnounced");
 
 const announceNow = statement<SubjectValues & { now: Date }>(
-  (given) => announceFrom(selectSnapshot(fromSubjects(given)), given.now),
+  (values) => announceFrom(selectSnapshot(fromSubjects(values)), values.now),
   "access.announce",
 );
 
-/** Finds what apps see of a few subjects. */
 export const findSnapshot = (tx: Queryable, subjects: readonly Subject[]): Promise<SnapshotRow[]> =>
   findRows<SnapshotRow, SubjectValues>(tx, find, valuesOf(subjects));
 
-/** Emits how what apps see of a few subjects differs from what they saw; answers the number of events. */
 export async function emitDiff(
   tx: Queryable,
   now: Date,
   { before, subjects }: { before: readonly SnapshotRow[]; subjects: readonly Subject[] },
 ): Promise<number> {
   const traceparent = currentTraceparent();
-  const given = { ...valuesOf(subjects), now, before: JSON.stringify(before), traceparent };
-  const [row] = await findRows<{ events: number }, typeof given>(tx, emit, given);
+  const values = { ...valuesOf(subjects), now, before: JSON.stringify(before), traceparent };
+  const [row] = await findRows<{ events: number }, typeof values>(tx, emit, values);
   return row!.events;
 }
 
-/** Announces, with a first sign-in, what the app sees of the person. */
 export async function announce(tx: Queryable, now: Date, subjects: readonly Subject[]): Promise<void> {
   await run(tx, announceNow, { ...valuesOf(subjects), now });
 }
 
-/** Makes the store of a small change: subjects are parameters and what apps saw of them is in memory. */
 export function makeParameterStore(tx: Queryable) {
   const subjects: Subject[] = [];
   const before: SnapshotRow[] = [];
@@ -69,7 +65,7 @@ export function makeParameterStore(tx: Queryable) {
   return { ...store, subjects, before };
 }
 
-/** Both; of what both have, the one before. */
+/** Where both have a row, the snapshot's counts. */
 function joinRows(before: readonly SnapshotRow[], announced: readonly SnapshotRow[]): SnapshotRow[] {
   const keyOf = ({ client_id, type, subject_id }: SnapshotRow) => `${type} ${subject_id} ${client_id}`;
   const keys = new Set(before.map(keyOf));

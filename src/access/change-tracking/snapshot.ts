@@ -74,7 +74,6 @@ export type SnapshotRow = {
   is_synced: boolean;
 } & Record<Compared, string | null>;
 
-/** The columns of a snapshot with their types. */
 export const snapshotTypes = {
   client_id: "text",
   type: "text",
@@ -98,11 +97,10 @@ const selectHashes = (type: AppEventType): Sql => {
   );
 };
 
-// Users are asked for as if everybody were active: who is deleted and may come back is still known.
+// As if everybody were active, because apps still know deleted people.
 const asIfActive = sql`(
   SELECT ${p.id}, ${p.role}, 'ACTIVE'::person_status AS status FROM ${p}) p`;
 
-/** The apps that may know a person: those with a grant of one of their schools, and those they signed in to. */
 export const selectPairs = (subject: Part): Sql => sql`
   SELECT ${given.clientId}, ${a.personId}
   FROM ${subject} t JOIN ${a} ON ${a.personId} = t.id
@@ -124,11 +122,10 @@ export const selectOtherUsers = (pair: Part, synced: Part): Sql => sql`
   WHERE NOT EXISTS (SELECT FROM ${synced} s WHERE s.client_id = c.client_id AND s.person_id = c.person_id)
     AND ${userIsShown(pairClient, p)}`;
 
-// A role in a group is compared only where it differs from the person's own.
+// A role in a group counts only if it differs from the person's own.
 const groupHash = hash(sql`x.id`, sql`nullif(x.role, ${p.role})`);
 const schoolOrder = sql`${a.schoolId} <> ${p.homeSchoolId}, ${a.schoolId}`;
 
-/** Selects what apps see: of the people whom they know, and of those subjects that are groups or schools. */
 export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
   WITH place AS (
     SELECT k.client_id, k.person_id, (array_agg(${a.schoolId} ORDER BY ${schoolOrder}))[1] AS school_id,
@@ -158,12 +155,7 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
   JOIN ${reader} ON ${reader.clientId} = ${given.clientId}
   WHERE t.type = 'school' AND ${schoolIsShown(given.clientId, s.id)}`;
 
-/**
- * Selects what apps see of a few subjects, all in one.
- *
- * Shape: `subject` stands in a FROM; its columns are type, id and client_id, where an empty client_id stands for every
- *        app.
- */
+/** `subject` is a relation of type, id and client_id, where an empty client_id means every app. */
 export const selectSnapshot = (subject: Sql): Sql => sql`
   WITH subject AS (SELECT type, id, client_id FROM ${subject} AS named (type, id, client_id)),
   pair AS (${selectPairs(sql`subject`)}),

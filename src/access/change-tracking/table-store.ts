@@ -37,7 +37,7 @@ const t = subject.as("t");
 const o = subject.as("o");
 const b = before.as("o");
 
-// A subject that is there for every app is not added for one.
+// A subject that is present for every app is not added for one.
 const insertSubjects = (from: Sql, round: number): Sql => sql`
   INSERT INTO ${subject.as()} (type, id, client_id, round)
   SELECT DISTINCT n.type, n.id, n.client_id, ${round} FROM ${from} AS n (type, id, client_id)
@@ -52,9 +52,8 @@ const wholeSchool = (school: Value, client: Value): Sql => sql`(
   UNION ALL SELECT 'group', ${g.id}, ${client} FROM ${g} WHERE ${g.schoolId} = ${school}
   UNION ALL SELECT 'person', ${a.personId}, ${client} FROM ${a} WHERE ${a.schoolId} = ${school})`;
 const insertSchool = (round: number): Statement<School> =>
-  statement((given) => insertSubjects(wholeSchool(given.school, given.client), round));
+  statement((values) => insertSubjects(wholeSchool(values.school, values.client), round));
 
-// What one app saw may have been added in an earlier round.
 const unlessAdded = (snapshot: Sql, round: number): Sql => sql`
   SELECT seen.* FROM (${snapshot}) AS seen
   WHERE NOT EXISTS (
@@ -76,7 +75,7 @@ const lookAt = (subjects: Sql): Sql[] => [
   sql`ANALYZE ${pair.as()}`,
   sql`INSERT INTO ${synced.as()} ${selectSynced(pair.as())}`,
   sql`ANALYZE ${synced.as()}`,
-  // From a table of its own: one that is looked through while it is filled is looked through again and again.
+  // Not from the table that is being filled: that would be scanned again for each row.
   sql`INSERT INTO ${known.as()} SELECT * FROM ${synced.as()} UNION ALL ${selectOtherUsers(pair.as(), synced.as())}`,
   sql`ANALYZE ${known.as()}`,
 ];
@@ -94,33 +93,30 @@ const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, tra
 );
 
 export type TableStore = SnapshotStore & {
-  /** Adds a whole school, before anything of it is altered. Those who come to it later are not in the snapshot. */
+  /** Call it before anything of the school is altered. */
   addSchool(school: SchoolId, client: string): Promise<void>;
 };
 
-/**
- * Makes the store of a large change: temporary tables, which begin with what a small store has. Their statements are
- * planned for what the tables hold.
- */
+/** Temporary tables for a large change, starting with the content of `small`; statements are planned for their size. */
 export async function makeTableStore(
   tx: Queryable,
   small: { subjects: readonly Subject[]; before: readonly SnapshotRow[] },
 ): Promise<TableStore> {
   const schools = new Map<string, School>();
   let round = 0;
-  const insertGiven = (subjects: readonly Subject[]) => {
-    const insertRound = statement<SubjectValues>((given) => insertSubjects(fromSubjects(given), round));
+  const insertListed = (subjects: readonly Subject[]) => {
+    const insertRound = statement<SubjectValues>((values) => insertSubjects(fromSubjects(values), round));
     return run(tx, insertRound, valuesOf(subjects));
   };
 
   await run(tx, prepare, {});
-  await insertGiven(small.subjects);
+  await insertListed(small.subjects);
   await run(tx, addRows, { rows: JSON.stringify(small.before) });
 
   return {
     async add(subjects) {
       round += 1;
-      await insertGiven(subjects);
+      await insertListed(subjects);
       const snapshot = selectSnapshot(sql`(${ofRound(round)})`);
       await runAll(tx, [sql`INSERT INTO ${before.as()} ${unlessAdded(snapshot, round)}`]);
     },
@@ -136,10 +132,10 @@ export async function makeTableStore(
       ]);
     },
     takeAnnounced: () => findRows<SnapshotRow>(tx, takeAll, {}),
-    /** Of those who came to a whole school too. */
+    /** Includes people who came to a whole school during the change. */
     async emit(now, announced) {
       await run(tx, addRows, { rows: JSON.stringify(announced) });
-      for (const given of schools.values()) await run(tx, insertSchool(round + 1), given);
+      for (const school of schools.values()) await run(tx, insertSchool(round + 1), school);
       await runAll(tx, [
         sql`ANALYZE ${subject.as()}`,
         ...lookAt(widest),
@@ -147,18 +143,16 @@ export async function makeTableStore(
         sql`ANALYZE ${before.as()}`,
         sql`ANALYZE ${after.as()}`,
       ]);
-      const given = { now, traceparent: currentTraceparent() };
-      const [row] = await findRows<{ events: number }, typeof given>(tx, emitAll, given);
+      const values = { now, traceparent: currentTraceparent() };
+      const [row] = await findRows<{ events: number }, typeof values>(tx, emitAll, values);
       return row!.events;
     },
   };
 }
 
 async function runAll(tx: Queryable, statements: readonly Sql[]): Promise<void> {
-  for (const one of statements)
-    await run(
-      tx,
-      statement(() => one),
-      {},
-    );
+  for (const query of statements) {
+    const once = statement(() => query);
+    await run(tx, once, {});
+  }
 }

@@ -5,29 +5,27 @@ import type { Staging } from "../staging.ts";
 export type ImportMode = "BULK" | "DELTA";
 export type ImportFormat = "PLAIN" | "ONEROSTER" | "SCHULCONNEX";
 
-/** What a format's reader is given. */
-export type Reading = {
+export type ReadContext = {
   staging: Staging;
   schools: Schools;
   mode: ImportMode | undefined;
-  /** The group of last year by the source id of the one it goes on as. */
+  /** Source id of the previous group by source id of the new one. */
   carryOvers: ReadonlyMap<string, string>;
   onBytes(bytes: number): void;
 };
 
-/** What a reader found. `schools` are all that the files name. */
-export type Read = {
+/** `schools` are all schools in the files; `keyColumns` locate faults that are found after reading. */
+export type ReadResult = {
   mode: ImportMode;
   schools: ReadonlySet<SchoolId>;
-  /** The files' names and identifying columns, for faults that are found after reading. */
-  places: Places;
+  keyColumns: KeyColumns;
 };
 
-export type Places = Record<
+export type KeyColumns = Record<
   "person" | "group" | "membership" | "role",
   { file: string; person?: string; group?: string }
 >;
 
-/** The most groups of a file that names them with its people; they are kept in memory, so that each is staged once. */
+/** Limits groups that files list with people; they are kept in memory so that each is staged once. */
 export const maxGroups = 200_000;
 export const tooManyGroups = `The file names more than ${maxGroups} groups.`;

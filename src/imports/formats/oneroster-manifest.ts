@@ -1,18 +1,16 @@
 import type { SourceFile } from "../read/source.ts";
 import { readTable } from "../read/table.ts";
-import type { ImportMode, Reading } from "./format.ts";
+import type { ImportMode, ReadContext } from "./format.ts";
 
 type Files = ReadonlyMap<string, SourceFile>;
 
-/** Whether the files are whole, and which of them the sender left out. */
+/** `absent` are files that the sender left out on purpose. */
 export type Manifest = { mode: ImportMode; absent: ReadonlySet<string>; isThere: boolean };
 
 const ours = ["orgs.csv", "users.csv", "roles.csv", "classes.csv", "enrollments.csv"];
 
-/**
- * Without a manifest, or where it does not say, the mode is the one that the caller names, and bulk if none is named.
- */
-export async function readManifest(files: Files, { staging, onBytes, mode }: Reading): Promise<Manifest> {
+/** The caller's mode, by default bulk, applies if the manifest has none. */
+export async function readManifest(files: Files, { staging, onBytes, mode }: ReadContext): Promise<Manifest> {
   const file = files.get("manifest.csv");
   const modes = new Set<ImportMode>();
   const absent = new Set<string>();
@@ -28,16 +26,16 @@ export async function readManifest(files: Files, { staging, onBytes, mode }: Rea
     else if (value !== "bulk" && value !== "delta")
       row.fault("value", "unknown_mode", "The value is not absent, bulk or delta.");
     else if (!files.has(name)) row.fault("propertyName", "file_missing", `The archive holds no ${name}.`);
-    // Imports do not change schools, so the mode of their file does not matter.
+    // Imports do not change schools, so the mode of orgs.csv does not matter.
     else if (name !== "orgs.csv") modes.add(value === "delta" ? "DELTA" : "BULK");
-    if (modes.size > 1) row.fault("value", "mixed_modes", "Bulk and delta files cannot stand in one archive.");
+    if (modes.size > 1) row.fault("value", "mixed_modes", "An archive cannot mix bulk and delta files.");
   });
   const [first] = modes;
   return { mode: first ?? mode ?? "BULK", absent, isThere: true };
 }
 
-/** What is not in a bulk archive would count as gone, so a bulk archive has every file. */
-export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }: Reading): void {
+/** A missing file of a bulk archive would delete everything in it, so all files are required. */
+export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }: ReadContext): void {
   const isIn = (name: string) => files.has(name) && !absent.has(name);
   const needed = mode === "BULK" ? ["users.csv", "classes.csv", "enrollments.csv"] : [];
   const missing = needed.filter((name) => !isIn(name));

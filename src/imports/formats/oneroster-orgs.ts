@@ -2,24 +2,23 @@ import type { SchoolId } from "../../directory/index.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable } from "../read/table.ts";
 import { idLength } from "../read/value.ts";
-import type { ImportMode, Reading } from "./format.ts";
+import type { ImportMode, ReadContext } from "./format.ts";
 
-/** The organisations of an archive by their sourcedIds. */
 export type Orgs = {
-  /** Null for one that is no school, undefined for an unknown one. */
+  /** Null for an organisation that is not a school, undefined for an unknown one. */
   find(sourcedId: string): SchoolId | null | undefined;
-  /** Those that are in the file but could not be found; their fault stands there. */
+  /** Rows of orgs.csv that have a fault already. */
   readonly faulty: ReadonlySet<string>;
   readonly schools: ReadonlySet<SchoolId>;
 };
 
 const maxOrgs = 100_000;
 
-/** Schools are found by their identifier, which is the official id, or else by their sourcedId. */
+/** Schools match by identifier (the official id), else by sourcedId. */
 export async function readOrgs(
   files: ReadonlyMap<string, SourceFile>,
   mode: ImportMode,
-  { staging, schools, onBytes }: Reading,
+  { staging, schools, onBytes }: ReadContext,
 ): Promise<Orgs> {
   const file = files.get("orgs.csv");
   const known = new Map<string, SchoolId | null>();

@@ -2,46 +2,46 @@ import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts"
 import type { Archive } from "../read/zip.ts";
 import { readTable, type Row } from "../read/table.ts";
 import { idLength, nameLength, readUsername, toName } from "../read/value.ts";
-import type { ImportMode, Places, Read, Reading } from "./format.ts";
+import type { ImportMode, KeyColumns, ReadContext, ReadResult } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
 
 /**
- * Reads the CSV files of OneRoster 1.1 and 1.2 for people, classes and enrolments; all others are skipped.
+ * Reads people, classes and enrolments; other files are ignored.
  *
  * Source: 1EdTech OneRoster 1.1 CSV tables and 1.2 rostering CSV binding.
  */
-export async function readOneRoster({ files }: Archive, reading: Reading): Promise<Read> {
-  const manifest = await readManifest(files, reading);
+export async function readOneRoster({ files }: Archive, input: ReadContext): Promise<ReadResult> {
+  const manifest = await readManifest(files, input);
   const isRolesApart = files.has("roles.csv");
-  checkFiles(files, manifest, reading);
-  const orgs = await readOrgs(files, manifest.mode, reading);
+  checkFiles(files, manifest, input);
+  const orgs = await readOrgs(files, manifest.mode, input);
   const table = (name: string, required: readonly string[], onRow: (row: Row) => void): Promise<void> => {
     const file = files.get(name);
     if (file === undefined || manifest.absent.has(name)) return Promise.resolve();
-    return readTable({ file, required, onBytes: reading.onBytes }, reading.staging, onRow);
+    return readTable({ file, required, onBytes: input.onBytes }, input.staging, onRow);
   };
-  const given = { ...reading, orgs, mode: manifest.mode };
+  const context = { ...input, orgs, mode: manifest.mode };
   const ofRole = isRolesApart ? [] : ["orgSourcedIds", "role"];
   await table("users.csv", ["sourcedId", "givenName", "familyName", ...ofRole], (row) =>
-    readUser(row, given, isRolesApart),
+    readUser(row, context, isRolesApart),
   );
-  await table("roles.csv", ["sourcedId", "userSourcedId", "role", "orgSourcedId"], (row) => readRoleRow(row, given));
-  await table("classes.csv", ["sourcedId", "title", "classType", "schoolSourcedId"], (row) => readClass(row, given));
+  await table("roles.csv", ["sourcedId", "userSourcedId", "role", "orgSourcedId"], (row) => readRoleRow(row, context));
+  await table("classes.csv", ["sourcedId", "title", "classType", "schoolSourcedId"], (row) => readClass(row, context));
   await table("enrollments.csv", ["sourcedId", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"], (row) =>
-    readEnrollment(row, given),
+    readEnrollment(row, context),
   );
-  return { mode: manifest.mode, schools: orgs.schools, places };
+  return { mode: manifest.mode, schools: orgs.schools, keyColumns };
 }
 
-const places: Places = {
+const keyColumns: KeyColumns = {
   person: { file: "users.csv", person: "sourcedId" },
   role: { file: "roles.csv", person: "userSourcedId" },
   group: { file: "classes.csv", group: "sourcedId" },
   membership: { file: "enrollments.csv", person: "userSourcedId", group: "classSourcedId" },
 };
 
-type Given = Reading & { orgs: Orgs; mode: ImportMode };
+type RowContext = ReadContext & { orgs: Orgs; mode: ImportMode };
 
 const otherRoles = [
   ...["administrator", "aide", "counselor", "districtadministrator", "guardian", "parent", "principal"],
@@ -53,7 +53,6 @@ const roles = new Map<string, PersonRole>([
   ...otherRoles.map((name) => [name, "OTHER"] as const),
 ]);
 
-/** Codes that a district defines itself begin with `ext:`. */
 function readRole(row: Row): PersonRole | null {
   const text = row.need("role");
   const role = roles.get(text.toLowerCase()) ?? (text.startsWith("ext:") ? "OTHER" : null);
@@ -61,7 +60,7 @@ function readRole(row: Row): PersonRole | null {
   return role;
 }
 
-/** In a bulk file the status is empty; some programs write `active` all the same. */
+/** Bulk files have an empty status, but some programs write `active`. */
 function readIsDeleted(row: Row, mode: ImportMode): boolean {
   const status = row.get("status").toLowerCase();
   if (mode === "DELTA" && status === "tobedeleted") return true;
@@ -74,41 +73,41 @@ function readIsDeleted(row: Row, mode: ImportMode): boolean {
   return false;
 }
 
-function readUser(row: Row, given: Given, isRolesApart: boolean): void {
+function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
   const sourceId = row.need("sourcedId", idLength);
-  const isDeleted = readIsDeleted(row, given.mode);
+  const isDeleted = readIsDeleted(row, context.mode);
   const at = { line: row.line, column: row.column("sourcedId") };
   const named = { name: readName(row), username: readUsername(row) };
-  if (isRolesApart) return given.staging.person(at, { sourceId, schools: [], role: null, ...named, isDeleted });
+  if (isRolesApart) return context.staging.person(at, { sourceId, schools: [], role: null, ...named, isDeleted });
   const role = readRole(row);
   const keys = row
     .need("orgSourcedIds", 10_000)
     .split(",")
     .map((key) => key.trim())
     .filter((key) => key !== "");
-  const found = keys.map((key) => findSchool(row, "orgSourcedIds", key, given.orgs));
+  const found = keys.map((key) => findSchool(row, "orgSourcedIds", key, context.orgs));
   const schools = [...new Set(found.filter((school) => typeof school === "string"))];
   if (schools.length === 0 && keys.length > 0 && !found.includes(undefined))
-    return given.staging.note("people_without_school");
-  given.staging.person(at, { sourceId, schools, role, ...named, isDeleted });
+    return context.staging.note("people_without_school");
+  context.staging.person(at, { sourceId, schools, role, ...named, isDeleted });
 }
 
 function readName(row: Row): PersonName {
-  const [given, middle, preferred, last] = [
+  const [first, middle, preferred, last] = [
     row.need("givenName"),
     row.take("middleName"),
     row.take("preferredGivenName"),
     row.need("familyName"),
   ].map(toName);
   const firstFull = toName(
-    Array.from([given, middle].filter((part) => part !== "").join(" "))
+    Array.from([first, middle].filter((part) => part !== "").join(" "))
       .slice(0, nameLength)
       .join(""),
   );
-  return { firstFull, firstCall: preferred || given!, last: last! };
+  return { firstFull, firstCall: preferred || first!, last: last! };
 }
 
-/** Undefined with a fault for an unknown organisation, null for one that is no school. */
+/** Undefined (with a fault) for an unknown organisation, null for one that is not a school. */
 function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolId | null | undefined {
   const school = orgs.find(key);
   if (school === undefined && key !== "" && !orgs.faulty.has(key))
@@ -116,23 +115,23 @@ function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolI
   return school;
 }
 
-function readRoleRow(row: Row, given: Given): void {
+function readRoleRow(row: Row, context: RowContext): void {
   const personSourceId = row.need("userSourcedId", idLength);
   const role = readRole(row);
-  const isDeleted = readIsDeleted(row, given.mode);
-  const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", idLength), given.orgs);
+  const isDeleted = readIsDeleted(row, context.mode);
+  const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", idLength), context.orgs);
   const isPrimary = row.get("roleType").toLowerCase() === "primary";
   const at = { line: row.line, column: row.column("userSourcedId") };
-  given.staging.role(at, { personSourceId, schoolId: schoolId ?? null, role: role ?? "OTHER", isPrimary, isDeleted });
+  context.staging.role(at, { personSourceId, schoolId: schoolId ?? null, role: role ?? "OTHER", isPrimary, isDeleted });
 }
 
-function readClass(row: Row, given: Given): void {
+function readClass(row: Row, context: RowContext): void {
   const sourceId = row.need("sourcedId", idLength);
   const type = readClassType(row);
-  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), given.orgs);
+  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), context.orgs);
   if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
-  const previous = given.carryOvers.get(sourceId) ?? row.take("metadata.previousSourcedId", idLength);
-  given.staging.group(
+  const previous = context.carryOvers.get(sourceId) ?? row.take("metadata.previousSourcedId", idLength);
+  context.staging.group(
     { line: row.line, column: row.column("sourcedId") },
     {
       sourceId,
@@ -140,7 +139,7 @@ function readClass(row: Row, given: Given): void {
       name: toName(row.need("title")),
       type,
       previousSourceId: previous === "" ? null : previous,
-      isDeleted: readIsDeleted(row, given.mode),
+      isDeleted: readIsDeleted(row, context.mode),
     },
   );
 }
@@ -154,17 +153,17 @@ function readClassType(row: Row): "KLASSE" | "KURS" | "SONSTIG" | null {
   return null;
 }
 
-function readEnrollment(row: Row, given: Given): void {
-  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), given.orgs);
+function readEnrollment(row: Row, context: RowContext): void {
+  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), context.orgs);
   if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
-  given.staging.membership(
+  context.staging.membership(
     { line: row.line, column: row.column("userSourcedId"), groupColumn: row.column("classSourcedId") },
     {
       schoolId: schoolId ?? null,
       personSourceId: row.need("userSourcedId", idLength),
       groupSourceId: row.need("classSourcedId", idLength),
       role: readRole(row),
-      isDeleted: readIsDeleted(row, given.mode),
+      isDeleted: readIsDeleted(row, context.mode),
     },
   );
 }

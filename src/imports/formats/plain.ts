@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable, type Row } from "../read/table.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import type { StagedGroup, Staging } from "../staging.ts";
-import { maxGroups, tooManyGroups, type Read, type Reading } from "./format.ts";
+import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 
 const roles = new Map<string, PersonRole>([
   ["student", "STUDENT"],
@@ -18,13 +19,16 @@ const groupColumns = [
   ["groups", "group", "SONSTIG"],
 ] as const;
 
+/** An empty form with a byte order mark and `;`, as spreadsheet programs expect. */
+export const plainTemplate = (): string => readFileSync(new URL("../template.csv", import.meta.url), "utf8");
+
 export const schoolMissing = () =>
   new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
 
-/** Reads the service's own format: one row for each person, with their groups by name. FORMATS.md describes it. */
-export async function readPlain(file: SourceFile, reading: Reading): Promise<Read> {
-  const { staging, onBytes, mode = "BULK" } = reading;
-  const school = reading.schools.only;
+/** Reads the service's own format: one row per person, with groups by name. FORMATS.md describes it. */
+export async function readPlain(file: SourceFile, input: ReadContext): Promise<ReadResult> {
+  const { staging, onBytes, mode = "BULK" } = input;
+  const school = input.schools.only;
   if (school === undefined) throw schoolMissing();
   const seen = new Set<string>();
   await readTable({ file, onBytes, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
@@ -35,13 +39,13 @@ export async function readPlain(file: SourceFile, reading: Reading): Promise<Rea
       { line: row.line, column: row.column("id") },
       { sourceId, schools: [school], role, name: readName(row), username: readUsername(row), isDeleted },
     );
-    if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, carryOvers: reading.carryOvers });
+    if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, carryOvers: input.carryOvers });
   });
-  const places = { file: file.name, person: "id" };
+  const columns = { file: file.name, person: "id" };
   return {
     mode,
     schools: new Set([school]),
-    places: { person: places, group: { file: file.name, group: "classes" }, membership: places, role: places },
+    keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },
   };
 }
 
@@ -60,7 +64,6 @@ function readStatus(row: Row): boolean {
   return status === "deleted";
 }
 
-/** A person without a name has none of its parts. */
 function readName(row: Row): PersonName | null {
   if (row.get("first_name") === "" && row.get("last_name") === "") return null;
   const [firstFull, last] = [toName(row.need("first_name")), toName(row.need("last_name"))];
@@ -68,10 +71,9 @@ function readName(row: Row): PersonName | null {
   return { firstFull, firstCall, last };
 }
 
-/** Units: characters of all the groups of a column. */
 const maxNames = 20_000;
 
-type Given = {
+type PersonContext = {
   staging: Staging;
   school: SchoolId;
   seen: Set<string>;
@@ -79,7 +81,7 @@ type Given = {
   carryOvers: ReadonlyMap<string, string>;
 };
 
-function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: Given): void {
+function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: PersonContext): void {
   for (const [heading, kind, type] of groupColumns) {
     const column = row.column(heading);
     const names = row.get(heading);

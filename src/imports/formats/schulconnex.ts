@@ -4,33 +4,33 @@ import { makeJsonArrayReader, type JsonElement } from "../read/json-array.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
-import { maxGroups, tooManyGroups, type Read, type Reading } from "./format.ts";
+import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 
-/** Reads what `personen-info` of a Schulconnex server answers, in the spelling of any version. */
-export async function readSchulconnex(file: SourceFile, reading: Reading): Promise<Read> {
+/** Reads the answer of `personen-info` of a Schulconnex server, in the spelling of any version. */
+export async function readSchulconnex(file: SourceFile, input: ReadContext): Promise<ReadResult> {
   const {
     staging,
     schools: { only },
     mode = "BULK",
-  } = reading;
+  } = input;
   const schools = new Set<SchoolId>(mode === "BULK" && only !== undefined ? [only] : []);
   const groups = new Map<string, string>();
   const reader = makeJsonArrayReader(({ code, message, ...at }) =>
     staging.fault({ file: file.name, field: null, ...at }, code, message),
   );
   const take = (elements: JsonElement[]) => {
-    for (const element of elements) readRecord(element, { ...reading, file: file.name, found: schools, groups });
+    for (const element of elements) readRecord(element, { ...input, file: file.name, found: schools, groups });
   };
-  for await (const text of readText(file, reading.onBytes)) {
+  for await (const text of readText(file, input.onBytes)) {
     take(reader.push(text));
     await staging.flushIfFull();
   }
   take(reader.end());
-  const place = { file: file.name, person: "pid", group: "gruppe.id" };
-  return { mode, schools, places: { person: place, group: place, membership: place, role: place } };
+  const columns = { file: file.name, person: "pid", group: "gruppe.id" };
+  return { mode, schools, keyColumns: { person: columns, group: columns, membership: columns, role: columns } };
 }
 
-type Given = Reading & { file: string; found: Set<SchoolId>; groups: Map<string, string> };
+type ReadState = ReadContext & { file: string; found: Set<SchoolId>; groups: Map<string, string> };
 
 const roles = new Map<string, PersonRole>([
   ["lern", "STUDENT"],
@@ -48,7 +48,6 @@ const groupTypes = new Map([
   ["sonstig", "SONSTIG"],
 ] as const);
 
-/** A record that was parsed, with faults at their places. */
 type Reader = {
   text(path: JsonPath, maxLength?: number): string;
   get(path: JsonPath): unknown;
@@ -56,7 +55,7 @@ type Reader = {
   fault(path: JsonPath, code: string, message: string): void;
 };
 
-function makeReader(record: unknown, places: JsonPlaces, given: Given): Reader {
+function makeReader(record: unknown, places: JsonPlaces, state: ReadState): Reader {
   const get = (path: JsonPath) =>
     path.reduce<unknown>(
       (value, step) =>
@@ -64,7 +63,7 @@ function makeReader(record: unknown, places: JsonPlaces, given: Given): Reader {
       record,
     );
   const fault = (path: JsonPath, code: string, message: string) =>
-    given.staging.fault({ file: given.file, ...places.find(path), field: path.join(".") || null }, code, message);
+    state.staging.fault({ file: state.file, ...places.find(path), field: path.join(".") || null }, code, message);
   return {
     get,
     fault,
@@ -88,44 +87,44 @@ function makeReader(record: unknown, places: JsonPlaces, given: Given): Reader {
   };
 }
 
-function readRecord(element: JsonElement, given: Given): void {
+function readRecord(element: JsonElement, state: ReadState): void {
   const places = makeJsonPlaces(element);
-  const record = parse(element, places, given);
+  const record = parse(element, places, state);
   if (record === undefined) return;
-  const reader = makeReader(record, places, given);
+  const reader = makeReader(record, places, state);
   if (typeof record !== "object" || record === null || Array.isArray(record))
     return reader.fault([], "json_broken", "The record is not an object.");
   const sourceId = reader.text(["pid"], idLength);
   const contexts = Array.from({ length: reader.list(["personenkontexte"]) }, (_, index) =>
-    readContext(reader, ["personenkontexte", index], given),
+    readContext(reader, ["personenkontexte", index], state),
   );
   const ofSchools = contexts.filter((context) => context !== null);
-  if (ofSchools.length === 0) return given.staging.note("people_without_school");
+  if (ofSchools.length === 0) return state.staging.note("people_without_school");
   const known = ofSchools.filter((context) => context.schoolId !== undefined);
   const here = known.filter((context) => !context.isDeleted);
-  const home = given.schools.find(...organisationNames(reader, ["person", "stammorganisation"]));
-  // A person who is deleted at every school is deleted at their home.
+  const home = state.schools.find(...organisationNames(reader, ["person", "stammorganisation"]));
+  // A person who is deleted at every school belongs to their home.
   const order = (here.length > 0 ? here : known).toSorted(
     (a, b) => Number(b.schoolId === home) - Number(a.schoolId === home),
   );
   const at = { line: element.line, column: element.column };
   const schools = [...new Set(order.map(({ schoolId }) => schoolId!))];
-  given.staging.person(at, {
+  state.staging.person(at, {
     sourceId,
     schools,
     role: order[0]?.role ?? null,
     name: readName(reader),
     isDeleted: known.length > 0 && here.length === 0,
   });
-  for (const context of ofSchools) if (!context.isDeleted) readGroups(reader, { ...given, ...context, sourceId, at });
+  for (const context of ofSchools) if (!context.isDeleted) readGroups(reader, { ...state, ...context, sourceId, at });
 }
 
-function parse(element: JsonElement, places: JsonPlaces, given: Given): unknown {
+function parse(element: JsonElement, places: JsonPlaces, state: ReadState): unknown {
   try {
     return JSON.parse(element.text) as unknown;
   } catch {
-    given.staging.fault(
-      { file: given.file, ...places.findError(), field: null },
+    state.staging.fault(
+      { file: state.file, ...places.findError(), field: null },
       "json_broken",
       "The record is not JSON from here on.",
     );
@@ -148,16 +147,15 @@ const organisationNames = (reader: Reader, path: JsonPath): string[] =>
 
 type Context = { path: JsonPath; schoolId: SchoolId | undefined; role: PersonRole | null; isDeleted: boolean };
 
-/** Null for a context at an organisation that is no school. */
-function readContext(reader: Reader, path: JsonPath, given: Given): Context | null {
+function readContext(reader: Reader, path: JsonPath, state: ReadState): Context | null {
   const organisation = [...path, "organisation"];
   const type = reader.get([...organisation, "typ"]);
   if (typeof type === "string" && type.toLowerCase() !== "schule") return null;
-  const only = given.schools.only;
-  const named = given.schools.find(...organisationNames(reader, organisation));
+  const only = state.schools.only;
+  const named = state.schools.find(...organisationNames(reader, organisation));
   const isOther = only !== undefined && named !== undefined && named !== only;
   const schoolId = isOther ? undefined : (named ?? only);
-  if (schoolId !== undefined) given.found.add(schoolId);
+  if (schoolId !== undefined) state.found.add(schoolId);
   else if (isOther)
     reader.fault([...organisation, "kennung"], "other_school", "This is another school than the import is for.");
   else reader.fault([...organisation, "kennung"], "unknown_school", "No school of the directory has this official id.");
@@ -169,13 +167,13 @@ function readContext(reader: Reader, path: JsonPath, given: Given): Context | nu
   return { path, schoolId, role, isDeleted: deletion !== null && deletion !== undefined };
 }
 
-type GivenContext = Given & Context & { sourceId: string; at: { line: number; column: number } };
+type GroupState = ReadState & Context & { sourceId: string; at: { line: number; column: number } };
 
-function readGroups(reader: Reader, given: GivenContext): void {
-  const { path, schoolId, staging, sourceId, at } = given;
+function readGroups(reader: Reader, state: GroupState): void {
+  const { path, schoolId, staging, sourceId, at } = state;
   for (let index = 0, count = reader.list([...path, "gruppen"]); index < count; index++) {
     const entry = [...path, "gruppen", index];
-    const groupSourceId = readGroup(reader, [...entry, "gruppe"], given);
+    const groupSourceId = readGroup(reader, [...entry, "gruppe"], state);
     const role = readRoleInGroup(reader, [...entry, "gruppenzugehoerigkeit", "rollen"]);
     if (groupSourceId === "" || schoolId === undefined) continue;
     staging.membership(
@@ -185,24 +183,20 @@ function readGroups(reader: Reader, given: GivenContext): void {
   }
 }
 
-/** The record of each member holds the same group, with the same values. */
-function readGroup(
-  reader: Reader,
-  path: JsonPath,
-  { schoolId, staging, groups, carryOvers, at }: GivenContext,
-): string {
+/** The record of each member repeats the group with the same values. */
+function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, carryOvers, at }: GroupState): string {
   const sourceId = reader.text([...path, "id"], idLength);
   const name = toName(reader.text([...path, "bezeichnung"]));
   const code = reader.text([...path, "typ"]).toLowerCase();
   const type = groupTypes.get(code as "klasse") ?? null;
   if (type === null && code !== "")
     reader.fault([...path, "typ"], "unknown_group_type", "The code is none of Schulconnex.");
-  const said = `${schoolId ?? ""} ${code} ${name}`;
+  const values = `${schoolId ?? ""} ${code} ${name}`;
   const before = groups.get(sourceId);
   if (before === undefined && sourceId !== "" && groups.size >= maxGroups) {
     reader.fault([...path, "id"], "too_many_groups", tooManyGroups);
   } else if (before === undefined && sourceId !== "") {
-    groups.set(sourceId, said);
+    groups.set(sourceId, values);
     staging.group(at, {
       sourceId,
       schoolId: schoolId ?? null,
@@ -211,7 +205,7 @@ function readGroup(
       previousSourceId: carryOvers.get(sourceId) ?? null,
       isDeleted: false,
     });
-  } else if (before !== said && sourceId !== "") {
+  } else if (before !== values && sourceId !== "") {
     reader.fault(
       [...path, "id"],
       "group_contradiction",

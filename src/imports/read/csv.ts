@@ -1,42 +1,31 @@
 export type CsvRecord = { line: number; fields: string[] };
-/** Units: line from 1; column is the number of the field within its record, from 1. */
+/** Units: line from 1; column is the field's number from 1. */
 export type CsvFault = { line: number; column: number; code: keyof typeof messages; message: string };
 
 export type CsvReader = {
-  /** Takes the next piece of text, answers the records that are complete. */
   push(text: string): CsvRecord[];
-  /** Answers what is left. */
   end(): CsvRecord[];
-  /** How many characters were looked at so far, those that were looked at twice counted twice. */
+  /** Characters visited, repeated visits included. */
   readonly visited: number;
 };
 
-/**
- * Units: characters. `again` is how much of a file is read a second time at most, to find where records begin again
- * after faults.
- */
+/** Units: characters. `again` limits how much is read a second time after faults. */
 export const csvLimits = { header: 65_536, record: 1_048_576, again: 16_777_216 };
 
 const messages = {
   quote_not_closed: "A quotation mark opens here and is never closed.",
-  quote_misplaced: "Behind a closing quotation mark stands something else than the end of the field.",
+  quote_misplaced: "A closing quotation mark is not followed by the end of the field.",
   record_too_long:
     `The record is longer than ${csvLimits.record} characters. ` +
     "Each record ends with a line break; is a quotation mark missing?",
 };
 
 /**
- * Reads CSV piece by piece and keeps the place of everything, in linear time and with no more memory than one record
- * needs.
+ * Reads CSV incrementally in linear time, with the memory of one record. The first line decides between `;`, `,` and
+ * tab. After a fault it continues with the next line. csv-parse 7.0 does not continue, and reports an open quote at the
+ * last line.
  *
- * Shape:  the delimiter is the one of `;`, `,` and tab that the first line has most of; quoted fields may hold
- *         delimiters, line breaks and doubled quotes; empty lines are passed over. After a fault it goes on with the
- *         next line.
- * Source: RFC 4180, with `;` and any line ending. Not csv-parse (7.0), which loses two kinds of place: of a quotation
- *         mark that is never closed it tells the last line of the file ("Quote Not Closed: the parsing is finished with
- *         an opening quote at line N") instead of the line where it opens, and after "Invalid Closing Quote" it does
- *         not go on with the next line, so that the faults behind it have no place at all. It also counts lines wrongly
- *         where CR and CRLF stand in one file.
+ * Source: RFC 4180, with `;` and any line ending.
  */
 export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLimits): CsvReader {
   let text = "";
@@ -44,7 +33,7 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
   let isLast = false;
   let visited = 0;
   let again = limits.again;
-  /** The record that is being read: where it begins, in which line, and what is read of it; `at` is how far that is. */
+  /** `from` is the start of the current record, `at` the current position. */
   let [from, line, at, fieldFrom, lines] = [0, 1, 0, 0, 0];
   let fields: string[] = [];
   let mode: "field" | "plain" | "quoted" | "ended" | "skipping" = "field";
@@ -56,7 +45,7 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
 
   const fail = (code: CsvFault["code"], place: { line: number; column: number }): void => {
     onFault({ ...place, code, message: messages[code] });
-    // One quotation mark too many hides what stands in the lines behind it, so they are read again, within the limit.
+    // A stray quotation mark hides the following lines, so they are read again, up to the limit.
     const next = findNextLine(text, from, at);
     visited += (next === -1 ? at : next) - from;
     if (next !== -1 && at - next <= again) {
@@ -89,7 +78,7 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
   const readQuoted = (): boolean => {
     const start = at;
     const end = findClosingQuote(text, at);
-    // A quotation mark at the end of a piece may be the first of two.
+    // A quotation mark at the end of a chunk may be the first of a doubled one.
     const isOpen = end === -1 || (end + 1 === text.length && !isLast);
     at = isOpen ? (end === -1 ? text.length : end) : end + 1;
     visited += at - start + 1;
@@ -108,7 +97,6 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
     return true;
   };
 
-  /** The end of a line, behind the last field of a record or behind what is skipped. */
   const readLineEnd = (): boolean => {
     if (at === text.length && !isLast) return false;
     if (text.charCodeAt(at) === carriage && at + 1 === text.length && !isLast) return false;
@@ -118,7 +106,7 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
     return true;
   };
 
-  /** Answers whether there is more to read in what has come so far. */
+  /** Returns false when more text is needed. */
   const step = (): boolean => {
     if (mode !== "skipping" && at - from > limits.record) {
       if (mode === "quoted") fail("quote_not_closed", { line: line + lines, column: fields.length + 1 });
@@ -173,7 +161,6 @@ function findDelimiter(text: string): number {
 const isBreak = (sign: number): boolean => sign === newline || sign === carriage;
 const isEnd = (sign: number, delimiter: number): boolean => sign === delimiter || isBreak(sign);
 
-/** Passes over doubled quotation marks, which stand for one. */
 function findClosingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at !== -1 && text.charCodeAt(at + 1) === quote) at = text.indexOf('"', at + 2);
@@ -182,7 +169,7 @@ function findClosingQuote(text: string, from: number): number {
 
 const countLines = (text: string): number => (/[\r\n]/.test(text) ? text.split(/\r\n|\r|\n/).length - 1 : 0);
 
-/** Where the line behind `from` begins, if that is before `to`; else -1. */
+/** The start of the next line; -1 unless it is before `to`. */
 function findNextLine(text: string, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     if (!isBreak(text.charCodeAt(at))) continue;

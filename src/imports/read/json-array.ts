@@ -1,4 +1,4 @@
-/** One element of the outer array, as it stands in the file. Units: line and column from 1, column in characters. */
+/** The unparsed text of an element. Units: line and column (characters) from 1. */
 export type JsonElement = { text: string; line: number; column: number };
 export type JsonFault = {
   line: number;
@@ -9,14 +9,11 @@ export type JsonFault = {
 
 export type JsonArrayReader = { push(text: string): JsonElement[]; end(): JsonElement[] };
 
-/** Units: characters; levels of arrays and objects within an element. */
 export const jsonLimits = { element: 1_048_576, depth: 32 };
 
 /**
- * Cuts a JSON array into its elements piece by piece, in linear time, without reading what is in them.
- *
- * Shape:  what holds no array is one fault, at the place where it was noticed; nothing after it is read. An element
- *         that is too long or too deep is a fault at its beginning, and the next ones are read.
+ * Splits a JSON array into the texts of its elements, incrementally and in linear time. Own code, because an element
+ * that is too long or too deep must be skipped as a fault with its position, before anything parses it.
  */
 export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits = jsonLimits): JsonArrayReader {
   let state: "before" | "between" | "inside" | "after" | "broken" = "before";
@@ -41,13 +38,13 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
     pieces = "";
   };
 
-  /** Answers whether the element ends before this sign, or with it. */
-  const insideSign = (sign: number): "goes on" | "ends here" | "ended before" => {
+  /** Whether the element ends before or with this character. */
+  const insideSign = (sign: number): "continues" | "ends here" | "ended before" => {
     if (inString) {
       if (escaped) escaped = false;
       else if (sign === signs.escape) escaped = true;
       else if (sign === signs.quote) inString = false;
-      return "goes on";
+      return "continues";
     }
     if (sign === signs.quote) inString = true;
     else if (sign === signs.openObject || sign === signs.openArray) {
@@ -58,7 +55,7 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
       depth -= 1;
       if (depth === 0) return "ends here";
     } else if (sign === signs.comma && depth === 0) return "ended before";
-    return "goes on";
+    return "continues";
   };
 
   const outsideSign = (sign: number): void => {
@@ -66,7 +63,7 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
     if (state === "before") {
       if (sign === signs.openArray) state = "between";
       else fail("not_an_array", "The file is not a JSON array of records.");
-    } else if (state === "after") fail("json_broken", "Something stands behind the end of the array.");
+    } else if (state === "after") fail("json_broken", "There is text after the end of the array.");
     else if (sign === signs.closeArray) state = "after";
     else if (sign === signs.comma && needsComma) needsComma = false;
     else if (needsComma || sign === signs.comma) fail("json_broken", "Between two records there is exactly one comma.");
@@ -95,7 +92,7 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
       const sign = text.charCodeAt(at);
       column += 1;
       if (state !== "inside") outsideSign(sign);
-      // The sign that begins an element is also its first.
+      // The first character of an element is handled as part of it, too.
       if ((state as string) === "inside") {
         if (from === -1) from = at;
         const seen = insideSign(sign);

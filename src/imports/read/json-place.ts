@@ -5,17 +5,12 @@ export type JsonPath = readonly (string | number)[];
 export type JsonPlace = { line: number; column: number };
 
 export type JsonPlaces = {
-  /** The line and column of a value of the element; of the nearest place above it where it does not exist. */
+  /** The position of a value, or of its nearest existing parent. */
   find(path: JsonPath): JsonPlace;
-  /** Where the element stops being JSON. */
   findError(): JsonPlace;
 };
 
-/**
- * Finds places within an element.
- *
- * Shape: its tree is made at the first question, and no question goes through the whole of it.
- */
+/** Finds positions in an element. The tree is parsed once, on first use. */
 export function makeJsonPlaces(element: JsonElement): JsonPlaces {
   const errors: ParseError[] = [];
   let root: Node | undefined;
@@ -65,14 +60,13 @@ function toProperties(node: Node): Map<string, Node> {
   return properties;
 }
 
-/** Where lines begin, but for the first. Units: offsets in characters. */
 function findLineStarts(text: string): number[] {
   const starts: number[] = [];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return starts;
 }
 
-/** How many of the numbers, which ascend, are not above `limit`. */
+/** Binary search: how many of the ascending numbers are at most `limit`. */
 function countUpTo(numbers: readonly number[], limit: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

@@ -3,13 +3,10 @@ import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
 
-/** Bytes that can be read from their beginning any number of times. */
 export type SourceFile = { name: string; size: number; open(): Promise<Readable> };
 
-/** What a file is, by its first bytes rather than by its name. */
 export type FileKind = "zip" | "json" | "csv";
 
-/** Opens a file, under its own name unless another one is given. */
 export async function openSourceFile(path: string, name = basename(path)): Promise<SourceFile & { kind: FileKind }> {
   const { size } = await stat(path);
   return {

@@ -4,23 +4,20 @@ import type { SourceFile } from "./source.ts";
 import { readText } from "./text.ts";
 import { findValueFault, nameLength } from "./value.ts";
 
-/** A record of a CSV file by its headings. */
 export type Row = {
   line: number;
-  /** The field without outer white space; empty where the file has no such column. */
+  /** Trimmed; empty if the file lacks the column. */
   get(heading: string): string;
-  /** As `get`; with a fault, and empty, where the field is empty, too long or not readable. */
+  /** As `get`; a fault, and "", if the value is empty, too long or unreadable. */
   need(heading: string, maxLength?: number): string;
-  /** As `need`, for a field that may be empty. */
   take(heading: string, maxLength?: number): string;
-  /** The number of the column, from 1; 1 where the file has none. */
+  /** The number of the column, from 1; 1 if the file lacks it. */
   column(heading: string): number;
   fault(heading: string | null, code: string, message: string): void;
 };
 
 export type Table = { file: SourceFile; required: readonly string[]; onBytes(bytes: number): void };
 
-/** Reads a CSV file with headings row by row, and hands what gathers to the database in between. */
 export async function readTable(
   { file, required, onBytes }: Table,
   staging: Staging,
@@ -63,7 +60,7 @@ function readHeadings(
   staging: Staging,
 ): Map<string, number> {
   const headings = new Map<string, number>();
-  // Where a file has no headings, its first line is a person; faults are kept, and names must not be.
+  // A file without headings has a person in the first line, and faults must not contain names.
   const isOurs = (name: string) => required.some((heading) => heading.toLowerCase() === name);
   for (const [index, field] of fields.entries()) {
     const name = field.trim().toLowerCase();

@@ -4,12 +4,10 @@ import type { SourceFile } from "./source.ts";
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 
 /**
- * Reads a file as text in pieces. What is not UTF-8 is Windows-1252, as older school programs write it, but a file
- * whose first letters beyond ASCII are UTF-8 stays UTF-8: what cannot be decoded in it is U+FFFD, and a fault where it
- * stands in a value. UTF-16 is read as such where its byte order mark is there. A byte order mark is dropped.
+ * Decodes a file: UTF-16 by its byte order mark, else UTF-8, else Windows-1252. If the first non-ASCII character is
+ * UTF-8, later invalid bytes become U+FFFD (a fault in a value) instead. Reads the file twice; `onBytes` counts both.
  *
- * Shape:  the file is read twice, first for its encoding; `onBytes` counts both.
- * Errors: invalid when the file cannot be unpacked.
+ * Errors: invalid file_damaged.
  */
 export async function* readText(file: SourceFile, onBytes: (bytes: number) => void): AsyncGenerator<string> {
   const decoder = new TextDecoder(await findEncoding(file, onBytes));
@@ -38,7 +36,7 @@ export async function findEncoding(
 
 const beyondAscii = /[^\u0000-\u007f]/;
 
-/** Whether the first character beyond ASCII is one in UTF-8; what begins in the middle of one counts as none. */
+/** Whether the first non-ASCII character is UTF-8; false if the bytes begin within one. */
 const beginsAsUtf8 = (bytes: Buffer): boolean => {
   const first = beyondAscii.exec(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))?.[0];
   return first !== undefined && first !== "\ufffd";

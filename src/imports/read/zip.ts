@@ -4,15 +4,13 @@ import { open as openZip, type Entry, type ZipFile } from "yauzl";
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "./source.ts";
 
-/** The files of a zip by their names in small letters, without the folder that some tools wrap around them. */
+/** Files by lower-case name, without folders. */
 export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
 
 /**
- * Opens a zip without unpacking it.
+ * Opens a zip without unpacking it. A file that unpacks to another size than declared ends with a fault.
  *
- * Errors: invalid when it is no zip, is encrypted, holds two files of one name, or claims to unpack to more than 4 GiB
- *         or, where that is much, to a hundred times its size. What unpacks to another size than it claims ends with a
- *         fault.
+ * Errors: invalid archive_refused, also for encrypted, duplicate or suspiciously large files.
  */
 export async function openArchive(path: string): Promise<Archive> {
   const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch(
@@ -29,7 +27,7 @@ export async function openArchive(path: string): Promise<Archive> {
 }
 
 const maxBytes = 4 * 2 ** 30;
-/** A roster as CSV is packed to a tenth or so; a thousand times is what an archive holds that is made to fill disks. */
+/** CSV compresses about tenfold; zip bombs a thousandfold. */
 const maxRatio = { from: 64 * 2 ** 20, times: 100 };
 const maxEntries = 1000;
 

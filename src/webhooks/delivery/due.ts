@@ -44,7 +44,6 @@ const selectDue = statement<DueQuery>(
   "webhooks.findDue",
 );
 
-/** Leaves out deliveries that are `known` already. */
 export function findDue(
   db: Queryable,
   { wanted, known, now }: { wanted: readonly Wanted[]; known: readonly string[]; now: Date },

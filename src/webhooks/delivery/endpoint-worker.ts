@@ -30,7 +30,6 @@ const mostAtOnce = 8;
 export const capOf = ({ failures }: Pick<EndpointWorker, "failures">): number =>
   Math.max(1, mostAtOnce >> Math.min(failures, 3));
 
-/** How many deliveries may be fetched ahead. */
 export const capacityOf = (worker: EndpointWorker): number =>
   (worker.failures > 0 ? capOf(worker) : 4 * mostAtOnce) - worker.known.size;
 
@@ -51,7 +50,6 @@ export function openWorker(endpoint: LeasedEndpoint, keys: EncryptionKeys): Endp
 type Session = Omit<EndpointWorker, keyof Configured>;
 type Configured = Target & Pick<EndpointWorker, "state" | "isOpen" | "failures" | "failingSince">;
 
-/** Applies the endpoint's current address, secrets and state. */
 export function refresh(
   worker: Session & Partial<Configured>,
   endpoint: LeasedEndpoint,
@@ -78,7 +76,6 @@ export function classify(worker: EndpointWorker, { state, status, at }: Result):
   worker.isHealthChanged = true;
 }
 
-/** Drops deliveries that are not started. */
 export function dropReady(worker: EndpointWorker): void {
   for (const { id } of worker.ready.splice(0)) worker.known.delete(id);
 }

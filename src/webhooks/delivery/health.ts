@@ -28,7 +28,6 @@ const messages = {
   DISABLED: "a webhook endpoint is disabled",
 };
 
-/** Records failures, and pauses, resumes or disables endpoints. */
 export async function updateHealth(workers: readonly EndpointWorker[], deps: Deps): Promise<void> {
   const changed = workers.filter((worker) => worker.isHealthChanged && worker.isOpen);
   for (const worker of workers) worker.isHealthChanged = false;

@@ -22,7 +22,6 @@ const due = table("webhookEndpoint", "due");
 const d = table("webhookDelivery", "d");
 const s = table("webhookSecret", "s");
 
-/** SQL: the valid secrets of endpoint `w`, newest first. */
 export const secretsAt = (now: Part) => sql`
   (SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'sealed', encode(${s.sealed}, 'base64'))
      ORDER BY ${s.createdAt} DESC, ${s.expiresAt} DESC NULLS FIRST), '[]')

@@ -2,7 +2,6 @@ import { withTransaction, type Db, type Queryable } from "../../platform/databas
 import { insert, run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { asynchronous, lockQueues, promoteNext } from "../queue.ts";
 
-/** The result of an attempt; `dueAt` is null unless the delivery is still pending. */
 export type Result = {
   id: string;
   state: "DELIVERED" | "PENDING" | "FAILED";
@@ -18,8 +17,7 @@ const d = table("webhookDelivery", "d");
 const w = table("webhookEndpoint", "w");
 
 // Meanwhile another process may have delivered it, its endpoint may be disabled (then it stays dropped), or a
-// redelivery
-// may be requested (then it waits for its turn).
+// redelivery may be requested (then it waits for its turn).
 const recordResults = statement<{ results: string; now: Date }>(
   ({ results, now }) => sql`
   WITH result AS MATERIALIZED (
@@ -72,7 +70,6 @@ const recordFailures = statement<{ holder: string; healths: string }>(
   "webhooks.recordHealth",
 );
 
-/** Skips endpoints whose lease the holder has lost. */
 export async function recordHealth(db: Queryable, holder: string, healths: readonly Health[]): Promise<void> {
   await run(db, recordFailures, { holder, healths: JSON.stringify(healths) });
 }

@@ -11,7 +11,6 @@ const listenerUrl = "about:listener";
 const mostOfApp = 5;
 const idleSeconds = 900;
 
-/** When a listening endpoint ends if no more deliveries are fetched. */
 export const listensUntil = (now: Date): Date => new Date(now.getTime() + idleSeconds * 1000);
 
 const w = table("webhookEndpoint", "w");
@@ -47,7 +46,6 @@ const tooMany = (): AppError =>
     `The app has ${mostOfApp} listening endpoints already; end one, or continue it`,
   );
 
-/** Deletes listening endpoints that have ended, with their deliveries. */
 export async function endListeners(db: PrismaDb, { now, signal }: { now: Date; signal: AbortSignal }): Promise<void> {
   const ended = await db.prisma.webhookEndpoint.findMany({
     where: { listensUntil: { lte: now } },

@@ -39,7 +39,6 @@ const takeDue = statement<Fetch>(
 
 export type SignedDelivery = Due & { headers: Record<string, string> };
 
-/** How long a fetched delivery is under way before it is due again. */
 const underWaySeconds = 60;
 
 /** Extends the listening endpoint and fetches its due deliveries. Errors: not_found if it ended or has an address. */

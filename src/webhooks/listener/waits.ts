@@ -5,9 +5,7 @@ import { findRows, sql, statement, table } from "../../platform/database/sql.ts"
 import { makeWakeUp, type WakeUp } from "../../platform/jobs/wake-up.ts";
 import { isDue } from "../queue.ts";
 
-/** Requests of this process that wait for deliveries. */
 export type ListenerWaits = {
-  /** Wakes on each notification of new deliveries. */
   wakeUp: WakeUp;
   /** Resolves to false on timeout, when another request waits for the endpoint, or when the caller disconnects. */
   wait(endpointId: string, seconds: number, caller: Pick<Caller, "hasLeft" | "onLeave">): Promise<boolean>;
