@@ -19,7 +19,6 @@ export async function findLogo(
   return found !== null && logoPathOf(found) === path ? found : null;
 }
 
-/** The type is read from the image. Errors: invalid logo_refused. */
 export async function putLogo(tx: Transaction, clientId: ClientId, image: Buffer, origin: Origin): Promise<void> {
   const logo = checkLogo(image, { types: ["image/png", "image/jpeg", "image/webp"], called: "PNG, JPEG or WebP" });
   await tx.prisma.appLogo.upsert({ where: { clientId }, create: { clientId, ...logo }, update: logo });

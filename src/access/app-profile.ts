@@ -17,7 +17,6 @@ export type AppProfile = {
   logoPath: string | null;
 };
 
-/** Missing properties stay, also within a text. */
 export type ProfileUpdate = {
   [Name in keyof Omit<AppProfile, "logoPath">]?:
     | (AppProfile[Name] extends AppText ? { [Language in keyof AppText]?: string | null | undefined } : string | null)
@@ -69,7 +68,6 @@ export async function writeProfile(tx: Transaction, clientId: ClientId, update: 
   await tx.prisma.appProfile.upsert({ where: { clientId }, create: { clientId, ...changes }, update: changes });
 }
 
-/** As `checkText`, with line feeds allowed. */
 function checkLines(field: string, text: string): string {
   const lines = text.replace(/\r\n?/g, "\n").trim().normalize("NFC");
   checkText(field, lines.replaceAll("\n", " "), mostOfText);

@@ -96,7 +96,6 @@ const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
   groups: "groups",
 };
 
-/** What an app can learn of a person through sign-on and the APIs, besides ids. */
 export function attributesOf({ scopes, granted, maySignIn, isUser, isPerson, groups }: AppOfPerson): PersonAttribute[] {
   const has = (scope: ScopeName) => scopes.includes(scope);
   const known = new Set<PersonAttribute>();

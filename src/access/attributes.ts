@@ -59,7 +59,6 @@ type Under<Name extends keyof Granted, Attribute extends keyof Granted[Name]> = 
   Granted[Name][Attribute] & string
 >;
 
-/** SQL of the protected columns; null without the attribute. */
 export const granted = <Name extends keyof Granted, Attribute extends keyof Granted[Name] & AppAttribute>(
   reader: Reader,
   attribute: Attribute,
@@ -79,8 +78,6 @@ const columnsOf = <Name extends keyof Granted, Attribute extends keyof Granted[N
 
 /** Lists of people are ordered by name, or by id for apps that may not read names. */
 export type PeopleOrder = "name" | "id";
-
-export const peopleOrders = ["name", "id"] as const satisfies readonly PeopleOrder[];
 
 export const peopleOrderOf = ({ readsNames }: AccessToken): PeopleOrder => (readsNames ? "name" : "id");
 

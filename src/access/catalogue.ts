@@ -11,7 +11,6 @@ export type NamedGroup = { id: GroupId; name: string };
 
 export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl" | "attributes"> &
   AppProfile & {
-    /** Without the scopes of the admin API. */
     scopes: ScopeName[];
     grant: (GrantSettings & { syncedGroupNames: NamedGroup[]; signOnGroupNames: NamedGroup[] }) | null;
     lastSignInAt: Date | null;
@@ -28,7 +27,6 @@ type CatalogueQuery = {
 
 const forSchools: ScopeName[] = scopeNames.filter((name) => !name.startsWith("admin:"));
 
-/** The apps that a school can choose, by name: those with a scope or with its grant. */
 export async function listCatalogue(
   db: Store,
   { schoolId, granted, ...page }: CatalogueQuery,

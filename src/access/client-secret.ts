@@ -55,7 +55,6 @@ export async function rotateClientSecret(
   return { clientSecret, oldSecretEndsAt };
 }
 
-/** Errors: not_found old_secret_not_found. */
 export async function endOldSecret(tx: Transaction, clientId: ClientId, origin: Origin): Promise<void> {
   const ended = { oldSecretHash: null, oldSecretEndsAt: null, updatedAt: origin.at };
   const where = { clientId, oldSecretEndsAt: { gt: origin.at } };

@@ -2,11 +2,10 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import { makeSortKey, type NameOrder } from "../directory/index.ts";
 import type { Queryable, RecordStore, Transaction } from "../platform/database/db.ts";
 import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/database/sql.ts";
-import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
+import type { BackchannelLogoutUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 
 type Secrets = {
-  /** SHA-256; null for public apps only. */
   secretHash: Buffer | null;
   /** The previous secret, valid until `oldSecretEndsAt`. */
   oldSecretHash: Buffer | null;
@@ -76,7 +75,6 @@ export async function listApps({ prisma }: RecordStore): Promise<App[]> {
   return (await prisma.app.findMany({ orderBy: [{ name: "asc" }, { clientId: "asc" }] })).map(appFrom);
 }
 
-/** `place` sorts by name in German dictionary order. */
 export type AppPlace = { clientId: ClientId; place: string };
 
 type AppFilter = { search?: string | undefined; among?: readonly ClientId[] | undefined };

@@ -16,7 +16,6 @@ export type SignOnAudience =
 
 export type GrantKey = { clientId: ClientId; schoolId: SchoolId };
 
-/** `syncedGroups` are kept while `sync` is off. */
 export type GrantSettings = GrantKey & {
   signOn: SignOnAudience;
   sync: boolean;
@@ -67,7 +66,6 @@ export async function setSyncedGroups(
   return true;
 }
 
-/** Errors: not_found grant_not_found. */
 export async function withdrawGrant(change: Change, { clientId, schoolId }: GrantKey): Promise<void> {
   await change.touchSchool(schoolId, clientId);
   const { count } = await change.tx.prisma.grant.deleteMany({ where: { clientId, schoolId } });
@@ -90,7 +88,6 @@ type StoredGrant = Prisma.GrantGetPayload<{ select: typeof withGroups }>;
 const idsOf = (rows: readonly { groupId: string }[]): GroupId[] => rows.map(({ groupId }) => groupId as GroupId);
 
 function audienceOf({ signOnAudience: kind, signOnRoles, signOnGroups }: StoredGrant): SignOnAudience {
-  // A constraint guarantees at least one role.
   if (kind === "ROLES") return { kind, roles: signOnRoles as [PersonRole, ...PersonRole[]] };
   return kind === "GROUPS" ? { kind, groups: idsOf(signOnGroups) } : { kind };
 }
@@ -127,7 +124,6 @@ export async function findGrant(db: RecordStore, key: GrantKey): Promise<GrantSe
 type GrantFilter = { [Name in keyof GrantKey]?: GrantKey[Name] | undefined } & {
   among?: { schoolIds: readonly SchoolId[]; clientIds: readonly ClientId[] } | undefined;
   limit: number;
-  /** The last grant of the previous page, with the place of its app. */
   after?: { place: string; schoolId: SchoolId } | undefined;
 };
 

@@ -10,18 +10,13 @@
  *             of its own.
  * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of an answer.
  */
-export { appNotFound, createApp, updateApp } from "./app.ts";
-export type { AppUpdate, NewApp } from "./app.ts";
+export { appNotFound, createApp, updateApp, type AppUpdate, type NewApp } from "./app.ts";
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, putLogo } from "./app-logo.ts";
-export { findProfile, findProfiles } from "./app-profile.ts";
-export type { AppProfile, AppText, ProfileUpdate } from "./app-profile.ts";
-export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
-export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
-export { findInCatalogue, findLastSignIns, listCatalogue } from "./catalogue.ts";
-export type { CatalogueApp, NamedGroup } from "./catalogue.ts";
-export { makeAnnouncedSweep, sweepAnnounced } from "./change-tracking/index.ts";
-export type { EventProperty } from "./change-tracking/index.ts";
+export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "./app-profile.ts";
+export { checkBackchannelLogoutUri, type BackchannelLogoutUri } from "./redirect-uri.ts";
+export { findInCatalogue, listCatalogue, type CatalogueApp } from "./catalogue.ts";
+export { makeAnnouncedSweep, sweepAnnounced, type EventProperty } from "./change-tracking/index.ts";
 export { changeDirectory, previewChange } from "./change.ts";
 export {
   appWithSecretNotFound,
@@ -31,20 +26,42 @@ export {
   secretMatches,
 } from "./client-secret.ts";
 export { againAfterDeadlock } from "./deadlock.ts";
-export { deleteApp } from "./delete-app.ts";
-export type { ForgetApp } from "./delete-app.ts";
-export { appOf, findApp, listApps, listAppsByName, lockApp, readApp } from "./find-app.ts";
-export type { App, AppPlace, AppValue, Registration } from "./find-app.ts";
-export { findGrant, listGrants, listGrantsByName, setGrant, setSignOn, setSync } from "./grant.ts";
-export { setSyncedGroups, withdrawGrant } from "./grant.ts";
-export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
-export { findLastCalls, makeLastCalls } from "./last-calls.ts";
-export type { LastCalls } from "./last-calls.ts";
+export { deleteApp, type ForgetApp } from "./delete-app.ts";
+export {
+  appOf,
+  findApp,
+  listApps,
+  listAppsByName,
+  lockApp,
+  readApp,
+  type App,
+  type AppValue,
+  type Registration,
+} from "./find-app.ts";
+export {
+  findGrant,
+  listGrants,
+  listGrantsByName,
+  setGrant,
+  setSignOn,
+  setSync,
+  setSyncedGroups,
+  withdrawGrant,
+  type GrantKey,
+  type GrantSettings,
+  type SignOnAudience,
+} from "./grant.ts";
+export { makeLastCalls, type LastCalls } from "./last-calls.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { listSignInTimes, type SignInTimes } from "./sign-in-times.ts";
-export { decideScopeRequest, listScopeRequests, requestScopes } from "./scope-request.ts";
-export type { ScopeRequest, ScopeRequestId } from "./scope-request.ts";
+export { listSignInTimes, type SignInTimes } from "./sign-in.ts";
+export {
+  decideScopeRequest,
+  listScopeRequests,
+  requestScopes,
+  type ScopeRequest,
+  type ScopeRequestId,
+} from "./scope-request.ts";
 export { recordFirstSignIn, recordSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
 export {
   decideSignOnRight,
@@ -52,15 +69,13 @@ export {
   listSignOnRights,
   personWorksAsStaff,
   signOnFactsOf,
+  type SignOnFacts,
+  type SignOnRight,
 } from "./sign-on-right.ts";
-export type { SignOnFacts, SignOnRight } from "./sign-on-right.ts";
 export * from "./attributes.ts";
-export { attributesOf, listAppsOfPerson } from "./apps-of-person.ts";
-export type { AppOfPerson, PersonAttribute } from "./apps-of-person.ts";
-export { personFactsOf } from "./sign-on-explanation.ts";
-export type { PersonFacts, SchoolFacts } from "./sign-on-explanation.ts";
-export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
-export type { Subject, SubjectClaims } from "./subject-claims.ts";
+export { attributesOf, listAppsOfPerson, type AppOfPerson, type PersonAttribute } from "./apps-of-person.ts";
+export { personFactsOf, type PersonFacts, type SchoolFacts } from "./sign-on-explanation.ts";
+export { claimsAt, findSubject, subjectOf, type Subject, type SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";
 export { viewVersion } from "./view-version.ts";
 export * from "./visibility.ts";

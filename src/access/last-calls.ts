@@ -79,7 +79,6 @@ export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Cloc
     noted = new Map();
     counts = new Map();
     await write(taken).catch((error: unknown) => {
-      // Keeps them for the next flush, unless there is a later call.
       const isReplaced = ({ clientId, schoolId }: Call) => noted.has(`${clientId} ${schoolId}`);
       if (isDatabaseUnavailable(error)) taken.filter((call) => !isReplaced(call)).forEach(keep);
       throw error;

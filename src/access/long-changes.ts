@@ -14,7 +14,6 @@ export async function inSlot<T>({ longWork }: PrismaDb, work: () => Promise<T>):
   }
 }
 
-/** `run` calls `foundLong` before long work; it is then rolled back, waits for a slot and runs again. */
 export async function inSlotIfLong<T>(db: PrismaDb, run: (foundLong: () => void) => Promise<T>): Promise<T> {
   try {
     return await run(() => {

@@ -1,8 +1,9 @@
 import { AppError } from "../platform/errors.ts";
+import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
+import { checkReceiver } from "../platform/outbound/receiver-address.ts";
 
 export type UriRules = {
   allowLoopbackHttp: boolean;
-  /** A custom scheme such as `com.example.app:/callback`. */
   allowOwnScheme: boolean;
 };
 
@@ -26,4 +27,17 @@ function findFault(uri: string, rules: UriRules): string | null {
   return rules.allowOwnScheme && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol)
     ? null
     : "has a scheme that is not allowed";
+}
+
+/** A checked URI; the only kind that is stored. */
+export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: true };
+
+/** Resolves the host name, so it must run before the transaction. Errors: invalid uri_refused. */
+export async function checkBackchannelLogoutUri(uri: string, policy: OutboundPolicy): Promise<BackchannelLogoutUri> {
+  await checkReceiver(
+    uri,
+    policy,
+    (why) => new AppError("invalid", "uri_refused", `The address for logouts was refused: ${why}.`),
+  );
+  return uri as BackchannelLogoutUri;
 }

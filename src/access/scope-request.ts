@@ -78,7 +78,6 @@ export async function listScopeRequests(
   if (among !== undefined) conditions.push({ clientId: { in: [...among] } });
   if (state !== undefined) conditions.push({ state });
   if (after !== undefined) conditions.push({ id: { lt: after } });
-  // Ids are UUIDv7 and so order by time.
   const query = { where: { AND: conditions }, orderBy: { id: "desc" as const }, take: limit, include: withApp };
   return (await prisma.scopeRequest.findMany(query)).map(presentRequest);
 }

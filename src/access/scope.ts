@@ -18,7 +18,6 @@ export function scopeToWire(platform: string, scope: ScopeName): string {
 const byWire = (platform: string) => new Map(scopeNames.map((scope) => [scopeToWire(platform, scope), scope]));
 const known = new Map<string, ReadonlyMap<string, ScopeName>>();
 
-/** Null for every scope that no app can have. */
 export function scopeFromWire(platform: string, wire: string): ScopeName | null {
   let names = known.get(platform);
   if (names === undefined) known.set(platform, (names = byWire(platform)));

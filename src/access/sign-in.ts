@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Change, PersonId } from "../directory/index.ts";
 import { withTransaction } from "../platform/database/db.ts";
-import type { Db, Queryable } from "../platform/database/db.ts";
+import type { Db, Queryable, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { columnNames, insert, run, sql, statement, table, type Parameter, type Sql } from "../platform/database/sql.ts";
 import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "./change-tracking/index.ts";
@@ -84,7 +84,6 @@ async function tryFirstSignIn(db: Pick<Db, "pool">, event: SignIn): Promise<bool
   }
 }
 
-// Lock timeout, deadlock.
 const retriable = ["55P03", "40P01"];
 
 async function writeFirstSignIn(tx: Queryable, event: SignIn): Promise<void> {
@@ -96,8 +95,27 @@ async function writeFirstSignIn(tx: Queryable, event: SignIn): Promise<void> {
   await announce(tx, at, subjects);
 }
 
-/** Records a sign-in that happened in another system. */
 export async function takeOverSignIn(change: Change, event: SignIn): Promise<void> {
   await change.touch({ people: [event.personId] });
   await run(change.tx, recordLater, event);
+}
+
+export type SignInTimes = { firstSignInAt: Date; lastSignInAt: Date };
+
+export async function listSignInTimes(
+  { prisma }: Pick<RecordStore, "prisma">,
+  personIds: readonly PersonId[],
+): Promise<ReadonlyMap<PersonId, SignInTimes>> {
+  const found = await prisma.signIn.groupBy({
+    by: ["personId"],
+    where: { personId: { in: [...personIds] } },
+    _min: { firstSignInAt: true },
+    _max: { lastSignInAt: true },
+  });
+  return new Map(
+    found.map(({ personId, _min, _max }) => [
+      personId as PersonId,
+      { firstSignInAt: _min.firstSignInAt!, lastSignInAt: _max.lastSignInAt! },
+    ]),
+  );
 }

@@ -62,7 +62,6 @@ const selectSignOnFacts = statement<{ clients: string[]; people: string[]; now: 
 
 type Pair = { clientId: ClientId; personId: PersonId };
 
-/** An unknown person is not active. */
 export async function findSignOnRight(db: Queryable, pair: Pair, now: Date): Promise<SignOnRight> {
   const [right] = await listSignOnRights(db, [pair], now);
   return right ?? { kind: "refused", reason: "person_not_active" };

@@ -15,7 +15,6 @@ type SubjectSchool = {
   schoolingLevel: string | null;
 };
 
-/** Everything that tokens and userinfo can contain; scopes decide which of it they do. */
 export type SubjectClaims = {
   name: PersonName | null;
   role: PersonRole;
@@ -70,12 +69,4 @@ export async function findSubject(db: Queryable, pair: Pair): Promise<Subject | 
 
 export function claimsAt({ schools, ...subject }: Subject, schoolId: SchoolId | null): SubjectClaims {
   return { ...subject, school: schools.find(({ id }) => id === schoolId) ?? null };
-}
-
-export async function findSubjectClaims(
-  db: Queryable,
-  { schoolId, ...pair }: Pair & { schoolId: SchoolId | null },
-): Promise<SubjectClaims | null> {
-  const subject = await findSubject(db, pair);
-  return subject && claimsAt(subject, schoolId);
 }

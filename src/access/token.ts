@@ -35,7 +35,6 @@ export type AccessToken = {
   readsNames: boolean;
 };
 
-/** `unknown` includes revoked and malformed tokens. */
 export type TokenCheck = { kind: "valid"; token: AccessToken } | { kind: "expired" } | { kind: "unknown" };
 
 export type CheckAccessToken = (bearer: string) => Promise<TokenCheck>;

@@ -38,7 +38,6 @@ export const fromShownSchools = (client: Value): VisibleRows =>
   SELECT ${grant.schoolSortKey}, ${grant.schoolId} FROM ${grant} WHERE ${grant.clientId} = ${client} AND ${grant.sync}
   ) AS listed (sort_key, id) ${lookUp("school", "s", sql`${s.id} = listed.id`)}` as VisibleRows;
 
-/** `schoolIsShown` for rows that mostly have one school, which is evaluated once per statement. */
 const schoolOfMostIsShown = (client: Value, schoolId: Value, ofMost: Value): Sql => sql`
   CASE ${schoolId} WHEN ${ofMost} THEN ${schoolIsShown(client, ofMost)} ELSE ${schoolIsShown(client, schoolId)} END`;
 
@@ -122,11 +121,9 @@ export const fromSchoolsWithGrant = (client: Value, person: Columns<"id">): Sql 
   FROM ${at} LEFT JOIN ${grant} ON ${grant.clientId} = ${client} AND ${grant.schoolId} = ${at.schoolId}
   WHERE ${at.personId} = ${person.id}`;
 
-/** An active person whom any of their schools lets sign in. */
 export const personMaySignIn = (client: Value, person: Person): Sql =>
   sql`(${person.status} = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn(client, person)} OFFSET 0))`;
 
-/** The school's list of users includes the person. */
 export const userIsShownAt = (client: Value, person: Person, schoolId: Value): Visible =>
   visible(sql`(${schoolIsShown(client, schoolId)}
   AND ${exists(sql`${here} WHERE ${here.personId} = ${person.id} AND ${here.schoolId} = ${schoolId}`)}

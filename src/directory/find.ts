@@ -9,7 +9,6 @@ import { isAfter, orderBy, type NameOrder, type PersonOrder } from "./order.ts";
 import type { School } from "./school.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
-/** `search` is a substring of the name, case-insensitive; `after` is the last id of the previous page. */
 export type Page = { search?: string | undefined; limit: number; after?: string | undefined };
 
 export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): Promise<School | null> {
@@ -151,7 +150,6 @@ export type Person = {
   softDeletedAt: Date | null;
   purgeAt: Date | null;
   blockedAt: Date | null;
-  /** Null for staff at no school. */
   homeSchoolId: SchoolId | null;
   createdAt: Date;
   schools: { id: SchoolId; name: string }[];
@@ -243,7 +241,6 @@ const identifiersAt = (
 ): Sql => sql`CASE WHEN ${homes}::uuid[] IS NULL OR ${p.homeSchoolId} = ANY (${homes}::uuid[])
       THEN concat_ws(' ', ${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM ${c} WHERE ${c.personId} = ${p.id})) END`;
 
-/** `rarest` is a LIKE pattern for the longest word of the search. */
 type People = Search & PeopleFilter & { rarest: string | null };
 
 const signIn = table("signIn");
@@ -332,7 +329,6 @@ const peopleSearches = new Map(
   ([null, "group", "school", "schools", "text"] as const).map((by) => [by, searchesBy(by)]),
 );
 
-/** People of sandboxes are only found at their school. */
 export async function listPeople(
   db: Store,
   { search, limit, after, order = "name", ...filter }: Page & PeopleFilter & { order?: PersonOrder | undefined },
@@ -345,8 +341,4 @@ export async function listPeople(
   const found = await findRows<IdRow<PersonId>, People>(db, statement, query);
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);
-}
-
-export async function findTombstone({ prisma }: RecordStore, personId: PersonId): Promise<{ deletedAt: Date } | null> {
-  return prisma.tombstone.findUnique({ where: { personId }, select: { deletedAt: true } });
 }

@@ -24,7 +24,6 @@ export function gradeOfNames(names: readonly string[]): number | null {
   return grades.length === 0 ? null : Math.max(...grades);
 }
 
-/** The grades of people by their active classes; every id is a key. */
 export async function findGrades(
   { prisma }: Pick<RecordStore, "prisma">,
   personIds: readonly PersonId[],

@@ -54,7 +54,6 @@ export async function renameGroup(
   return true;
 }
 
-/** Imports find the group by this identifier. Errors: conflict group_wrong_status, source_system_identifier_taken. */
 export async function setGroupSourceId(
   change: Change,
   { groupId, sourceSystemIdentifier: identifier }: { groupId: GroupId; sourceSystemIdentifier: string },
@@ -108,7 +107,6 @@ export async function lockGroup(
   return { schoolId: group.schoolId as SchoolId, name: group.name };
 }
 
-/** A column of the schema that is missing here does not compile. */
 const checkGroup = ({ name, type, sourceSystemIdentifier }: GroupRecord): GroupRecord => ({
   name: checkText("name", name),
   type,

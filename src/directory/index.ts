@@ -12,27 +12,59 @@
  * Never knows: apps, school grants, HTTP; of sign-on only whether a person has a login.
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
-export { originOf } from "./change.ts";
-export type { Change, Touched } from "./change.ts";
+export { originOf, type Change, type Touched } from "./change.ts";
 export type { NameOrder, PersonOrder } from "./order.ts";
-export { findGroup, findPerson, findSchool, findTombstone, listGroups, listPeople, listSchools } from "./find.ts";
-export type { Group, Page, PeopleFilter, Person } from "./find.ts";
+export {
+  findGroup,
+  findPerson,
+  findSchool,
+  listGroups,
+  listPeople,
+  listSchools,
+  type Group,
+  type Page,
+  type Person,
+} from "./find.ts";
 export { findGrades, gradeOfNames } from "./grade.ts";
-export { createGroup, deleteGroup, renameGroup, restoreGroup, setGroupSourceId } from "./group.ts";
-export type { GroupType, NewGroup } from "./group.ts";
+export {
+  createGroup,
+  deleteGroup,
+  renameGroup,
+  restoreGroup,
+  setGroupSourceId,
+  type GroupType,
+  type NewGroup,
+} from "./group.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";
-export { findPeople, findSchoolId, listGroupsCalled } from "./look-up.ts";
-export type { FoundPerson, NamedGroup } from "./look-up.ts";
-export { addMembership, removeMembership, setMembershipRole } from "./membership.ts";
-export type { NewMembership } from "./membership.ts";
-export { createPeople, createPerson, nameOf as personNameOf, updatePerson } from "./person.ts";
-export type { NewMember, NewPerson, PersonName, PersonRole, PersonUpdate } from "./person.ts";
-export { deletePerson, listPurgeable, purgePerson, restorePerson, softDeletePerson } from "./person-status.ts";
-export type { ForgetPerson } from "./person-status.ts";
-export { createSchool, isSandboxSchool, updateSchool } from "./school.ts";
-export type { NewSandboxSchool, NewSchool, School, SchoolAddress, SchoolLocation, SchoolUpdate } from "./school.ts";
+export { findPeople, findSchoolId, listGroupsCalled, type FoundPerson, type NamedGroup } from "./look-up.ts";
+export { addMembership, removeMembership, setMembershipRole, type NewMembership } from "./membership.ts";
+export {
+  createPeople,
+  createPerson,
+  nameOf as personNameOf,
+  updatePerson,
+  type NewPerson,
+  type PersonName,
+  type PersonRole,
+  type PersonUpdate,
+} from "./person.ts";
+export {
+  deletePerson,
+  listPurgeable,
+  purgePerson,
+  restorePerson,
+  softDeletePerson,
+  type ForgetPerson,
+} from "./person-status.ts";
+export {
+  createSchool,
+  isSandboxSchool,
+  updateSchool,
+  type NewSchool,
+  type School,
+  type SchoolUpdate,
+} from "./school.ts";
 export { checkSchoolLogo, deleteSchoolLogo, findSchoolLogo, putSchoolLogo } from "./school-logo.ts";
-export type { SchoolLogo } from "./school-logo.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
 export { checkText, cleanText, findTextFault } from "./text.ts";
 export {
@@ -42,5 +74,8 @@ export {
   groupTransitions,
   personStatusAfter,
   personTransitions,
+  type GroupStatus,
+  type GroupStep,
+  type PersonStatus,
+  type PersonStep,
 } from "./transitions.ts";
-export type { GroupStatus, GroupStep, PersonStatus, PersonStep } from "./transitions.ts";

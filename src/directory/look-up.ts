@@ -36,7 +36,6 @@ export type FoundPerson = {
   homeSchool: { id: SchoolId; name: string; officialId: string } | null;
 };
 
-/** People of all schools whose names or source system identifier contain every word. */
 export async function findPeople(
   { prisma }: Records,
   { search, limit, after }: { search: string; limit: number; after?: string | undefined },

@@ -8,7 +8,6 @@ import { write } from "./refusals.ts";
 
 type InGroup = { groupId: GroupId; personId: PersonId };
 
-/** Without `role` the member has the person's own role. */
 export type NewMembership = InGroup & { role?: PersonRole | undefined };
 
 /** Errors: conflict person_wrong_status, group_wrong_status, person_not_at_school, membership_exists. */

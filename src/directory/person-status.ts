@@ -65,7 +65,6 @@ const lockIfDue = statement<{ personId: PersonId; now: Date }>(
   "directory.lockIfDue",
 );
 
-/** Returns false if the person is already deleted or was restored. */
 export async function purgePerson(
   change: Change,
   { personId, forget }: { personId: PersonId; forget: ForgetPerson },

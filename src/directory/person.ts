@@ -21,7 +21,6 @@ type Status = "status" | "softDeletedAt" | "purgeAt" | "blockedAt";
 
 export type PersonName = { [Part in "firstFull" | "firstCall" | "last"]: NonNullable<PersonRecord[Part]> };
 
-/** The name is null if the school keeps none. */
 type PersonFields = Omit<PersonRecord, keyof PersonName | "sourceSystemIdentifier"> & {
   name: PersonName | null;
   sourceSystemIdentifier?: string | null | undefined;
@@ -34,7 +33,6 @@ export type PersonUpdate = { personId: PersonId } & {
   [Field in keyof PersonFields]?: PersonFields[Field] | undefined;
 };
 
-/** Errors: invalid text_*; not_found school_not_found; conflict id_taken, source_system_identifier_taken. */
 export async function createPerson(change: Change, person: NewPerson): Promise<PersonId> {
   const { tx, now } = change;
   const { id: chosen, schools: listed, name, sourceSystemIdentifier = null, ...rest } = person;
@@ -144,7 +142,6 @@ export async function lockPerson(tx: Transaction, personId: PersonId, step: Pers
   return { homeSchoolId: homeSchoolId as SchoolId | null, purgeAt, sourceIdIsShared, before };
 }
 
-/** A column of the schema that is missing here does not compile. */
 function checkPerson({ role, firstFull, firstCall, last, sourceSystemIdentifier }: PersonRecord): PersonRecord {
   const check = (field: string, text: string | null) => (text === null ? null : checkText(field, text));
   return {

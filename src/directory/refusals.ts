@@ -2,7 +2,6 @@ import { AppError, type ErrorKind } from "../platform/errors.ts";
 
 type Refusal = readonly [kind: ErrorKind, code: string, message: string];
 
-/** Errors by the database constraint that a write breaks; other constraints are checked before a write. */
 const refusals: Readonly<Record<string, Refusal>> = {
   school_pkey: ["conflict", "id_taken", "The id is taken."],
   person_pkey: ["conflict", "id_taken", "The id is taken."],
@@ -18,7 +17,6 @@ const refusals: Readonly<Record<string, Refusal>> = {
     "source_system_identifier_taken",
     "Another group of this school has this identifier of the source system.",
   ],
-  // Sandboxes and real schools do not see each other.
   affiliation_sandbox_fkey: ["not_found", "school_not_found", "The school does not exist."],
   affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
   membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],

@@ -17,7 +17,6 @@ const isPrintable = limitThreaded<Buffer, boolean>({
   seconds: 20,
 });
 
-/** Errors: invalid logo_refused; those of `limitThreaded`. */
 export async function checkSchoolLogo(image: Buffer, caller: AskedBy): Promise<Logo> {
   const logo = checkLogo(image, { types: ["image/png", "image/jpeg"], called: "PNG or JPEG" });
   if (!(await isPrintable(image, caller))) throw refuseLogo("is damaged");

@@ -24,7 +24,6 @@ type Nested<Address> = Omit<SchoolRecord, keyof SchoolAddress | keyof SchoolLoca
   location: SchoolLocation;
 };
 
-/** `schoolingLevel` is a code in capitals, such as GYMNASIUM. */
 export type School = Nested<SchoolAddress> & { id: SchoolId };
 
 type NullableKey<T> = { [Key in keyof T]: null extends T[Key] ? Key : never }[keyof T];
@@ -37,7 +36,6 @@ export type NewSandboxSchool = NewSchool & { sandboxId: string };
 
 type Optional<Whole> = { [Name in keyof Whole]?: Whole[Name] | undefined };
 
-/** Properties that are missing or undefined stay. */
 export type SchoolUpdate = { schoolId: SchoolId } & Optional<Omit<School, "id" | "address" | "location">> & {
     address?: Optional<SchoolAddress> | undefined;
     location?: Optional<SchoolLocation> | undefined;

@@ -15,7 +15,6 @@ const spelledAs: Record<string, string> = {
   ħ: "h\u0335",
 };
 
-/** Letters that sort directly after one of the alphabet. */
 const ownPlace: Record<string, string> = { ı: "i~", ŋ: "n~", ŧ: "t~", ə: "e~", ĸ: "q~", þ: "z~" };
 
 /** Common accents in their order; all others sort after them. */

@@ -23,7 +23,6 @@ function findFault(text: string, most: number): Fault | null {
   return visible.test(cleaned) ? null : { code: "text_empty", message: "must not be empty" };
 }
 
-/** Errors: invalid text_empty, text_too_long, text_unprintable. */
 export function checkText(field: string, text: string, maxLength = 200): string {
   refuseFault(field, text, maxLength);
   return cleanText(text);

@@ -11,14 +11,10 @@ import {
   type Sql,
   type Value,
 } from "../platform/database/sql.ts";
+import { newId } from "../platform/database/uuid-sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
 
 export const appEventChannel = "app_event";
-
-// A UUIDv7: the time of the change, then random bits.
-const makeId = (now: Value): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3)
-  FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
 
 const emitted = {
   clientId: sql`client_id`,
@@ -37,7 +33,7 @@ const inOrder = sql`ORDER BY rank, client_id, subject_id`;
 export const appendAppEvents = (events: Sql, now: Value, traceparent: Value): Sql => sql`
   WITH emitted AS (${events}),
   written AS (
-    ${insert("appEvent", { id: makeId(now), at: now, traceparent, ...emitted }, sql`FROM emitted ${inOrder}`)}
+    ${insert("appEvent", { id: newId(now), at: now, traceparent, ...emitted }, sql`FROM emitted ${inOrder}`)}
     RETURNING 1)
   SELECT count(*)::int AS events, CASE WHEN count(*) > 0 THEN pg_notify(${literal(appEventChannel)}, '') END
   FROM written`;
@@ -73,6 +69,5 @@ const selectWritten = statement(
   "events.listWritten",
 );
 
-/** Events of the current transaction. */
 export const listWrittenEvents = (tx: Queryable): Promise<WrittenEvent[]> =>
   findRows<WrittenEvent>(tx, selectWritten, {});

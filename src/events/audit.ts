@@ -14,7 +14,6 @@ export type Origin = {
 export const personActor = (personId: string): string => `person:${personId}`;
 
 export type AuditLine = Origin & {
-  /** Past tense in snake_case: `signed_in`, `consent_given`. */
   action: string;
   clientId?: string | undefined;
   personId?: string | undefined;

@@ -20,7 +20,6 @@ export type AppEvent = {
 type FeedQuery = {
   clientId: string;
   types: readonly AppEventType[];
-  /** The last position that was read; null asks for the end of the feed. */
   after: string | null;
   limit: number;
 };

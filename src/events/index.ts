@@ -9,8 +9,13 @@
  *             a person is deleted for good; positions are given after the commit, so that no reader misses an event.
  * Never knows: what a school, an app or a session is; names, addresses and tokens.
  */
-export { appendAppEvents, appEventChannel, listWrittenEvents, takeBackAppEvents } from "./app-event.ts";
-export type { WrittenEvent } from "./app-event.ts";
+export {
+  appendAppEvents,
+  appEventChannel,
+  listWrittenEvents,
+  takeBackAppEvents,
+  type WrittenEvent,
+} from "./app-event.ts";
 export {
   forgetInAudit,
   personActor,
@@ -18,12 +23,18 @@ export {
   recordAuditFrom,
   recordAuditLines,
   recordDifference,
+  type AuditLine,
+  type Origin,
 } from "./audit.ts";
-export type { AuditLine, Origin } from "./audit.ts";
-export { listEvents, listEventsOf } from "./feed.ts";
-export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";
-export { listAudit } from "./list-audit.ts";
-export type { AuditFilter, RecordedAudit } from "./list-audit.ts";
+export {
+  listEvents,
+  listEventsOf,
+  type AppEvent,
+  type AppEventAction,
+  type AppEventType,
+  type DeleteReason,
+} from "./feed.ts";
+export { listAudit, type RecordedAudit } from "./list-audit.ts";
 export { restartFeed, sequenceEvents, sequenceSome } from "./sequence.ts";
 export { dropAuditPartitions, listAuditPartitions, makeAuditPartitions } from "./audit-partitions.ts";
 export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";

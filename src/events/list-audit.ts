@@ -1,7 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 
-/** All conditions must hold; `among` means any of these schools or apps, `until` is exclusive. */
 export type AuditFilter = {
   personId?: string | undefined;
   actorId?: string | undefined;

@@ -10,7 +10,6 @@ export async function sequenceEvents(db: Storage, batch = 5000): Promise<number>
   return placed;
 }
 
-/** Handles one batch; a result below `batch` means that no more events wait. */
 export async function sequenceSome(db: Storage, batch: number): Promise<number> {
   return (await isAnyWaiting(db)) ? placeBatch(db, batch) : 0;
 }

@@ -2,7 +2,7 @@ import { groupStatusAfter, personStatusAfter, sourceIdAtNextHome, type SchoolId 
 import type { Queryable } from "../platform/database/db.ts";
 import { insert, run, sql, statement, table, update, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
-import { newId } from "./difference-people.ts";
+import { newId } from "../platform/database/uuid-sql.ts";
 import { a, g, i, importGroup, importMembership, m, p } from "./tables.ts";
 
 const ig = importGroup.as("i");
@@ -141,7 +141,6 @@ const memberships: Record<"remove" | "change" | "create", Write> = {
   ),
 };
 
-/** The statements in order, each with the number of rows that it affects. */
 function listSteps({ people: of, groups: ofGroups, memberships: ofMemberships }: Counts): [number, Write][] {
   return [
     [of.created, people.create],

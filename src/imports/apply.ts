@@ -74,7 +74,6 @@ const notHeld = () =>
 type Rules = ApplyRules & { onProgress?: OnProgress | undefined; giveUserNames: GiveUserNames };
 type Application = { record: ImportRecord; lease: Lease; schools: readonly SchoolId[] };
 
-/** Returns the schools to apply again, with the number of people who moved away from each. */
 async function applyEach(
   db: PrismaDb,
   { record, lease, schools }: Application,

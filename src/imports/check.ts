@@ -163,7 +163,6 @@ const spreadRoles: readonly Statement<OfImport>[] = [
         ORDER BY ${r.personSourceId}, ${r.schoolId}, ${r.row}`,
     ),
   ),
-  // People to delete have no role; their id must identify one person.
   statement(
     ({ importId, schools }) => sql`
     ${update("stagedPerson", "p", { schoolId: sql`c.home_school_id`, homeSchoolId: sql`c.home_school_id` })}

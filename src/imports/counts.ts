@@ -19,7 +19,6 @@ export type Counts = {
   groups: { created: number; changed: number; carriedOver: number; restored: number; removed: number };
   memberships: { created: number; changed: number; removed: number };
   before: { people: number; groups: number };
-  /** People who stay because of their staff roles; absent in counts by earlier releases. */
   kept?: number;
 };
 

@@ -2,12 +2,9 @@ import { allowsPersonStep } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
+import { newId } from "../platform/database/uuid-sql.ts";
 import type { SchoolPart } from "./difference.ts";
 import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
-
-export const newId = (now: Part): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
-  52, 1), 53, 1), 'hex')::uuid`;
 
 export const firstOf = (key: Sql, column: Sql): Sql => sql`DISTINCT ON (${key}) ${column}`;
 

@@ -10,7 +10,6 @@ const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET 
   SET LOCAL idle_in_transaction_session_timeout = '10min'`;
 
 export const longWork = workFor("60min");
-// A request waits for the result.
 const shownWork = workFor("5min");
 
 export type SchoolPart = {

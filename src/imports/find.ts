@@ -8,7 +8,6 @@ import { importNotFound, listRecords, type ImportId, type ImportRecord, type Imp
 /** Imports of these schools only; of imports without schools, those of the actor. */
 export type ImportReach = { schoolIds: readonly SchoolId[]; actorId: string };
 
-/** `place` is the position in the queue, from 1. */
 export type ImportStatus = ImportRecord & {
   progress: {
     phase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING";
@@ -84,7 +83,6 @@ export async function listImportsOf(
   });
 }
 
-/** Errors: not_found, also outside `among`. */
 export async function findImport(db: Store, id: ImportId, among: ImportReach | undefined): Promise<ImportStatus> {
   const [found] = await listImportsOf(db, { id, among, limit: 1 });
   if (found === undefined) throw importNotFound();

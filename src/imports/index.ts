@@ -11,33 +11,32 @@
  *             carried-over people and groups keep their ids; memory does not grow with the file.
  * Never knows: HTTP, sign-on, who may upload a roster.
  */
-export type { ApplyRules } from "./apply-part.ts";
 export { applyImport, confirmImport } from "./apply.ts";
 export type { Counts, Samples } from "./counts.ts";
 export { cancelImport } from "./cancel.ts";
-export { listGroupChanges } from "./listed-groups.ts";
-export type { GroupChange, GroupStep } from "./listed-groups.ts";
+export { listGroupChanges, type GroupChange, type GroupStep } from "./listed-groups.ts";
 export { setGroupMoves } from "./group-moves.ts";
 export { joinGroups } from "./join-groups.ts";
 export { lookAhead } from "./look-ahead.ts";
-export { listGroupMoves, listLookAlikes } from "./look-alikes.ts";
-export type { ExistingGroup, GroupMove, LookAlike, RosterGroup } from "./look-alikes.ts";
-export { listLeavers, withDifference } from "./listed.ts";
-export type { Leaver } from "./listed.ts";
-export { findImport, listImportsOf } from "./find.ts";
-export type { ImportReach, ImportStatus } from "./find.ts";
+export { listGroupMoves, listLookAlikes, type ExistingGroup, type RosterGroup } from "./look-alikes.ts";
+export { listLeavers, withDifference, type Leaver } from "./listed.ts";
+export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
-export { listPersonImports, makePersonImportSweep } from "./of-person.ts";
-export type { PersonImport } from "./of-person.ts";
+export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
 export { plainTemplate } from "./formats/plain.ts";
-export { previewImport, sampleImport } from "./preview.ts";
-export type { NewImport } from "./preview.ts";
-export type { OnProgress, Progress } from "./progress.ts";
-export { getImport, listImportFaults, listImports, removeStaged } from "./record.ts";
-export type { ImportFault, ImportId, ImportRecord, ImportState } from "./record.ts";
+export { previewImport, sampleImport, type NewImport } from "./preview.ts";
+export type { OnProgress } from "./progress.ts";
+export {
+  getImport,
+  listImportFaults,
+  listImports,
+  removeStaged,
+  type ImportFault,
+  type ImportId,
+  type ImportRecord,
+  type ImportState,
+} from "./record.ts";
 export { remedyOf } from "./remedies.ts";
-export { makeImportRequests } from "./requests.ts";
-export type { ImportRequests } from "./requests.ts";
-export type { GiveUserNames } from "./roster-names.ts";
+export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./staging.ts";
 export { makeImportSweep } from "./sweep.ts";

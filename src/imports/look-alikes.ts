@@ -35,7 +35,6 @@ const selectExisting = statement<{ schoolId: SchoolId }>(
   ORDER BY ${g.sortKey}, ${g.id}`,
 );
 
-/** Makes names that people read as the same equal. */
 export const foldGroupName = (name: string): string =>
   foldText(name)
     .replace(/^klasse(?=[^\p{L}])/u, "")

@@ -4,7 +4,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db, RecordStore } from "../platform/database/db.ts";
 import { insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { newId } from "./difference-people.ts";
+import { newId } from "../platform/database/uuid-sql.ts";
 import type { SchoolPart } from "./difference.ts";
 import type { ImportId } from "./record.ts";
 import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
@@ -95,7 +95,6 @@ export async function listPersonImports({ prisma }: RecordStore, page: PageReque
   return found.length === limit ? found : [...found, ...(await findCreation({ prisma }, personId, ofSchools))];
 }
 
-/** People have the time of the import that created them. */
 async function findCreation({ prisma }: RecordStore, id: PersonId, ofSchools: object): Promise<PersonImport[]> {
   const person = await prisma.person.findUnique({ where: { id }, select: { createdAt: true, affiliations: true } });
   if (person === null) return [];

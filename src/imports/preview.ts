@@ -111,7 +111,6 @@ export async function readImport(
   return getImport(db, id);
 }
 
-/** Compares each school, and holds the import if it removes too much. */
 export async function compareImport(
   db: PrismaDb,
   { id, schools, holdShare, now }: { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date },
@@ -129,7 +128,6 @@ export async function compareImport(
   });
 }
 
-/** Compares one school again, and holds or releases the import accordingly. */
 export async function compareAgain(
   db: PrismaDb,
   id: ImportId,

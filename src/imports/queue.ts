@@ -110,7 +110,6 @@ const findKept = statement<OfImports>(
   SELECT ${t.importId} AS id FROM ${t} WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(t)}`,
 );
 
-/** The imports that a process is working on or holding in the queue. */
 export async function findTurns(db: Queryable, importIds: readonly string[]): Promise<Set<string>> {
   return new Set((await findRows<{ id: string }, OfImports>(db, findKept, { importIds })).map(({ id }) => id));
 }
@@ -181,7 +180,6 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
         signal,
         async end() {
           kept.delete(importId);
-          // If the database is unavailable, the turn expires after a minute.
           await leaveQueue(db.pool, importId).catch(() => undefined);
           wake();
         },

@@ -26,7 +26,6 @@ export type ImportRecord = {
   schools: { id: SchoolId; name: string; state: "READY" | "HELD" | "APPLIED"; counts: Counts }[];
 };
 
-/** `column` is the field's number (CSV) or character (JSON), null for a whole line or file. */
 export type ImportFault = {
   file: string;
   line: number;
@@ -66,7 +65,6 @@ const present = ({ schools, ...row }: NonNullable<Row>) =>
     schools: schools.map(({ schoolId, school, ...rest }) => ({ id: schoolId, name: school.name, ...rest })),
   }) as ImportRecord;
 
-/** Errors: not_found import_not_found. */
 export async function getImport(db: RecordStore, id: ImportId): Promise<ImportRecord> {
   const row = await findImport(db, id);
   if (row === null) throw importNotFound();

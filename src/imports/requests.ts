@@ -42,7 +42,6 @@ export type ImportRequests = {
   /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
   apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void>;
   cancel(id: ImportId, origin: Origin): Promise<void>;
-  /** For imports whose request was refused after reading. */
   forget(id: ImportId): Promise<void>;
   count: Turns["count"];
   close(): Promise<void>;
@@ -125,7 +124,6 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       return id;
     },
     async apply(id, origin, options) {
-      // Refuses at once instead of after the wait.
       await checkApplicable(control, id);
       await checkLease(control, id);
       await joinQueue(control.pool, {

@@ -18,7 +18,6 @@ export type StagedPerson = {
   username?: string | null;
   isDeleted: boolean;
 };
-/** A null school is an organisation that is not a school. */
 export type StagedRole = {
   personSourceId: string;
   schoolId: SchoolId | null;

@@ -43,7 +43,6 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
 
 const silentMinutes = 10;
 
-/** Fails imports whose process has ended; the file was only there. */
 async function endInterrupted(db: PrismaDb, now: Date): Promise<void> {
   await removeLostTurns(db.pool);
   const before = new Date(now.getTime() - silentMinutes * 60_000);

@@ -8,12 +8,9 @@
  *             sandbox lasts thirty days.
  * Never knows: HTTP, roles of the staff, pages.
  */
-export { createSandbox, mostSandboxes } from "./create.ts";
-export type { CreatedSandbox, SandboxLogin } from "./create.ts";
+export { createSandbox, type CreatedSandbox } from "./create.ts";
 export { deleteSandbox, forgetAppWithSandboxes, makeSandboxSweep } from "./delete.ts";
-export { getSandbox, listSandboxes } from "./find.ts";
-export type { Sandbox, SandboxId, SandboxStep } from "./find.ts";
+export { getSandbox, listSandboxes, type Sandbox, type SandboxId, type SandboxStep } from "./find.ts";
 export { playSandbox } from "./play.ts";
-export { sandboxSteps } from "./steps.ts";
 export type { SandboxStepName } from "./steps.ts";
 export type { AccountKind } from "./world.ts";

@@ -12,7 +12,6 @@ export async function extendPartnerRole(
   { role, clientId }: { role: StaffRole; clientId: ClientId },
   origin: Origin,
 ): Promise<void> {
-  // The update locks the role, so that concurrent registrations count each other's apps.
   const { count } = await tx.prisma.staffRole.updateMany({ where: { id: role.id }, data: { role: role.role } });
   if (count === 0) throw new AppError("forbidden", "role_forbids", "None of your staff roles allows this operation.");
   await tx.prisma.staffRoleApp.create({ data: { roleId: role.id, clientId } });

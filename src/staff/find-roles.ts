@@ -16,7 +16,6 @@ import {
 
 export type ListedRole = StaffRole & { holderName: string | null };
 
-/** All conditions must hold; `clientId` is an app that holds the role or that the role is for. */
 export type RoleFilter = {
   schoolId?: SchoolId | undefined;
   personId?: PersonId | undefined;

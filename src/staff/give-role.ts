@@ -115,7 +115,6 @@ export async function giveRole(
 // Otherwise two operators could withdraw each other's role at the same time.
 const lockOperators = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('staff_role.operators'))`);
 
-/** Errors: not_found staff_role_not_found; forbidden role_beyond_own; conflict last_operator. */
 export async function withdrawRole(
   tx: Transaction,
   id: StaffRoleId,
@@ -226,7 +225,6 @@ async function refuseUnconfirmed(
   throw new AppError("conflict", "partners_not_confirmed", message);
 }
 
-// Each school and app finds a line in its own audit log.
 async function recordAll(tx: Transaction, action: string, role: StaffRole, origin: Origin): Promise<void> {
   const holder = "personId" in role.holder ? { personId: role.holder.personId } : {};
   const automation = "clientId" in role.holder ? { holderClientId: role.holder.clientId } : {};

@@ -18,16 +18,8 @@ export {
   type NewRole,
 } from "./give-role.ts";
 export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
-export { findRoles, getRole, listRoles, listRolesOf, type ListedRole, type RoleFilter } from "./find-roles.ts";
-export {
-  everything,
-  groupsInReach,
-  isGroupReached,
-  isReached,
-  joinReach,
-  type GroupsInReach,
-  type Reach,
-} from "./reach.ts";
+export { findRoles, getRole, listRoles, listRolesOf, type ListedRole } from "./find-roles.ts";
+export { everything, groupsInReach, isGroupReached, isReached, joinReach, type Reach } from "./reach.ts";
 export {
   adminScopesOf,
   staffRoleNames,

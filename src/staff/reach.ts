@@ -37,7 +37,6 @@ export function joinReach(roles: readonly StaffRole[]): Reach {
   };
 }
 
-/** `taughtBy` limits the groups to those of one teacher; null means no group. */
 export type GroupsInReach = { all: true } | { all: false; taughtBy: PersonId | null };
 
 export function groupsInReach(reach: Reach, schoolId: SchoolId): GroupsInReach {

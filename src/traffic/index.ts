@@ -7,12 +7,16 @@
  *             loses what it has not written when it is killed; no person is named.
  * Never knows: what an app may see, who may read a figure, what a contract describes.
  */
-export { forgetFigures, forgetFiguresOfSchool, makeTraffic } from "./traffic.ts";
-export type { Traffic } from "./traffic.ts";
-export { findFigures, metrics, steps } from "./figures.ts";
-export type { FigurePoint, FigureQuery, FigureStep, Metric, Subject } from "./figures.ts";
-export { listApiRequests, listSignOnAttempts } from "./read-logs.ts";
-export type { SignOnAttempt } from "./read-logs.ts";
+export { forgetFigures, forgetFiguresOfSchool, makeTraffic, type Traffic } from "./traffic.ts";
+export {
+  findFigures,
+  metrics,
+  steps,
+  type FigurePoint,
+  type FigureStep,
+  type Metric,
+  type Subject,
+} from "./figures.ts";
+export { listApiRequests, listSignOnAttempts, type SignOnAttempt } from "./read-logs.ts";
 export type { ApiRequest, SignOnStep } from "./logs.ts";
-export { findBackupAge, listJobRuns, recordBackup } from "./job-runs.ts";
-export type { JobRun } from "./job-runs.ts";
+export { findBackupAge, listJobRuns, recordBackup, type JobRun } from "./job-runs.ts";

@@ -39,7 +39,6 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
     counted = new Map();
     runs = new Map();
     await writeCounts(db.pool, [...taken.values()]).catch((error: unknown) => {
-      // Counts again at the next flush; twice if the connection broke during the commit.
       if (isDatabaseUnavailable(error)) takeBack(taken);
       throw error;
     });

@@ -21,7 +21,6 @@ const dropSome = (which: Sql, name: string) =>
 // Waiting deliveries first, so that a queue never loses its first one while others remain.
 const drops = [dropSome(isWaiting(d), "webhooks.dropWaiting"), dropSome(isFirst(d), "webhooks.dropFirsts")];
 
-/** Drops at most 1,000 pending deliveries; the caller must hold the queues. */
 export async function dropPending(tx: Queryable, endpointId: string, now: Date): Promise<void> {
   for (const drop of drops) if ((await run(tx, drop, { endpointId, now })) === most) return;
 }

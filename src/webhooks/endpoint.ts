@@ -209,7 +209,6 @@ export async function removeDeliveries({ pool }: Pick<Db, "pool">, endpointIds: 
 export const disabled = (): AppError =>
   new AppError("conflict", "webhook_endpoint_disabled", "The webhook endpoint is disabled; resume it first");
 
-/** Errors: invalid webhook_without_event_type. */
 export function checkTypes(types: readonly EventType[]): EventType[] {
   if (types.length === 0)
     throw new AppError("invalid", "webhook_without_event_type", "A webhook endpoint needs at least one event type");

@@ -23,7 +23,6 @@ export type Endpoint = {
   /** When one event is tried at an endpoint that is paused for failing. */
   resumeAt: Date | null;
   failingSince: Date | null;
-  /** When a listening endpoint ends unless deliveries are fetched before. */
   listensUntil: Date | null;
   pending: number;
   createdAt: Date;
@@ -43,7 +42,6 @@ const shown = {
   createdAt: true,
 } as const;
 
-/** Text columns whose values a database constraint checks. */
 type Codes = Pick<Endpoint, "eventTypes" | "reason">;
 
 const d = table("webhookDelivery", "d");

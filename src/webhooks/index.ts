@@ -26,9 +26,7 @@ export {
   updateEndpoint,
   updateEndpointIn,
 } from "./endpoint.ts";
-export type { NewEndpoint } from "./endpoint.ts";
-export { findEndpointFigures } from "./endpoint-figures.ts";
-export type { EndpointFigures } from "./endpoint-figures.ts";
+export { findEndpointFigures, type EndpointFigures } from "./endpoint-figures.ts";
 export {
   endpointNotFound,
   getEndpoint,
@@ -36,31 +34,29 @@ export {
   listEndpoints,
   lockEndpoint,
   readEndpoint,
+  type Endpoint,
+  type EndpointPosition,
 } from "./find-endpoint.ts";
-export type { Endpoint, EndpointPosition } from "./find-endpoint.ts";
-export { makeWebhooks } from "./jobs.ts";
-export type { WebhookDeps, WebhookSettings } from "./jobs.ts";
+export { makeWebhooks, type WebhookSettings } from "./jobs.ts";
 export {
   deliveryNotFound,
   getDelivery,
   listDeliveries,
+  listDeliveriesOf,
   redeliver,
   redeliverFailed,
   redeliverIn,
   sendTestEvent,
   sendTestEventIn,
+  type Attempt,
+  type Delivery,
+  type DeliveryState,
 } from "./log.ts";
-export type { Attempt, Delivery, DeliveryState } from "./log.ts";
-export { listDeliveriesOf } from "./of-subject.ts";
-export { recordAttempts } from "./listener/attempts.ts";
-export type { AttemptRules } from "./listener/attempts.ts";
+export { recordAttempts, type AttemptRules } from "./listener/attempts.ts";
 export { makeListenerIn } from "./listener/endpoint.ts";
 export { replayIn } from "./listener/replay.ts";
-export { takeDeliveries } from "./listener/take.ts";
-export type { SignedDelivery } from "./listener/take.ts";
+export { takeDeliveries, type SignedDelivery } from "./listener/take.ts";
 export type { ListenerWaits } from "./listener/waits.ts";
-export { eventTypes } from "./payload.ts";
-export type { EventType } from "./payload.ts";
-export { reEncryptWebhookSecrets, replaceLostSecrets } from "./secret.ts";
-export type { ReplacedSecret } from "./secret.ts";
+export { eventTypes, type EventType } from "./payload.ts";
+export { reEncryptWebhookSecrets, replaceLostSecrets, type ReplacedSecret } from "./secret.ts";
 export { makeHeaders as makeSignatureHeaders, readSecret as readSigningSecret } from "./signature.ts";

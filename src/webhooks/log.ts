@@ -1,8 +1,14 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
+import {
+  withPrismaTransaction,
+  type PrismaDb,
+  type Queryable,
+  type RecordStore,
+  type Transaction,
+} from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { disabled } from "./endpoint.ts";
 import { deliveryChannel } from "./fan-out.ts";
 import { getEndpointState } from "./find-endpoint.ts";
@@ -20,7 +26,6 @@ export type Delivery = {
   body: string;
   state: DeliveryState;
   attempts: number;
-  /** Null for deliveries behind the first of their queue. */
   nextAttemptAt: Date | null;
   createdAt: Date;
   finishedAt: Date | null;
@@ -217,3 +222,25 @@ async function findDelivery({ prisma }: RecordStore, id: string): Promise<Delive
 
 export const deliveryNotFound = (): AppError =>
   new AppError("not_found", "webhook_delivery_not_found", "There is no webhook delivery with this number");
+
+export type DeliveryOfSubject = { at: Date; finishedAt: Date | null; state: DeliveryState; clientId: string | null };
+
+const w = table("webhookEndpoint", "w");
+
+type SubjectQuery = { subjectId: string; limit: number };
+
+// The same condition as the index.
+const selectOfSubject = statement<SubjectQuery>(
+  ({ subjectId, limit }) => sql`
+  SELECT ${fields<DeliveryOfSubject>({
+    at: d.createdAt,
+    finishedAt: d.finishedAt,
+    state: d.state,
+    clientId: sql`(SELECT ${w.clientId} FROM ${w} WHERE ${w.id} = ${d.endpointId})`,
+  })}
+  FROM ${d} WHERE ${d.subjectId} = ${subjectId} AND NOT ${d.isTest} ORDER BY ${d.id} DESC LIMIT ${limit}`,
+);
+
+/** Newest first; without test events. */
+export const listDeliveriesOf = (db: Queryable, query: SubjectQuery): Promise<DeliveryOfSubject[]> =>
+  findRows<DeliveryOfSubject, SubjectQuery>(db, selectOfSubject, query);

@@ -41,7 +41,6 @@ export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(either), " ")} 
   PersonEvent | GroupEvent | SchoolEvent
 >;
 
-/** The form of a real event, with an id that belongs to nobody. */
 export function makeTestPayload(type: EventType, id: string): string {
   const payloads: { person: PersonEvent; group: GroupEvent; school: SchoolEvent } = {
     person: { event: "person", action: "update", updatedProperties: ["name"], personId: id },

@@ -3,7 +3,6 @@ import { present } from "../platform/contract-types.ts";
 import type { EventHeaders } from "./contract.ts";
 import type { EventType } from "./payload.ts";
 
-/** The partner's text, and the key that Standard Webhooks derives from it. */
 export type SigningSecret = { text: string; key: KeyObject };
 
 const prefix = "whsec_";

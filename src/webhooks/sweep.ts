@@ -15,7 +15,6 @@ const deleteExpiredSecrets = statement<{ now: Date }>(
 
 type Batch = { before: Date; now: Date; after: string };
 
-// Ids grow with time, so the first batch shows whether anything is old enough.
 const sweepBatch = statement<Batch>(
   ({ before, now, after }) => sql`
   WITH oldest AS (SELECT ${d.id}, ${d.createdAt} FROM ${d} WHERE ${d.id} > ${after} ORDER BY ${d.id} LIMIT ${most}),

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import {
   changeDirectory,
+  claimsAt,
   findGrant,
   findSignOnRight,
-  findSubjectClaims,
+  findSubject,
   listGrants,
   recordSignIn,
   setGrant,
@@ -259,9 +260,10 @@ test("claims tell the name, the role, the chosen school and the groups that are 
   await make.grant({ app: clientId, school, groups: [group] });
   const name = { firstFull: "Ada Marie", firstCall: "Ada", last: "Beispiel" };
   const personId = await make.person({ school, role: "TEACHER", name, groups: [group, await make.group({ school })] });
-  const claims = (schoolId: SchoolId | null) => findSubjectClaims(db.pool, { clientId, personId, schoolId });
+  const subject = (await findSubject(db.pool, { clientId, personId }))!;
+  const claims = (schoolId: SchoolId | null) => claimsAt(subject, schoolId);
   const told = { name, role: "TEACHER", groups: [{ id: group, name: "5a" }] };
-  expect(await claims(school)).toEqual({
+  expect(claims(school)).toEqual({
     ...told,
     school: {
       id: school,
@@ -272,19 +274,19 @@ test("claims tell the name, the role, the chosen school and the groups that are 
       schoolingLevel: null,
     },
   });
-  expect(await claims(null)).toEqual({ ...told, school: null });
-  expect(await claims(await make.school())).toEqual({ ...told, school: null });
+  expect(claims(null)).toEqual({ ...told, school: null });
+  expect(claims(await make.school())).toEqual({ ...told, school: null });
 });
 
 test("claims of a nameless person without synced groups are null and empty, those of nobody do not exist", async () => {
   const { school, clientId } = await makeSchoolWithApp({ kind: "EVERYBODY" });
   const personId = await make.person({ school, name: null, role: "OTHER" });
-  expect(await findSubjectClaims(db.pool, { clientId, personId, schoolId: null })).toEqual({
+  expect(claimsAt((await findSubject(db.pool, { clientId, personId }))!, null)).toEqual({
     name: null,
     role: "OTHER",
     school: null,
     groups: [],
   });
   const nobody = "00000000-0000-7000-8000-000000000000" as PersonId;
-  expect(await findSubjectClaims(db.pool, { clientId, personId: nobody, schoolId: null })).toBeNull();
+  expect(await findSubject(db.pool, { clientId, personId: nobody })).toBeNull();
 });

@@ -1,4 +1,4 @@
-import { findSignOnRight, findSubjectClaims } from "../../src/access/index.ts";
+import { findSignOnRight, findSubject } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { listTiles } from "../../src/portal/index.ts";
 import type { TestService } from "../support/service.ts";
@@ -66,9 +66,9 @@ async function printSignOn(
     const right = await findSignOnRight(db.pool, { clientId, personId }, clock());
     const where =
       right.kind === "allowed" ? `at ${right.schools.map((school) => labels.get(school.id)).join(", ")}` : right.reason;
-    const claims = await findSubjectClaims(db.pool, { clientId, personId, schoolId: null });
+    const subject = await findSubject(db.pool, { clientId, personId });
     const tile = (await listTiles(db.pool, personId)).some((shown) => shown.clientId === clientId) ? ", tile" : "";
-    lines.push(`sign-on ${label} → ${where}${tile}, groups ${list(claims?.groups ?? [], labels)}`);
+    lines.push(`sign-on ${label} → ${where}${tile}, groups ${list(subject?.groups ?? [], labels)}`);
   }
   return lines;
 }

@@ -10,7 +10,6 @@ import {
   findGroup,
   findPerson,
   findSchool,
-  findTombstone,
   groupTransitions,
   personTransitions,
   removeMembership,
@@ -77,7 +76,9 @@ test("a person deleted for good leaves nothing but their id and the date", async
     const { rowCount } = await db.pool.query(`SELECT FROM ${table} WHERE person_id = $1`, [id]);
     expect(rowCount, table).toBe(0);
   }
-  expect(await findTombstone(db, id)).toEqual({ deletedAt: origin.at });
+  expect(await db.prisma.tombstone.findUnique({ where: { personId: id }, omit: { personId: true } })).toEqual({
+    deletedAt: origin.at,
+  });
 });
 
 const personSteps: Record<PersonStep, (personId: PersonId) => Promise<unknown>> = {

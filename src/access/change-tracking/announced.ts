@@ -20,7 +20,6 @@ export const announceFrom = (snapshot: Sql, at: Value): Sql => {
     ${columnNames("announcedSignIn", "snapshot")} = ${excluded.snapshot}`;
 };
 
-/** SQL that reads and deletes announcements of the `subject` relation. They may be older than the snapshot. */
 export const takeAnnounced = (subject: Sql): Sql => sql`
   WITH taken AS (
     DELETE FROM ${announced} USING ${subject} AS t (type, id, client_id)

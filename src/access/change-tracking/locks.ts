@@ -72,7 +72,6 @@ const findLinkedSchools = statement<{ school: SchoolId }>(
 export function makeSchoolLocks(tx: Queryable) {
   const held = new Set<string>();
 
-  /** Repeats, because people may come to more schools while it waits for a lock. */
   const holdAll = async <Given extends object>(find: Statement<Given>, given: Given): Promise<void> => {
     for (;;) {
       const found = await findRows<{ id: string }, Given>(tx, find, given);

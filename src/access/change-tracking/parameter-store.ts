@@ -7,8 +7,6 @@ import { selectDiff } from "./diff.ts";
 import { selectSnapshot, snapshotRecord, type SnapshotRow } from "./snapshot.ts";
 import { fromSubjects, valuesOf, type SnapshotStore, type Subject, type SubjectValues } from "./store.ts";
 
-// A small change creates no tables: subjects are parameters.
-
 const find = statement<SubjectValues>((values) => selectSnapshot(fromSubjects(values)), "access.findSnapshot");
 
 const fromRows = (rows: Parameter) =>
@@ -65,7 +63,6 @@ export function makeParameterStore(tx: Queryable) {
   return { ...store, subjects, before };
 }
 
-/** Where both have a row, the snapshot's counts. */
 function joinRows(before: readonly SnapshotRow[], announced: readonly SnapshotRow[]): SnapshotRow[] {
   const keyOf = ({ client_id, type, subject_id }: SnapshotRow) => `${type} ${subject_id} ${client_id}`;
   const keys = new Set(before.map(keyOf));

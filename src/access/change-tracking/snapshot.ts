@@ -84,7 +84,6 @@ export const snapshotTypes = {
   ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
 } satisfies Record<keyof SnapshotRow, string>;
 
-/** The columns of a snapshot, as `jsonb_to_record` takes them. */
 export const snapshotRecord = join(
   Object.entries(snapshotTypes).map(([name, type]) => sql`${identifier(name)} ${identifier(type)}`),
 );

@@ -8,7 +8,6 @@ export type Subject = { type: AppEventType; id: string; client: string };
 export type SnapshotStore = {
   add(subjects: readonly Subject[]): Promise<void>;
   takeAnnounced(): Promise<SnapshotRow[]>;
-  /** Compares with the snapshot and `announced`; returns the number of events. */
   emit(now: Date, announced: readonly SnapshotRow[]): Promise<number>;
 };
 

@@ -37,7 +37,6 @@ const t = subject.as("t");
 const o = subject.as("o");
 const b = before.as("o");
 
-// A subject that is present for every app is not added for one.
 const insertSubjects = (from: Sql, round: number): Sql => sql`
   INSERT INTO ${subject.as()} (type, id, client_id, round)
   SELECT DISTINCT n.type, n.id, n.client_id, ${round} FROM ${from} AS n (type, id, client_id)
@@ -93,7 +92,6 @@ const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, tra
 );
 
 export type TableStore = SnapshotStore & {
-  /** Call it before anything of the school is altered. */
   addSchool(school: SchoolId, client: string): Promise<void>;
 };
 
@@ -132,7 +130,6 @@ export async function makeTableStore(
       ]);
     },
     takeAnnounced: () => findRows<SnapshotRow>(tx, takeAll, {}),
-    /** Includes people who came to a whole school during the change. */
     async emit(now, announced) {
       await run(tx, addRows, { rows: JSON.stringify(announced) });
       for (const school of schools.values()) await run(tx, insertSchool(round + 1), school);

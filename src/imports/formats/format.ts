@@ -14,7 +14,6 @@ export type ReadContext = {
   onBytes(bytes: number): void;
 };
 
-/** `schools` are all schools in the files; `keyColumns` locate faults that are found after reading. */
 export type ReadResult = {
   mode: ImportMode;
   schools: ReadonlySet<SchoolId>;

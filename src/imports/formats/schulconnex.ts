@@ -6,7 +6,6 @@ import { readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 
-/** Reads the answer of `personen-info` of a Schulconnex server, in the spelling of any version. */
 export async function readSchulconnex(file: SourceFile, input: ReadContext): Promise<ReadResult> {
   const {
     staging,

@@ -5,12 +5,10 @@ export type JsonPath = readonly (string | number)[];
 export type JsonPlace = { line: number; column: number };
 
 export type JsonPlaces = {
-  /** The position of a value, or of its nearest existing parent. */
   find(path: JsonPath): JsonPlace;
   findError(): JsonPlace;
 };
 
-/** Finds positions in an element. The tree is parsed once, on first use. */
 export function makeJsonPlaces(element: JsonElement): JsonPlaces {
   const errors: ParseError[] = [];
   let root: Node | undefined;

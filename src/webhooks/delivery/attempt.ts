@@ -41,7 +41,6 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
   };
 }
 
-/** A child span of the request that caused the event, in any process. */
 function startDeliverySpan({ traceparent, messageId, eventType, attempts }: Due): Span | null {
   if (traceparent === null) return null;
   const attributes = {

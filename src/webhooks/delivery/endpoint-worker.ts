@@ -10,9 +10,7 @@ export type EndpointWorker = Target & {
   id: string;
   clientId: string;
   state: LeasedEndpoint["state"];
-  /** Fetched, but not started. */
   ready: Due[];
-  /** Ids that are fetched and not recorded yet. */
   known: Set<string>;
   running: number;
   /** The last fetch returned fewer than requested. */

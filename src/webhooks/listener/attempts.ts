@@ -54,5 +54,4 @@ export async function recordAttempts(
   for (const { state } of results) count(state === "DELIVERED" ? "delivered" : "failed", listening.clientId);
 }
 
-/** Removes what the database cannot store. */
 const readable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ").toWellFormed();
