@@ -87,12 +87,12 @@ module.exports = {
       to: { path: "^src/platform/(http|pages|postgres|threads|advice/[^/]+|telemetry/tracing)/(?!index\\.ts$)" },
     },
     {
-      name: "platform-folders-one-way",
-      comment: "Two folders of platform do not know each other, not even by way of a third.",
+      name: "folders-one-way",
+      comment: "Two folders of one module do not know each other, not even by way of a third, and not even by a type.",
       severity: "error",
       scope: "folder",
-      from: { path: "^src/platform/" },
-      to: { path: "^src/platform/", circular: true },
+      from: { path: "^src/" },
+      to: { path: "^src/", circular: true },
     },
     {
       name: "composition-on-top",

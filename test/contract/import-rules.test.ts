@@ -32,7 +32,10 @@ const house: Record<string, string> = {
   "src/config/index.ts": "export {};",
   "src/sign-on/index.ts":
     'import "./pages.ts"; import "../accounts/index.ts"; import "../access/index.ts"; import "../platform/database/db.ts";',
-  "src/sign-on/pages.ts": "export {};",
+  "src/sign-on/pages.ts": 'import "./forms/login.ts";',
+  "src/sign-on/forms/login.ts": 'import "../protocol/provider.ts";',
+  "src/sign-on/protocol/provider.ts": 'import "./keys.ts";',
+  "src/sign-on/protocol/keys.ts": "export {};",
   "src/accounts/index.ts": 'import "../staff/index.ts"; import "../../generated/prisma/client.ts";',
   "src/idm/index.ts":
     'import "../access/index.ts"; import "../platform/http/index.ts"; import "../../generated/openapi/idm.ts"; import "inside";',
@@ -83,7 +86,7 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   ],
   "public-api-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
   "platform-by-module": ["src/idm/index.ts", 'import "../platform/http/problem.ts";'],
-  "platform-folders-one-way": ["src/platform/database/replica.ts", 'import type {} from "../http/problem.ts";'],
+  "folders-one-way": ["src/sign-on/protocol/keys.ts", 'import type {} from "../forms/login.ts";'],
   "composition-on-top": ["src/idm/index.ts", 'import "../config/index.ts";'],
   "command-line-beside-the-service": ["src/cli/grant.ts", 'import "../app.ts";'],
   "remote-through-the-admin-api": ["src/cli/remote/grant.ts", 'import "../../access/index.ts";'],
