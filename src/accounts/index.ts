@@ -40,7 +40,7 @@ export {
   sweepSignInTraces,
   waitsOf,
 } from "./login/index.ts";
-export type { Waits } from "./login/index.ts";
+export type { PasswordCheck, Waits } from "./login/index.ts";
 export { makeKeyMaker } from "./login/known-devices.ts";
 export {
   deleteLogoutNotice,
@@ -77,7 +77,7 @@ export { makePseudonym } from "./pseudonym/index.ts";
 export { recordAtHome } from "./record-at-home.ts";
 export { checkCode, limitedTry } from "./second-factor/check.ts";
 export type { SecondFactorCheck } from "./second-factor/check.ts";
-export { hasPassword, hasSecondFactor, passwordAlone, withSecondFactor } from "./second-factor/methods.ts";
+export { hasPassword, hasSecondFactor, passwordAlone, passwordAnd } from "./second-factor/methods.ts";
 export type { SecondMethod } from "./second-factor/methods.ts";
 export { askForNewPasskey, askForPasskey, checkPasskey, readNewPasskey } from "./second-factor/passkeys.ts";
 export type { Asked } from "./second-factor/passkeys.ts";

@@ -4,7 +4,8 @@ export const passwordAlone: readonly string[] = ["pwd"];
 /** A one-time password or a recovery code beside the password, or a key that the person holds. */
 export type SecondMethod = "otp" | "hwk";
 
-export const withSecondFactor = (method: SecondMethod): string[] => [...passwordAlone, method, "mfa"];
+export const passwordAnd = (method: SecondMethod | undefined): string[] =>
+  method === undefined ? [...passwordAlone] : [...passwordAlone, method, "mfa"];
 
 /** Whether these methods include a second factor. */
 export const hasSecondFactor = (amr: readonly string[] | undefined): boolean => amr?.includes("mfa") === true;

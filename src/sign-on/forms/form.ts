@@ -7,10 +7,6 @@ export function fieldOf(req: Request, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The fields of the login form that were left empty. */
-export const findMissing = (typed: { username: string; password: string }): ("username" | "password")[] =>
-  (["username", "password"] as const).filter((name) => typed[name] === "");
-
 export function sendPage(res: Response, page: Page): void {
   res.status(page.status).set(page.headers).send(page.html);
 }

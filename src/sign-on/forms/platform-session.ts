@@ -3,12 +3,7 @@ import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { fieldOf } from "./form.ts";
-import { readLastSignIn } from "./last-sign-in.ts";
-import { endSession } from "../protocol/logout/end-session.ts";
 import { checkCsrfToken, makeCsrfToken } from "./pages/index.ts";
-import { startSession } from "../protocol/provider/library.ts";
-import { makeBinding } from "../protocol/session-binding.ts";
-import { secondsOfSession, sharedDevice } from "../protocol/shared-device.ts";
 import { raiseSession } from "../protocol/storage/raise-session.ts";
 
 export const signInPath = "/sign-in";
@@ -55,34 +50,8 @@ export function isOwnForm(deps: FormDeps, req: Request, res: Response, form: str
   return browser !== null && checkCsrfToken(deps.secrets.csrf, { interaction: form, browser }, fieldOf(req, "csrf"));
 }
 
-type SessionDeps = Pick<InteractionDeps, "db" | "clock" | "provider" | "sessionSeconds">;
+type SessionDeps = Pick<InteractionDeps, "db" | "provider">;
 type Who = { personId: PersonId; amr: readonly string[] };
-
-/**
- * Signs the person in with this browser; a session that it had ends.
- *
- * Shape: the uid of the session; without `isShared` the device is what it was at the sign-in before.
- */
-export async function replaceSession(
-  deps: SessionDeps & Pick<InteractionDeps, "secrets">,
-  req: Request,
-  res: Response,
-  { isShared = readLastSignIn(deps, req, res).isShared, ...who }: Who & { isShared?: boolean },
-): Promise<string> {
-  const provider = deps.provider();
-  const present = await provider.Session.get(provider.createContext(req, res));
-  if (present.accountId) {
-    const requestId = res.locals["requestId"] as string | undefined;
-    await endSession(deps.db, { uid: present.uid, at: deps.clock(), requestId });
-  }
-  const acr = isShared ? sharedDevice : undefined;
-  const now = Math.floor(Date.now() / 1000);
-  const seconds = secondsOfSession({ acr, loginTs: now }, { sessionSeconds: deps.sessionSeconds, now });
-  const browser = makeBinding(provider.createContext(req, res));
-  const { cookie, uid } = await startSession(provider, { ...who, browser, acr, seconds });
-  setSessionCookie(deps, req, res, cookie);
-  return uid;
-}
 
 /**
  * Notes in the session of this browser how the person has proved who they are. It gets a new id and goes on.
@@ -98,7 +67,12 @@ export async function strengthenSession(deps: SessionDeps, req: Request, res: Re
   return cookie !== null;
 }
 
-function setSessionCookie(deps: SessionDeps, req: Request, res: Response, cookie: string): void {
+export function setSessionCookie(
+  deps: Pick<InteractionDeps, "provider">,
+  req: Request,
+  res: Response,
+  cookie: string,
+): void {
   const name = deps.provider().cookieName("session");
   cookiesOf(deps, req, res).set(name, cookie, { httpOnly: true, sameSite: "lax", signed: true });
 }

@@ -1,21 +1,21 @@
 import express, { type Request, type Response, Router } from "express";
-import type { PersonId } from "../../directory/index.ts";
 import { type PageContext, readLocale } from "../../platform/pages/index.ts";
-import { readDevice, rememberDevice } from "./device.ts";
+import { asksToForget, checkLogin, type LoginProblem } from "./check-login.ts";
+import { signIn } from "./complete-sign-in.ts";
+import { rememberDevice } from "./device.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
-import { fieldOf, findMissing, sendPage } from "./form.ts";
-import { describeBrowser, type LoginProblem } from "./interaction/show.ts";
+import { sendPage } from "./form.ts";
+import { describeBrowser } from "./interaction/show.ts";
 import { forgetLastPerson, keepLastSignIn, readKnownBrowser } from "./last-sign-in.ts";
 import { askNewPassword, makeNewPasswordRouter } from "./new-password/platform.ts";
 import { renderLoginPage, renderWaitingPage, type WaitingModel } from "./pages/index.ts";
-import { isOwnForm, makeFormToken, readBrowser, replaceSession, signInPath } from "./platform-session.ts";
+import { isOwnForm, makeFormToken, readBrowser, signInPath } from "./platform-session.ts";
 import { readReturnPath } from "./return-path.ts";
 import { addressWith, confirmAddress, keepConfirmed, keepPending } from "./second-factor/confirm.ts";
-import { passwordAlone, withSecondFactor, type SecondMethod } from "../../accounts/index.ts";
+import { passwordAnd } from "../../accounts/index.ts";
 import { setUpPath } from "./second-factor/set-up.ts";
 import { findNextStep, findRefusal, findSignedIn } from "../protocol/signed-in.ts";
-import { signingIn } from "../protocol/storage/signing-in.ts";
-import { sealWaiting, takeTyped } from "./waiting-sign-in.ts";
+import type { PendingPassword } from "./new-password/pending.ts";
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
@@ -38,41 +38,23 @@ const returnPathOf = (req: Request): string => readReturnPath(req.query["return"
 const addressOf = (req: Request, query: Record<string, string> = {}): string =>
   addressWith(signInPath, returnPathOf(req), query);
 
-type RightPassword = {
-  personId: PersonId;
-  generation: number;
-  isShared?: boolean;
-  mustChange?: boolean;
-  method?: SecondMethod;
-};
+type RightPassword = Omit<PendingPassword, "browser"> & { isShared?: boolean; mustChange?: boolean };
 
 async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
-  const browser = readBrowser(deps, req, res) ?? "";
-  const typed = isOwnForm(deps, req, res, signInPath) ? await takeTyped(deps, req, browser) : null;
-  const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, typed ?? undefined);
-  if (typed === null) return show({ kind: req.headers.cookie === undefined ? "no_cookies" : "expired_form" });
-  const { username, password, isShared, turnAt } = typed;
-  if (fieldOf(req, "forget") !== "") {
+  if (!isOwnForm(deps, req, res, signInPath)) {
+    const kind = req.headers.cookie === undefined ? "no_cookies" : "expired_form";
+    return showLogin(deps, req, res, { kind });
+  }
+  if (asksToForget(req)) {
     forgetLastPerson(deps, req, res);
     return res.redirect(303, addressOf(req));
   }
-  const missing = findMissing({ username, password });
-  if (missing.length > 0) return show({ kind: "missing", fields: missing });
-  const check = await deps.checkPassword({
-    username,
-    password,
-    address: req.ip ?? "",
-    device: readDevice(deps, req, res),
-    now: deps.clock(),
-    turnAt,
-  });
-  if (check.kind === "busy") {
-    const waiting = sealWaiting(deps, typed, { turnAt: check.turnAt, browser });
-    return showWaiting(deps, req, res, { waiting, retryAfterSeconds: check.retryAfterSeconds });
-  }
-  if (check.kind !== "ok") return show(check);
+  const login = await checkLogin(deps, req, res, readBrowser(deps, req, res) ?? "");
+  if (login.kind === "busy") return showWaiting(deps, req, res, login);
+  if (login.kind === "problem") return showLogin(deps, req, res, login.problem, login.typed);
+  const { check, isShared } = login;
   const refusal = await findRefusal(deps.db.pool, { personId: check.personId, now: deps.clock() });
-  if (refusal !== null) return show({ kind: refusal });
+  if (refusal !== null) return showLogin(deps, req, res, { kind: refusal });
   rememberDevice(deps, req, res, check.device);
   await keepLastSignIn(deps, req, res, { personId: check.personId, isShared });
   // The second factor comes first, so that the password alone does not get the owner locked out.
@@ -83,21 +65,15 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
 
 /** What follows a right password that may stay. */
 async function goOn(deps: InteractionDeps, req: Request, res: Response, check: RightPassword): Promise<void> {
-  const { personId, isShared, method } = check;
-  if (method !== undefined) {
-    await signingIn(check, () => replaceSession(deps, req, res, { personId, amr: withSecondFactor(method) }));
-    keepConfirmed(deps, req, res, personId);
-    return res.redirect(303, returnPathOf(req));
-  }
-  const next = await findNextStep(deps, personId);
+  const { personId, generation, isShared, method } = check;
+  const next = method === undefined ? await findNextStep(deps, personId) : "none";
   if (next === "confirm") {
     keepPending(deps, req, res, check);
     return res.redirect(303, confirmAddress(returnPathOf(req)));
   }
-  await signingIn(check, () =>
-    replaceSession(deps, req, res, { personId, amr: passwordAlone, ...(isShared !== undefined && { isShared }) }),
-  );
-  res.redirect(303, next === "set_up" ? addressWith(setUpPath, returnPathOf(req)) : returnPathOf(req));
+  if (method !== undefined) keepConfirmed(deps, req, res, personId);
+  const to = next === "set_up" ? addressWith(setUpPath, returnPathOf(req)) : returnPathOf(req);
+  await signIn(deps, req, res, { personId, generation, amr: passwordAnd(method), isShared }, to);
 }
 
 async function showLogin(
@@ -128,10 +104,13 @@ function showWaiting(
   deps: InteractionDeps,
   req: Request,
   res: Response,
-  told: Pick<WaitingModel, "waiting" | "retryAfterSeconds">,
+  { waiting, retryAfterSeconds }: Pick<WaitingModel, "waiting" | "retryAfterSeconds">,
 ): void {
   const steps = { action: addressOf(req), cancel: null, csrf: makeFormToken(deps, req, res, signInPath) };
-  sendPage(res, renderWaitingPage({ ...told, app: null, steps }, { ...contextOf(req), languageUrl: null }));
+  sendPage(
+    res,
+    renderWaitingPage({ waiting, retryAfterSeconds, app: null, steps }, { ...contextOf(req), languageUrl: null }),
+  );
 }
 
 function contextOf(req: Request): PageContext {

@@ -19,7 +19,6 @@ const adapter = makeAdapterFactory({
   refreshGraceSeconds: 10,
   findClient: async () => undefined,
   readClientId: () => null,
-  findRequest: () => undefined,
 })("Grant");
 
 const token = (kind: string, grantId: string, personId: PersonId, scope: string): Artifact => ({

@@ -2,13 +2,12 @@ import express, { type Request, type Response, Router } from "express";
 import { formTarget, readLocale, type Page } from "../../../platform/pages/index.ts";
 import { seal, unseal } from "../../../platform/crypto/seal.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import type { Interaction } from "../interaction/show.ts";
+import { signIn, type Interaction } from "../complete-sign-in.ts";
 import { fieldOf, sendPage } from "../form.ts";
 import { limitSessions } from "../../protocol/logout/limit-sessions.ts";
 import { checkCsrfToken, makeCsrfToken, renderCardPage, renderCardProblemPage } from "../pages/index.ts";
 import type { CardProblemModel } from "../pages/index.ts";
-import { replaceSession, signInPath } from "../platform-session.ts";
-import { signingIn } from "../../protocol/storage/signing-in.ts";
+import { cookiesOf, signInPath } from "../platform-session.ts";
 import {
   cardPath,
   checkAnswer,
@@ -18,12 +17,11 @@ import {
   recordCardUse,
   type UsableCard,
 } from "../../../accounts/index.ts";
-import { findWaiting, finishWaiting } from "./waiting-app.ts";
+import { findWaiting, forgetWaiting } from "./waiting-app.ts";
 
 const cookieName = "_card";
 const cookieMs = 600_000;
 const purpose = "card cookie";
-const byCard: readonly string[] = ["card"];
 
 /**
  * Serves the sign-in by card: the address in the QR code puts the card into a cookie of this browser and leaves the
@@ -42,9 +40,6 @@ export function makeCardSignIn(deps: InteractionDeps): Router {
   router.post(cardPath, express.urlencoded({ extended: false, limit: "16kb" }), (req, res) => useCard(deps, req, res));
   return router;
 }
-
-const cookiesOf = ({ provider }: InteractionDeps, req: Request, res: Response) =>
-  provider().createContext(req, res).cookies;
 
 function keepCard(deps: InteractionDeps, req: Request, res: Response, token: string): void {
   const sealed = seal([deps.secrets.cardCookies], purpose, Buffer.from(token)).toString("base64url");
@@ -124,7 +119,7 @@ async function useCard(deps: InteractionDeps, req: Request, res: Response): Prom
   const { personId } = card;
   await limitSessions(deps.db, { personId, at });
   cookiesOf(deps, req, res).set(cookieName, null, { path: "/", signed: true });
-  if (waiting !== null) return signingIn(card, () => finishWaiting(deps, req, res, { waiting, personId, amr: byCard }));
-  await signingIn(card, () => replaceSession(deps, req, res, { personId, amr: byCard }));
-  res.redirect(303, "/");
+  if (waiting !== null) forgetWaiting(deps, req, res);
+  const { generation, cardId } = card;
+  await signIn(deps, req, res, { personId, generation, cardId, amr: ["card"] }, waiting ?? "/");
 }

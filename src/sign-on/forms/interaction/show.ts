@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import type { Provider } from "oidc-provider";
 import {
   appAttributes,
   type App,
@@ -40,12 +39,10 @@ import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
 import { withoutRefused } from "../../protocol/staff-scopes.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
 import { readInteractionSignature } from "../../protocol/provider/library.ts";
-import { sealWaiting, type TypedSignIn } from "../waiting-sign-in.ts";
+import type { LoginProblem } from "../check-login.ts";
+import { asksToSwitch, type Interaction } from "../complete-sign-in.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { readHintedSchool, readTypedHint } from "../../protocol/typed-hint.ts";
-
-export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
-export type LoginProblem = Parameters<typeof renderLoginPage>[0]["problem"];
 
 /** An interaction, with what its pages and steps need. */
 export type Visit = {
@@ -90,7 +87,7 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
   const context = contextOf(visit, req);
   const { app, personId, scopes, clientId } = visit;
   const { prompt } = visit.interaction;
-  if (personId === null || (prompt.name === "login" && !asksToSwitch(visit)))
+  if (personId === null || (prompt.name === "login" && !asksToSwitch(visit.interaction)))
     return renderLogin(deps, visit, req, res, null);
   const personName = await deps.findPersonName(personId);
   const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, action) });
@@ -163,12 +160,8 @@ export function renderNewPassword(
   return renderNewPasswordPage({ ...asked, action, csrf, asksCurrent: false, back: null }, contextOf(visit, req));
 }
 
-/** Whether the person is asked to switch because the app hinted at another person. */
-export const asksToSwitch = ({ interaction }: Pick<Visit, "interaction">): boolean =>
-  interaction.prompt.reasons.includes("login_hint");
-
 /** Whether the person may continue: the app gave a hint that anyone can write, and asks for nothing else. */
-export const mayStay = ({ interaction }: Pick<Visit, "interaction">): boolean =>
+export const mayStay = ({ interaction }: Visit): boolean =>
   interaction.prompt.reasons.every((reason) => reason === "login_hint") && mayOverrule(interaction.params);
 
 export type Typed = { username: string; isShared: boolean };
@@ -220,9 +213,8 @@ export function renderWaiting(
   deps: InteractionDeps,
   visit: Visit,
   req: Request,
-  { typed, turnAt, retryAfterSeconds }: { typed: TypedSignIn; turnAt: Date; retryAfterSeconds: number },
+  { waiting, retryAfterSeconds }: { waiting: string; retryAfterSeconds: number },
 ): Page {
-  const waiting = sealWaiting(deps, typed, { turnAt, browser: visit.browser });
   const model = { app: { name: visit.app.name }, steps: stepsOf(deps, visit, "login"), waiting, retryAfterSeconds };
   return renderWaitingPage(model, { ...contextOf(visit, req), languageUrl: null });
 }

@@ -1,38 +1,20 @@
 import type { Request, Response } from "express";
 import { findSignOnRight } from "../../../access/index.ts";
-import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { withPrismaTransaction } from "../../../platform/database/db.ts";
 import { rememberConsent, rememberSchool } from "../../protocol/consent.ts";
-import { forgetLastPerson, keepLastSignIn, readLastSignIn } from "../last-sign-in.ts";
-import { endSession } from "../../protocol/logout/end-session.ts";
+import { forgetLastPerson, keepLastSignIn } from "../last-sign-in.ts";
 import { readPending, sealPending, takeNewPassword } from "../new-password/pending.ts";
-import { forgetSession } from "../../protocol/provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../../protocol/provider/policy.ts";
 import { checkAnswer } from "../second-factor/ask.ts";
-import {
-  hasSecondFactor,
-  hasSecondFactors,
-  passwordAlone,
-  withSecondFactor,
-  type SecondMethod,
-} from "../../../accounts/index.ts";
+import { hasSecondFactor, hasSecondFactors, passwordAlone, passwordAnd } from "../../../accounts/index.ts";
 import { withoutRefused } from "../../protocol/staff-scopes.ts";
-import { sharedDevice } from "../../protocol/shared-device.ts";
-import { signingIn } from "../../protocol/storage/signing-in.ts";
-import { takeTyped } from "../waiting-sign-in.ts";
+import { asksToForget, checkLogin } from "../check-login.ts";
+import { asksToSwitch, leaveSession, signIn } from "../complete-sign-in.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { readDevice, rememberDevice } from "../device.ts";
-import { fieldOf, findMissing, sendPage } from "../form.ts";
-import {
-  asksToSwitch,
-  mayStay,
-  renderLogin,
-  renderNewPassword,
-  renderSecondFactor,
-  renderVisit,
-  renderWaiting,
-} from "./show.ts";
+import { rememberDevice } from "../device.ts";
+import { fieldOf, sendPage } from "../form.ts";
+import { mayStay, renderLogin, renderNewPassword, renderSecondFactor, renderVisit, renderWaiting } from "./show.ts";
 import type { Visit } from "./show.ts";
 
 /** Handles a form of the interaction. */
@@ -41,36 +23,26 @@ export type Step = (deps: InteractionDeps, visit: Visit, req: Request, res: Resp
 type Answer = Parameters<Step>;
 
 export const logIn: Step = async (deps, visit, req, res) => {
-  if (fieldOf(req, "forget") !== "") {
+  if (asksToForget(req)) {
     forgetLastPerson(deps, req, res);
     return res.redirect(303, `/interaction/${visit.interaction.uid}`);
   }
-  const typed = await takeTyped(deps, req, visit.browser);
-  if (typed === null) return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
-  const { username, password, isShared, turnAt } = typed;
-  const missing = findMissing({ username, password });
-  if (missing.length > 0)
-    return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "missing", fields: missing }, typed));
-  const device = readDevice(deps, req, res);
-  const tried = { username, password, address: req.ip ?? "", device, now: deps.clock(), turnAt };
-  const check = await deps.checkPassword(tried);
-  if (check.kind === "busy") return sendPage(res, renderWaiting(deps, visit, req, { ...check, typed }));
-  if (check.kind !== "ok") return sendPage(res, await renderLogin(deps, visit, req, res, check, typed));
-
+  const login = await checkLogin(deps, req, res, visit.browser);
+  if (login.kind === "busy") return sendPage(res, renderWaiting(deps, visit, req, login));
+  if (login.kind === "problem")
+    return sendPage(res, await renderLogin(deps, visit, req, res, login.problem, login.typed));
+  const { check, isShared } = login;
+  const { personId, generation } = check;
   rememberDevice(deps, req, res, check.device);
-  await keepLastSignIn(deps, req, res, { personId: check.personId, isShared });
-  if (check.mustChange) {
-    const { personId, generation } = check;
-    const pending = sealPending(deps, { personId, generation, browser: visit.browser });
-    // The second factor comes first, so that the password alone does not get the owner locked out.
-    if (await hasSecondFactors(deps.db, personId))
-      return sendPage(
-        res,
-        await renderSecondFactor(deps, visit, req, { problem: null, before: { personId, pending } }),
-      );
-    return sendPage(res, renderNewPassword(deps, visit, req, { pending, problem: null }));
-  }
-  await finishLogin(deps, visit, req, res, { ...check, isShared });
+  await keepLastSignIn(deps, req, res, { personId, isShared });
+  if (!check.mustChange)
+    return signIn(deps, req, res, { personId, generation, amr: passwordAlone, isShared }, visit.interaction);
+  const pending = sealPending(deps, { personId, generation, browser: visit.browser });
+  // The second factor comes first, so that the password alone does not get the owner locked out.
+  const page = (await hasSecondFactors(deps.db, personId))
+    ? await renderSecondFactor(deps, visit, req, { problem: null, before: { personId, pending } })
+    : renderNewPassword(deps, visit, req, { pending, problem: null });
+  sendPage(res, page);
 };
 
 /** Takes the password that a person chose in place of the one that was made for them. */
@@ -79,29 +51,17 @@ export const chooseNewPassword: Step = async (deps, visit, req, res) => {
   if (taken.kind === "expired")
     return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
   if (taken.kind === "done") {
-    const { isShared } = readLastSignIn(deps, req, res);
-    return finishLogin(deps, visit, req, res, { ...taken, isShared });
+    const { personId, generation, method } = taken;
+    return signIn(deps, req, res, { personId, generation, amr: passwordAnd(method) }, visit.interaction);
   }
   const problem = { kind: taken.fault };
   sendPage(res, renderNewPassword(deps, visit, req, { pending: taken.pending, problem }));
 };
 
-type RightPassword = { personId: PersonId; generation: number; isShared: boolean; method?: SecondMethod };
-
-async function finishLogin(...[deps, visit, req, res, check]: [...Answer, RightPassword]): Promise<void> {
-  await leaveOtherSession(deps, visit, req, res, check.personId);
-  const context = check.isShared ? { acr: sharedDevice } : {};
-  const amr = check.method === undefined ? [...passwordAlone] : withSecondFactor(check.method);
-  const login = { accountId: check.personId, remember: false, amr, ...context };
-  const result = asksToSwitch(visit) ? { login, hint: { answered: true } } : { login };
-  await signingIn(check, () =>
-    deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false }),
-  );
-}
-
 /** Continues as the person who is signed in, whom the app did not name. */
 export const stay: Step = async (deps, visit, req, res) => {
-  if (visit.personId === null || !asksToSwitch(visit) || !mayStay(visit)) return showAgain(deps, visit, req, res);
+  if (visit.personId === null || !asksToSwitch(visit.interaction) || !mayStay(visit))
+    return showAgain(deps, visit, req, res);
   await deps.provider().interactionFinished(req, res, { hint: { answered: true } });
 };
 
@@ -146,7 +106,7 @@ export const proveSecondFactor: Step = async (deps, visit, req, res) => {
   const check = await checkAnswer(deps, req, res, { personId, browser: visit.browser });
   if (check.kind !== "ok") return sendPage(res, await renderSecondFactor(deps, visit, req, { problem: check }));
   const context = session.acr === undefined ? {} : { acr: session.acr };
-  const login = { accountId: personId, remember: false, amr: withSecondFactor(check.method), ...context };
+  const login = { accountId: personId, remember: false, amr: passwordAnd(check.method), ...context };
   await deps.provider().interactionFinished(req, res, { login });
 };
 
@@ -167,7 +127,7 @@ async function proveBeforeNewPassword(...[deps, visit, req, res]: Answer): Promi
 
 /** Signs the person out. The same interaction then asks for another person. */
 export const switchUser: Step = async (deps, visit, req, res) => {
-  await leaveOtherSession(deps, visit, req, res, null);
+  await leaveSession(deps, req, res, { unlessOf: null, interaction: visit.interaction });
   res.redirect(303, `/interaction/${visit.interaction.uid}`);
 };
 
@@ -186,24 +146,6 @@ const describe = ({ name, details }: Visit["interaction"]["prompt"]): string =>
 
 async function showAgain(...[deps, visit, req, res]: Answer): Promise<void> {
   sendPage(res, await renderVisit(deps, visit, req, res));
-}
-
-/**
- * Ends the session of the browser, unless it belongs to the person who continues. The library would send the browser
- * through a form that a script posts.
- */
-export async function leaveOtherSession(
-  deps: InteractionDeps,
-  { interaction }: Pick<Visit, "interaction">,
-  req: Request,
-  res: Response,
-  goesOn: string | null,
-): Promise<void> {
-  const provider = deps.provider();
-  const session = await provider.Session.get(provider.createContext(req, res));
-  if (session.accountId === undefined || session.accountId === goesOn) return;
-  await forgetSession(interaction);
-  await endSession(deps.db, { uid: session.uid, at: deps.clock(), requestId: requestIdOf(res) });
 }
 
 const requestIdOf = (res: Answer[3]): string | undefined => res.locals["requestId"] as string | undefined;

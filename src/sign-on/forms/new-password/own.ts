@@ -5,7 +5,8 @@ import { readDevice } from "../device.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { fieldOf, sendPage } from "../form.ts";
 import { renderNewPasswordPage, renderNoOwnPasswordPage, type NewPasswordModel } from "../pages/index.ts";
-import { isOwnForm, makeFormToken, replaceSession, signInPath } from "../platform-session.ts";
+import { isOwnForm, makeFormToken, signInPath } from "../platform-session.ts";
+import { signIn } from "../complete-sign-in.ts";
 import { readReturnPath } from "../return-path.ts";
 import { addressWith, confirmAddress } from "../second-factor/confirm.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type OwnPassword,
 } from "../../../accounts/index.ts";
 import { findSignedIn, type SignedIn } from "../../protocol/signed-in.ts";
-import { signingIn } from "../../protocol/storage/signing-in.ts";
 
 /** Where a person who is signed in changes their password. */
 export const ownPasswordPath = `${signInPath}/password`;
@@ -86,10 +86,8 @@ async function change(
   if (result.kind === "outdated") return problem({ kind: "wrong" });
   if (result.kind === "fault") return problem({ kind: result.fault });
   // All sessions have ended, so this browser gets one that stands on the new password.
-  await signingIn({ personId, generation: result.generation }, () =>
-    replaceSession(deps, req, res, { personId, amr: amr ?? passwordAlone }),
-  );
-  res.redirect(303, returnPathOf(req));
+  const proved = { personId, generation: result.generation, amr: amr ?? passwordAlone };
+  await signIn(deps, req, res, proved, returnPathOf(req));
 }
 
 const contextOf = (req: Request): PageContext => ({

@@ -6,7 +6,6 @@ import { renderNewPasswordPage, type NewPasswordModel } from "../pages/index.ts"
 import { isOwnForm, makeFormToken, readBrowser, signInPath } from "../platform-session.ts";
 import { readReturnPath } from "../return-path.ts";
 import { addressWith } from "../second-factor/confirm.ts";
-import type { SigningIn } from "../../protocol/storage/signing-in.ts";
 import { sealPending, takeNewPassword, type PendingPassword } from "./pending.ts";
 
 const newPasswordPath = `${signInPath}/new-password`;
@@ -41,7 +40,7 @@ function show(deps: InteractionDeps, req: Request, res: Response, asked: Asked):
 /** Serves the form. Shape: `goOn` continues as after a right password. */
 export function makeNewPasswordRouter(
   deps: InteractionDeps,
-  goOn: (req: Request, res: Response, check: Omit<PendingPassword, "browser"> & SigningIn) => Promise<void>,
+  goOn: (req: Request, res: Response, check: Omit<PendingPassword, "browser">) => Promise<void>,
 ): Router {
   const router = Router();
   const startAgain = (req: Request, res: Response) =>

@@ -5,12 +5,12 @@ import type { InteractionDeps } from "../../protocol/deps.ts";
 import { sendPage } from "../form.ts";
 import { renderSecondFactorPage, type SecondFactorModel } from "../pages/index.ts";
 import { cookiesOf, isOwnForm, openForm, readBrowser } from "../platform-session.ts";
-import { replaceSession, signInPath, strengthenSession } from "../platform-session.ts";
+import { signInPath, strengthenSession } from "../platform-session.ts";
+import { signIn } from "../complete-sign-in.ts";
 import { readReturnPath } from "../return-path.ts";
 import { findRefusal, findSignedIn } from "../../protocol/signed-in.ts";
-import { signingIn } from "../../protocol/storage/signing-in.ts";
 import { askSecondFactor, checkAnswer } from "./ask.ts";
-import { hasSecondFactors, withSecondFactor, type SecondMethod } from "../../../accounts/index.ts";
+import { hasSecondFactors, passwordAnd, type SecondMethod } from "../../../accounts/index.ts";
 import { makeSealed, type Sealed } from "../../../platform/crypto/sealed.ts";
 
 export const confirmPath = `${signInPath}/confirm`;
@@ -123,28 +123,29 @@ export function makeConfirmRouter(
       setCookie(deps, req, res, pendingCookie, null);
       return askNewPassword(deps, req, res, { personId, generation, method: check.method });
     }
-    if (!(await signIn(deps, req, res, { asked, amr: withSecondFactor(check.method) }))) {
-      setCookie(deps, req, res, pendingCookie, null);
-      return res.redirect(303, addressWith(signInPath, returnPathOf(req)));
-    }
-    keepConfirmed(deps, req, res, asked.personId);
-    res.redirect(303, returnPathOf(req));
+    await goOn(deps, req, res, asked, check.method);
   });
   return router;
 }
 
-/** Whether the person is signed in then. */
-async function signIn(
+/** Signs in who had no session yet; else notes the second factor in the session. */
+async function goOn(
   deps: Deps,
   req: Request,
   res: Response,
-  { asked: { personId, pending }, amr }: { asked: Asked; amr: readonly string[] },
-): Promise<boolean> {
-  if (pending === null) return strengthenSession(deps, req, res, { personId, amr });
-  if ((await findRefusal(deps.db.pool, { personId, now: deps.clock() })) !== null) return false;
-  await signingIn(pending, () => replaceSession(deps, req, res, { personId, amr }));
-  setCookie(deps, req, res, pendingCookie, null);
-  return true;
+  { personId, pending }: Asked,
+  method: SecondMethod,
+): Promise<void> {
+  const amr = passwordAnd(method);
+  const isRefused =
+    pending === null
+      ? !(await strengthenSession(deps, req, res, { personId, amr }))
+      : (await findRefusal(deps.db.pool, { personId, now: deps.clock() })) !== null;
+  if (isRefused || pending !== null) setCookie(deps, req, res, pendingCookie, null);
+  if (isRefused) return res.redirect(303, addressWith(signInPath, returnPathOf(req)));
+  keepConfirmed(deps, req, res, personId);
+  if (pending === null) return res.redirect(303, returnPathOf(req));
+  await signIn(deps, req, res, { personId, generation: pending.generation, amr }, returnPathOf(req));
 }
 
 async function show(

@@ -23,7 +23,7 @@ import {
   renewRecoveryCodes,
   spellTotpSecret,
   totpPurpose,
-  withSecondFactor,
+  passwordAnd,
 } from "../../../accounts/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { fieldOf, sendPage } from "../form.ts";
@@ -235,7 +235,7 @@ async function add(
     const { isFirst } = await addSecondFactor(tx, { personId, factor, origin });
     return isFirst ? renewRecoveryCodes(tx, { personId, key: deps.secrets.recoveryCodes }) : null;
   }).catch(refuseFull);
-  if (!(await strengthenSession(deps, req, res, { personId, amr: withSecondFactor(method) })))
+  if (!(await strengthenSession(deps, req, res, { personId, amr: passwordAnd(method) })))
     return res.redirect(303, addressWith(signInPath, addressOf(req, setUpPath)));
   keepConfirmed(deps, req, res, personId);
   if (codes === null) return res.redirect(303, addressOf(req, setUpPath));

@@ -8,28 +8,28 @@ import type { TokenClaims } from "../contract.ts";
 import { makePseudonym } from "../../../accounts/index.ts";
 import { lacksPassword, lacksSecondFactor } from "../admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
-import { whileConsuming } from "../storage/request.ts";
+import { whileConsuming, getRequest } from "../storage/request.ts";
 import { recordSignIn } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
 
 /** Whether the person may use the app now; asked once a request. */
-export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SignOnRight> {
-  return once(deps.requestOf(ctx).memory, questions.right(pair), () => deps.store.findRight(pair));
+export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {
+  return once(getRequest().memory, questions.right(pair), () => deps.store.findRight(pair));
 }
 
 /** What the person decided about the app earlier; asked once a request. */
-export function findPastDecisions(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<Decisions> {
-  return once(deps.requestOf(ctx).memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
+export function findPastDecisions(deps: ProviderDeps, pair: Pair): Promise<Decisions> {
+  return once(getRequest().memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
 }
 
 /** The school that a sign-on is for: the only one, or the remembered choice while it holds; null asks for a choice. */
-export async function findSchool(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SchoolId | null> {
-  const right = await findRight(deps, ctx, pair);
+export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<SchoolId | null> {
+  const right = await findRight(deps, pair);
   if (right.kind === "refused") return null;
   const [only, another] = right.schools;
   if (only && !another) return only.id;
-  const { schoolId } = await findPastDecisions(deps, ctx, pair);
+  const { schoolId } = await findPastDecisions(deps, pair);
   return right.schools.find(({ id }) => id === schoolId)?.id ?? null;
 }
 
@@ -44,18 +44,16 @@ type Token = { kind?: string; scopes?: Set<string>; amr?: string[] | undefined }
 export function makeFindAccount(deps: ProviderDeps) {
   return async (ctx: KoaContextWithOIDC, sub: string, token?: Token): Promise<Account | undefined> => {
     const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: sub as PersonId };
-    const right = await findRight(deps, ctx, pair);
+    const right = await findRight(deps, pair);
     if (token && right.kind === "refused") return undefined;
     if (await isTooWeak(deps, pair.personId, token)) return undefined;
     if (token?.kind === "AuthorizationCode") await noteSignIn(deps, ctx, pair, right);
     return {
       accountId: sub,
       async claims(use, _scope, requested) {
-        const schoolId = await findSchool(deps, ctx, pair);
+        const schoolId = await findSchool(deps, pair);
         noteSchool(ctx, schoolId);
-        const subject = await once(deps.requestOf(ctx).memory, questions.subject(pair), () =>
-          findSubject(deps.db.pool, pair),
-        );
+        const subject = await once(getRequest().memory, questions.subject(pair), () => findSubject(deps.db.pool, pair));
         if (!subject) throw new Error("the person vanished during the request");
         return {
           sub,
@@ -85,14 +83,14 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
 }
 
 async function noteSignIn(
-  { firstSignIns, clock, requestOf }: ProviderDeps,
+  { firstSignIns, clock }: ProviderDeps,
   ctx: KoaContextWithOIDC,
   pair: Pair,
   right: SignOnRight,
 ): Promise<void> {
   const at = clock();
   if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(firstSignIns, { ...pair, at });
-  const request = requestOf(ctx);
+  const request = getRequest();
   request.work = recordSignIn(whileConsuming(request), { ...pair, at, requestId: requestIdOf(ctx) });
 }
 

@@ -13,6 +13,7 @@ import { makeCookieSignatures } from "./library.ts";
 import { makePolicy } from "./policy.ts";
 import type { ShowPages } from "./show-pages.ts";
 import { makeRequirePkce } from "./without-pkce.ts";
+import { getRequest } from "../storage/request.ts";
 
 /** The configuration of oidc-provider. What it does not set is the library's default. */
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
@@ -114,7 +115,7 @@ function makeIntrospectionPolicy(deps: ProviderDeps) {
     if (!(await isOwner(ctx, client, token))) return false;
     if (token.accountId === undefined) return true;
     const pair = { clientId: client.clientId as ClientId, personId: token.accountId as PersonId };
-    return (await findRight(deps, ctx, pair)).kind === "allowed";
+    return (await findRight(deps, pair)).kind === "allowed";
   };
 }
 
@@ -123,9 +124,9 @@ function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
 }
 
 // At the token endpoint an OAuth grant is revoked for one reason only: a code or refresh token was used again.
-async function recordReuse({ db, clock, requestOf }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
+async function recordReuse({ db, clock }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
   if (ctx.oidc.route === "token") {
-    const [token] = requestOf(ctx).tokens;
+    const [token] = getRequest().tokens;
     await recordAudit(db, {
       at: clock(),
       action: "token_reused",

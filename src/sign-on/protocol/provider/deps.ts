@@ -7,7 +7,6 @@ import type { SignOnContract } from "../contract.ts";
 import type { StaffSecondFactor } from "../deps.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
-import type { ProviderRequest } from "../storage/request.ts";
 import type { Store } from "../storage/store.ts";
 import type { WithoutPkce } from "./without-pkce.ts";
 
@@ -39,6 +38,4 @@ export type ProviderDeps = {
   readAddress(req: IncomingMessage): string;
   /** Called at each exchange: deletes the oldest tokens of a person and an app that exchange in a loop. */
   limitTokens(pair: Pair): Promise<void>;
-  /** The request that `ctx` belongs to. */
-  requestOf(ctx: object): ProviderRequest;
 };

@@ -1,4 +1,4 @@
-import { type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { App } from "../../../access/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
 import type { OperationId } from "../contract.ts";
@@ -8,6 +8,7 @@ import type { ProviderDeps } from "./deps.ts";
 import { listScopes } from "./grant.ts";
 import { setParameters } from "./library.ts";
 import { checkParameters } from "./parameters.ts";
+import { getRequest } from "../storage/request.ts";
 
 const operationOf: Record<string, OperationId> = {
   token: "issueToken",
@@ -18,7 +19,7 @@ const operationOf: Record<string, OperationId> = {
 const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds an app for the library, at the token endpoint together with the code or refresh token that it presents. */
-export function makeFindClient({ store, clock, platform, requestOf, contract }: ProviderDeps) {
+export function makeFindClient({ store, clock, platform, contract }: ProviderDeps) {
   return async (clientId: string) => {
     const { ctx } = Provider;
     // The first thing that the library asks for once it has read a form.
@@ -28,8 +29,11 @@ export function makeFindClient({ store, clock, platform, requestOf, contract }: 
     if (operation === "issueToken") dropIgnoredScopes(ctx as KoaContextWithOIDC);
     if (!clientIdShape.test(clientId)) return undefined;
     const app = await (ctx
-      ? once(requestOf(ctx).memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
+      ? once(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));
+    // The library refuses a public client that uses Basic, and ignores a secret in the body.
+    if (operation && oidc?.client === undefined && app?.type === "PUBLIC" && oidc?.body?.["client_secret"])
+      throw new errors.InvalidClientAuth("a public client sent a secret");
     return app ? presentClient(app, { platform, now: clock() }) : undefined;
   };
 
@@ -37,7 +41,7 @@ export function makeFindClient({ store, clock, platform, requestOf, contract }: 
   async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
     const presented = readToken(ctx);
     if (!presented) return store.findApp(clientId);
-    const { memory } = requestOf(ctx);
+    const { memory } = getRequest();
     const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
     return app;
   }

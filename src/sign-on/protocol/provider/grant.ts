@@ -20,8 +20,8 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const { provider, client, session, params } = ctx.oidc;
     const clientId = client?.clientId as ClientId;
     const personId = session?.accountId as PersonId;
-    const decisions = await findPastDecisions(deps, ctx, { clientId, personId });
-    const refused = refusedScopes(await findRight(deps, ctx, { clientId, personId }));
+    const decisions = await findPastDecisions(deps, { clientId, personId });
+    const refused = refusedScopes(await findRight(deps, { clientId, personId }));
 
     // The claims live on in the tokens: those of a sign-on with a second factor are recognised by them.
     const amr = hasSecondFactor(session?.amr) ? { amr: null } : {};

@@ -4,6 +4,7 @@ import type { PersonId } from "../../../directory/index.ts";
 import { findHintedPerson, hashHintedPerson, readableHint } from "../login-hint.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readIdTokenHint, setParameters } from "./library.ts";
+import { getRequest } from "../storage/request.ts";
 
 /** Whom an authorization request names: a keyed hash of the person; `sure` where only we can have made the hint. */
 type Hinted = { sure: boolean; hash: string };
@@ -25,15 +26,11 @@ export async function readHints(deps: ProviderDeps, ctx: KoaContextWithOIDC): Pr
   setParameters(ctx, { hinted: written || undefined, login_hint: undefined, id_token_hint: undefined });
 }
 
-async function readLoginHint(
-  { db, secrets, requestOf }: ProviderDeps,
-  ctx: KoaContextWithOIDC,
-  hint: string,
-): Promise<Hinted> {
+async function readLoginHint({ db, secrets }: ProviderDeps, ctx: KoaContextWithOIDC, hint: string): Promise<Hinted> {
   const asked = { hint, clientId: ctx.oidc.client?.clientId as ClientId };
   const { personId, sure, schoolId } = await findHintedPerson(db.pool, secrets.loginHint, asked);
-  if (sure) requestOf(ctx).hintedSchoolId = schoolId;
-  requestOf(ctx).typedHint = readableHint(secrets.loginHint, asked);
+  if (sure) getRequest().hintedSchoolId = schoolId;
+  getRequest().typedHint = readableHint(secrets.loginHint, asked);
   return { sure, hash: hashHintedPerson(secrets.loginHint, personId ?? nobody) };
 }
 

@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { decodeProtectedHeader } from "jose";
 import { type Client, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
+import type { Standing } from "../storage/request.ts";
 
 // Whatever sign-on uses of oidc-provider that the library does not document stands in this file.
 
@@ -28,17 +28,9 @@ const policyCheck = (prompt: string, check: string): Reliance => ({
 
 /** What is relied on, and why. A method that is replaced must exist: the library would not call one of another name. */
 export const reliances: readonly Reliance[] = [
-  method("OIDCContext.prototype.urlFor", "replaced: addresses come from ISSUER_URL, not from the request"),
-  method(
-    "OIDCContext.prototype.entity",
-    "replaced: a public client that sends a secret is refused as soon as it is known",
-  ),
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
-  method(
-    "IdToken.validate",
-    "checks the id_token_hint of a logout, whose audience is an array; replaced: no other kind of token",
-  ),
+  method("IdToken.validate", "checks the id_token_hint of a logout, whose audience is an array"),
   method("Client.find", "finds the client of that hint"),
   method("Client.prototype.compareClientSecret", "replaced: compares hashes"),
   method("Client.prototype.redirectUriAllowed", "replaced: addresses must be equal, also on loopback ports"),
@@ -53,7 +45,6 @@ export const reliances: readonly Reliance[] = [
     use: "replaced: a session keeps the browser that it is bound to",
     isThere: keepsFields,
   },
-  method("Session.instantiate", "makes the empty session of a browser that another one's was refused to"),
   method("Session.prototype.loginAccount", "replaced: binds the session; starts one where no app asks for it"),
   method("Session.prototype.save", "stores that session"),
   method("Session.prototype.sidFor", "gives every app the session's own id as its sid"),
@@ -102,7 +93,7 @@ export type Replacements = {
 };
 
 type BrowserContext = Parameters<Provider["Session"]["get"]>[0];
-type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined };
+type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined; standing?: Standing };
 
 /**
  * Replaces methods where the library has no option: addresses, audience, secrets, redirect URIs, logout tokens, the
@@ -110,21 +101,6 @@ type Session = InstanceType<Provider["Session"]> & { browser?: string | undefine
  */
 export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSession }: Replacements): void {
   bindSessions(provider, noteRefusedSession);
-  provider.OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options);
-
-  const { entity } = provider.OIDCContext.prototype;
-  provider.OIDCContext.prototype.entity = function entityWithoutSecret(name, value) {
-    entity.call(this, name, value);
-    if (name === "Client" && routesOfClients.has(this.route)) checkNoSecret(value as Client, this.body);
-  };
-
-  const { validate } = provider.IdToken;
-  provider.IdToken.validate = async function validateIdToken(jwt, client) {
-    // Source: RFC 8725 section 3.11. A logout token has the same signature, issuer and audience.
-    if (decodeProtectedHeader(jwt).typ === "logout+jwt") throw new TypeError("a logout token is no ID token");
-    return validate.call(this, jwt, client);
-  };
-
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
     if (options?.use === "idtoken") {
@@ -158,14 +134,14 @@ export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSe
 // A session that was begun without a browser is found by none.
 function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefusedSession"]): void {
   const { get } = Session;
-  const fields = [...(readMember(Session, "IN_PAYLOAD") as string[]), "browser"];
+  const fields = [...(readMember(Session, "IN_PAYLOAD") as string[]), "browser", "standing"];
   Object.defineProperty(Session, "IN_PAYLOAD", { value: fields });
   Session.get = async function getOfBrowser(ctx) {
     const session: Session = await get.call(this, ctx);
     const { accountId: personId, uid, browser } = session;
     if (personId === undefined || (browser !== undefined && browser === readBinding(ctx))) return session;
     await noteRefused(ctx, { uid, personId });
-    const empty = (this as unknown as { instantiate(payload: object): Session }).instantiate({});
+    const empty = new (this as unknown as new (payload: object) => Session)({});
     (ctx as Partial<KoaContextWithOIDC>).oidc?.entity("Session", empty);
     return empty;
   };
@@ -175,14 +151,6 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
     loginAccount.call(this, details);
     if (!goesOn && Provider.ctx) this.browser = makeBinding(Provider.ctx);
   };
-}
-
-const routesOfClients = new Set(["token", "introspection", "revocation"]);
-
-// The library refuses a public client that uses Basic, and ignores a secret in the body.
-function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknown> | undefined): void {
-  if (clientAuthMethod === "none" && body?.["client_secret"])
-    throw new errors.InvalidClientAuth("a public client sent a secret");
 }
 
 // RFC 6749 section 2.3: one way to authenticate per request.
@@ -221,7 +189,7 @@ export function requestTokenClaims(
   Object.assign((oidc.claims.id_token ??= {}), claims);
 }
 
-/** Starts a session. Shape: `browser` is the binding of the only browser that it is for. */
+/** Starts a session for the browser of this binding. Returns its cookie. */
 export async function startSession(
   provider: Provider,
   {
@@ -230,13 +198,21 @@ export async function startSession(
     amr,
     acr,
     seconds,
-  }: { personId: string; browser: string; amr: readonly string[]; acr: string | undefined; seconds: number },
-): Promise<{ cookie: string; uid: string }> {
+    standing,
+  }: {
+    personId: string;
+    browser: string;
+    amr: readonly string[];
+    acr: string | undefined;
+    seconds: number;
+    standing: Standing;
+  },
+): Promise<string> {
   const session: Session = new provider.Session();
-  session.browser = browser;
+  Object.assign(session, { browser, standing });
   session.loginAccount({ accountId: personId, transient: true, amr: [...amr], ...(acr !== undefined && { acr }) });
   await session.save(seconds);
-  return { cookie: session.jti, uid: session.uid };
+  return session.jti;
 }
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
@@ -247,17 +223,14 @@ export async function forgetSession(interaction: Interaction): Promise<void> {
   await interaction.persist();
 }
 
-/**
- * Stores what a person answered, where the cookie of the interaction is not at hand.
- *
- * Shape: the address of this service where the browser goes on; only one that holds the interaction can.
- */
+/** Stores that a person has signed in. Returns the address of this service where the browser goes on. */
 export async function answerInteraction(
   interaction: Interaction,
-  result: NonNullable<Interaction["result"]>,
+  { login, ...result }: { login: { accountId: string; amr: string[] }; hint?: { answered: boolean } },
+  standing: Standing,
 ): Promise<string> {
-  Object.assign(interaction, { result });
-  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
+  Object.assign(interaction, { result: { login: { ...login, standing }, ...result } });
+  await interaction.persist();
   return interaction.returnTo;
 }
 

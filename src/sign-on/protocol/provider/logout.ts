@@ -1,23 +1,21 @@
-import { type KoaContextWithOIDC, Provider } from "oidc-provider";
-import { beforeChange } from "../storage/request.ts";
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { beforeChange, getRequest } from "../storage/request.ts";
 import { notify, recordLogout } from "../storage/unit-of-work.ts";
 import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 /** Has the app notified of the end of the session, once the end is committed. */
 export function notifyOfLogout(
-  { clock, requestOf }: ProviderDeps,
+  { clock }: ProviderDeps,
   notice: { clientId: string; personId: string; sid: string },
 ): void {
-  const { ctx } = Provider;
-  if (!ctx) throw new Error("a logout happens in a request only");
-  const request = requestOf(ctx);
+  const request = getRequest();
   request.work = notify(beforeChange(request), { ...notice, at: clock() });
 }
 
 /** Records the end of a session together with it. */
-export function auditLogout({ clock, requestOf }: ProviderDeps, ctx: KoaContextWithOIDC): void {
-  const request = requestOf(ctx);
+export function auditLogout({ clock }: ProviderDeps, ctx: KoaContextWithOIDC): void {
+  const request = getRequest();
   const { work, session } = request;
   if (work.state !== "changing" || work.session.kind !== "ended" || !session?.personId) return;
   request.work = recordLogout(work, {

@@ -2,8 +2,7 @@ import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { isDatabaseUnavailable } from "../../../platform/database/db.ts";
 import { secondsUntil } from "../../../platform/database/token-bucket.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
-import { workAtTokenEndpoint } from "../storage/by-route.ts";
-import { type FoundCode, type ProviderRequest, startRequest } from "../storage/request.ts";
+import { findRequest, type FoundCode, type ProviderRequest, runRequest, startRequest } from "../storage/request.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
 import { commit } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
@@ -12,7 +11,7 @@ import { makeFindClient, readClientId } from "./find-client.ts";
 import { checkLibrary, replaceMethods } from "./library.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
 import { dropIdleNonce } from "./nonce.ts";
-import { dropEmpty, refuseOtherModes } from "./query.ts";
+import { dropEmpty, refuseLogoutTokens, refuseOtherModes } from "./query.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./show-pages.ts";
 import { noteRefusedSession } from "./refused-session.ts";
@@ -20,8 +19,7 @@ import { makeMarkDeprecated } from "./without-pkce.ts";
 import { countInteraction, keepHintOfInteraction, uncountInteraction } from "./open-interactions.ts";
 
 /** Builds the provider with the current signing keys. Other keys need another provider. */
-export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: ShowPages): Provider {
-  const deps: ProviderDeps = { ...given, requestOf };
+export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
   const { db, clock, lifetimes, issuerUrl } = deps;
   const adapter = makeAdapterFactory({
     db,
@@ -30,7 +28,6 @@ export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: Show
     store: deps.store,
     findClient: makeFindClient(deps),
     readClientId,
-    findRequest: (ctx) => (ctx as WithRequest)[requestKey],
   });
   const markDeprecated = makeMarkDeprecated(deps.withoutPkce, issuerUrl);
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
@@ -52,33 +49,34 @@ export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: Show
     provider.pathFor("end_session"),
     provider.pathFor("token"),
   ];
-  provider.use((ctx, next) => (ctx.path === tokenPath ? workAtTokenEndpoint(next) : next()));
-  provider.use(async (ctx, next) => {
-    if (ctx.path === logoutPath || ctx.path === authorizationPath) dropEmpty(ctx);
+  const handle = async (ctx: Context, next: () => Promise<void>, request: ProviderRequest) => {
+    if (ctx.path === logoutPath || ctx.path === authorizationPath) {
+      dropEmpty(ctx);
+      refuseLogoutTokens(ctx);
+    }
     if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
     if (ctx.path === authorizationPath) {
       refuseOtherModes(ctx);
       dropIdleNonce(ctx);
     }
-    const request = deps.requestOf(ctx);
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
     if (!oidc) return;
     await finish(deps, ctx as KoaContextWithOIDC, request, pages);
     markDeprecated(ctx as KoaContextWithOIDC);
+  };
+  provider.use((ctx, next) => {
+    const request = startRequest(ctx.path === tokenPath);
+    return runRequest(request, () => handle(ctx, next, request));
   });
   return provider;
 }
 
-// On the context itself: a WeakMap of objects that live for one request costs the garbage collector more.
-const requestKey = Symbol("request");
-type WithRequest = { [requestKey]?: ProviderRequest };
-
-const requestOf = (ctx: object): ProviderRequest => ((ctx as WithRequest)[requestKey] ??= startRequest());
+type Context = Parameters<Parameters<Provider["use"]>[0]>[0];
 
 /** The code that the app of this request exchanges; null where it is unknown or of another app. */
 export function exchangedCodeOf(ctx: KoaContextWithOIDC): FoundCode | null {
-  const { code } = requestOf(ctx);
+  const code = findRequest()?.code ?? null;
   return code !== null && code.clientId === ctx.oidc.client?.clientId ? code : null;
 }
 

@@ -11,6 +11,7 @@ import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { asksForAnother } from "./hints.ts";
 import { makeBasePolicy } from "./library.ts";
+import { getRequest } from "../storage/request.ts";
 
 export const secondFactorPrompt = "second_factor";
 
@@ -55,13 +56,13 @@ export const describeRefusal = (reason: unknown): string =>
   reason === "person_blocked" ? "the user's account is blocked" : "the user may not sign in to this app";
 
 function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
-  const findReason = async (ctx: KoaContextWithOIDC, pair: Pair): Promise<string | null> => {
-    const right = await findRight(deps, ctx, pair);
+  const findReason = async (pair: Pair): Promise<string | null> => {
+    const right = await findRight(deps, pair);
     return right.kind === "refused" ? right.reason : null;
   };
   const makeCheck = (name: string, description: string, isMeant: (reason: string) => boolean) => {
     const check: Checked = async (ctx, pair) => {
-      const reason = await findReason(ctx, pair);
+      const reason = await findReason(pair);
       if (reason === null || !isMeant(reason)) return false;
       const { clock, db } = deps;
       const audit = {
@@ -71,7 +72,7 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
         requestId: requestIdOf(ctx),
         detail: { reason },
       };
-      await once(deps.requestOf(ctx).memory, questions.refusal(pair), async () => {
+      await once(getRequest().memory, questions.refusal(pair), async () => {
         if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null) await recordAudit(db, audit);
       });
       return true;
@@ -81,7 +82,7 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
         clientId: ctx.oidc.client?.clientId as ClientId,
         personId: ctx.oidc.session?.accountId as PersonId,
       };
-      const reason = await findReason(ctx, pair);
+      const reason = await findReason(pair);
       return reason === null ? {} : { reason };
     };
     return new Check(name, description, "access_denied", withPerson(check), details);
@@ -107,8 +108,8 @@ function makeSecondFactorCheck(deps: ProviderDeps) {
 
 function makeSchoolCheck(deps: ProviderDeps) {
   const check: Checked = async (ctx, pair) => {
-    if (!ctx.oidc.requestParamScopes.has("school") || (await findSchool(deps, ctx, pair)) !== null) return false;
-    const right = await findRight(deps, ctx, pair);
+    if (!ctx.oidc.requestParamScopes.has("school") || (await findSchool(deps, pair)) !== null) return false;
+    const right = await findRight(deps, pair);
     // Staff at no school have none to choose.
     return right.kind === "refused" || right.schools.length > 0;
   };

@@ -1,3 +1,5 @@
+import { decodeProtectedHeader } from "jose";
+
 type Context = { query: NodeJS.Dict<string | string[]> };
 
 /** Takes parameters without a value out of the query: they count as omitted (RFC 6749 section 3.1). */
@@ -10,6 +12,21 @@ export function dropEmpty(ctx: Context): void {
       return values.length === 0 ? [] : [[name, values.length === 1 ? values[0]! : values]];
     }),
   );
+}
+
+/** Has a logout token refused as a hint: it has the signature, issuer and audience of an ID token (RFC 8725, 3.11). */
+export function refuseLogoutTokens(ctx: Context): void {
+  const { id_token_hint: hint } = ctx.query;
+  if (typeof hint !== "string" || !isLogoutToken(hint)) return;
+  ctx.query = { ...ctx.query, id_token_hint: hint.slice(0, hint.lastIndexOf(".") + 1) };
+}
+
+function isLogoutToken(jwt: string): boolean {
+  try {
+    return decodeProtectedHeader(jwt).typ === "logout+jwt";
+  } catch {
+    return false;
+  }
 }
 
 /** Has other response modes refused by query: the library would answer them with a form that a script posts. */

@@ -4,6 +4,7 @@ import { type Bucket, takeToken } from "../../../platform/database/token-bucket.
 import { recordAtHome } from "../../../accounts/index.ts";
 import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { findRequest } from "../storage/request.ts";
 
 // Who holds the cookie can send it again and again: one line in an hour says enough.
 function recordedOf({ secrets }: ProviderDeps, uid: string): Bucket {
@@ -17,8 +18,9 @@ export async function noteRefusedSession(
   ctx: { res: object },
   { uid, personId }: { uid: string; personId: string },
 ): Promise<void> {
-  const { db, clock, log, requestOf } = deps;
-  requestOf(ctx).session = null;
+  const { db, clock, log } = deps;
+  const request = findRequest();
+  if (request !== undefined) request.session = null;
   if ((await takeToken(db.pool, recordedOf(deps, uid), clock())) !== null) return;
   const requestId = requestIdOf(ctx);
   log.warn({ requestId }, "the session of another browser was refused");

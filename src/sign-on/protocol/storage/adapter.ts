@@ -12,8 +12,15 @@ import {
 } from "./artifact.ts";
 import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
 import { once, questions, remember } from "./request-memory.ts";
-import { beforeChange, beforeConsume, beforePut, noteStanding, type ProviderRequest } from "./request.ts";
-import { findStanding, type Standing } from "./signing-in.ts";
+import {
+  beforeChange,
+  beforeConsume,
+  beforePut,
+  findRequest,
+  noteStanding,
+  type ProviderRequest,
+  type Standing,
+} from "./request.ts";
 import type { Store } from "./store.ts";
 import {
   changeSession,
@@ -35,8 +42,6 @@ export type StorageDeps = {
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
   /** The app that an authorization request names, before it is known. */
   readClientId(ctx: KoaContextWithOIDC): string | null;
-  /** The request under way; undefined outside of one, where everything is written at once. */
-  findRequest(ctx: object): ProviderRequest | undefined;
 };
 
 /** Makes what oidc-provider keeps its models in. */
@@ -65,11 +70,6 @@ function makeRefusingAdapter(kind: string): Adapter {
   };
 }
 
-const currentRequest = ({ findRequest }: StorageDeps): ProviderRequest | undefined => {
-  const ctx = Provider.ctx;
-  return ctx === undefined ? undefined : findRequest(ctx);
-};
-
 // Nothing is stored for an OAuth grant: it is what its tokens say, and exists as long as one of them does.
 function makeGrantAdapter(deps: StorageDeps): Adapter {
   const { db } = deps;
@@ -78,7 +78,7 @@ function makeGrantAdapter(deps: StorageDeps): Adapter {
     upsert: async () => {},
     destroy: (grantId) => deleteGrant(db.pool, grantId),
     async find(grantId) {
-      const read = currentRequest(deps)?.tokens.find((token) => token.grantId === grantId);
+      const read = findRequest()?.tokens.find((token) => token.grantId === grantId);
       const token = read ?? (await findTokenOfGrant(db.pool, grantId));
       return token ? presentGrant(grantId, token) : undefined;
     },
@@ -106,7 +106,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       const payload: AdapterPayload = { ...found.payload, jti: id };
       if (found.expiresAt <= deps.clock()) payload.exp = 1;
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
-      const request = currentRequest(deps);
+      const request = findRequest();
       if (request) noteFound(request, { kind, idHash }, found);
       return payload;
     },
@@ -118,7 +118,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     async upsert(id, payload, expiresInSeconds = 0) {
       // Without a person there is nothing to keep, and strangers could fill the database with it.
       if (kind === "Session" && payload.accountId === undefined) return;
-      const request = currentRequest(deps);
+      const request = findRequest();
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
       const kept = request && kind === "Session" ? keepUsedApps(request, payload) : payload;
       const artifact = toArtifact(kind, id, kept, { expiresAt, standings: request?.standings });
@@ -128,14 +128,14 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     },
 
     async consume(id) {
-      const request = currentRequest(deps);
+      const request = findRequest();
       if (!request) throw new Error("a token is used up in a request only");
       const token = await getToken(deps, request, { kind, idHash: hashId(id) });
       request.work = consume(beforeConsume(request), token, deps.clock());
     },
 
     async destroy(id) {
-      const request = currentRequest(deps);
+      const request = findRequest();
       const key = { kind, idHash: hashId(id) };
       if (!request) await deleteArtifact(db.pool, key);
       else if (kind !== "Session") request.work = remove(beforeChange(request), key);
@@ -180,7 +180,7 @@ const lookedUp = new Set(["AuthorizationCode", "RefreshToken"]);
 
 async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
   const { store, readClientId } = deps;
-  const request = currentRequest(deps);
+  const request = findRequest();
   const clientId = kind === "Session" && Provider.ctx ? readClientId(Provider.ctx) : null;
   if (request && clientId !== null) {
     const session = await store.findSession({ idHash, clientId });
@@ -262,20 +262,18 @@ type Made = { expiresAt: Date; standings: ReadonlyMap<string, Standing> | undefi
 function toArtifact(
   kind: string,
   id: string,
-  { jti: _token, ...payload }: AdapterPayload,
+  { jti: _token, ...given }: AdapterPayload,
   { expiresAt, standings }: Made,
 ): Artifact {
+  const { payload, standing: proved } = takeStanding(given);
   const personId = findPersonOf(kind, payload);
-  const standing = personId === null ? undefined : (findStanding(personId) ?? standings?.get(personId));
+  const standing = personId === null ? undefined : (proved ?? standings?.get(personId));
   const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
-  const stored =
-    payload.session?.cookie === undefined
-      ? payload
-      : { ...payload, session: { ...payload.session, cookie: undefined } };
   return {
     kind,
     idHash: hashId(id),
-    payload: stored,
+    payload:
+      payload.session === undefined ? payload : { ...payload, session: { ...payload.session, cookie: undefined } },
     clientId: payload.clientId ?? null,
     personId,
     generation: standing?.generation ?? null,
@@ -286,11 +284,23 @@ function toArtifact(
   };
 }
 
-/**
- * The person whose sign-in an artifact stands on; of an interaction who has just signed in, else who has the session.
- */
+type WithStanding = AdapterPayload & { standing?: Standing };
+type Login = { accountId?: string; standing?: Standing };
+
+/** Takes out what somebody who signs in has proved (library.ts puts it there): it is stored in columns. */
+function takeStanding({ standing, ...payload }: WithStanding): {
+  payload: AdapterPayload;
+  standing?: Standing | undefined;
+} {
+  const { login, ...result } = (payload.result ?? {}) as { login?: Login };
+  if (login?.standing === undefined) return { payload, standing };
+  const { standing: proved, ...rest } = login;
+  return { payload: { ...payload, result: { ...result, login: rest } } as AdapterPayload, standing: proved };
+}
+
+/** The person whose sign-in an artifact rests on: of an interaction who just signed in, else who has the session. */
 function findPersonOf(kind: string, { accountId, result, session }: AdapterPayload): string | null {
   if (kind !== "Interaction") return accountId ?? null;
-  const { login } = (result ?? {}) as { login?: { accountId?: string } };
+  const { login } = (result ?? {}) as { login?: Login };
   return login?.accountId ?? session?.accountId ?? null;
 }

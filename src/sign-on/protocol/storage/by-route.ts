@@ -1,15 +1,11 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../../platform/clock.ts";
 import type { PrismaDb } from "../../../platform/database/db.ts";
+import { findRequest } from "./request.ts";
 import { makeStore, type Store } from "./store.ts";
 
 type Shares = { signOn: PrismaDb; tokens: PrismaDb };
 
-const tokenEndpoint = new AsyncLocalStorage<true>();
-const isAtTokenEndpoint = (): boolean => tokenEndpoint.getStore() === true;
-
-/** Runs the work of one request at the token endpoint. */
-export const workAtTokenEndpoint = (work: () => Promise<void>): Promise<void> => tokenEndpoint.run(true, work);
+const isAtTokenEndpoint = (): boolean => findRequest()?.isAtTokenEndpoint === true;
 
 /** The connections for the request under way: the token endpoint has its own. Read `pool` and `prisma` at each use. */
 export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {

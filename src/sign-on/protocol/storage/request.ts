@@ -1,7 +1,7 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { SchoolId } from "../../../directory/index.ts";
 import type { Artifact } from "./artifact.ts";
 import type { Memory } from "./request-memory.ts";
-import type { Standing } from "./signing-in.ts";
 import {
   type Changing,
   type Consuming,
@@ -24,8 +24,12 @@ export type FoundCode = {
   codeChallenge?: string | undefined;
 };
 
+/** What a sign-in rests on: the generation of the credential, and the card if there was one. */
+export type Standing = { generation: number; cardId: string | null };
+
 /** One request at the provider: what it has read, and what it wants written. */
 export type ProviderRequest = {
+  readonly isAtTokenEndpoint: boolean;
   readonly memory: Memory;
   readonly tokens: FoundToken[];
   /** The code that the app exchanges, also where its exchange is refused. */
@@ -40,7 +44,8 @@ export type ProviderRequest = {
   work: UnitOfWork;
 };
 
-export const startRequest = (): ProviderRequest => ({
+export const startRequest = (isAtTokenEndpoint = false): ProviderRequest => ({
+  isAtTokenEndpoint,
   memory: new Map(),
   tokens: [],
   code: null,
@@ -50,6 +55,21 @@ export const startRequest = (): ProviderRequest => ({
   hintedSchoolId: null,
   work: reading,
 });
+
+// The library passes nothing on to adapters and callbacks, and its own `Provider.ctx` ends before the commit.
+const running = new AsyncLocalStorage<ProviderRequest>();
+
+export const runRequest = (request: ProviderRequest, work: () => Promise<void>): Promise<void> =>
+  running.run(request, work);
+
+/** The request under way; undefined outside of the provider's routes. */
+export const findRequest = (): ProviderRequest | undefined => running.getStore();
+
+export function getRequest(): ProviderRequest {
+  const request = findRequest();
+  if (request === undefined) throw new Error("this happens in a request at the provider only");
+  return request;
+}
 
 type Found = { personId: string | null; generation: number | null; cardId: string | null };
 
