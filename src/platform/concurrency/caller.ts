@@ -34,7 +34,7 @@ export function leavingSignal(caller: Caller): AbortSignal {
 }
 
 /** Joins callers who wait for the same work; it is cancelled once all of them have left. */
-export function allOf(callers: readonly Caller[]): Caller {
+export function joinCallers(callers: readonly Caller[]): Caller {
   const hasLeft = () => callers.every((caller) => caller.hasLeft());
   return {
     hasLeft,

@@ -130,10 +130,3 @@ function makePositionNotes(maxAgeSeconds: number) {
     },
   };
 }
-
-export const takeReader = async (
-  share: ReadServer & { replica?: Pick<ReplicaReads, "take"> | undefined },
-): Promise<Reader> =>
-  share.replica === undefined
-    ? { client: await share.pool.connect(), canceller: share.canceller }
-    : await share.replica.take();

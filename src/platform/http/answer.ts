@@ -52,6 +52,35 @@ export type Missing = () => AppError;
 /** `limit` undefined: the whole list. */
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
 
+export const answerRead = <T>(
+  query: ReadQuery<T>,
+  { client, id }: { client: string; id: string },
+  missing: Missing,
+): JsonRead<T> => ({
+  kind: "read",
+  query,
+  client,
+  id,
+  missing,
+});
+
+export const answerMade = <T>(make: () => Promise<T>): JsonMade<T> => ({ kind: "made", make });
+
+export const answerDone = <T extends Done>(work: () => Promise<T>): JsonDone<T> => ({ kind: "done", work });
+
+export const answerList = <T, Given extends Record<string, unknown>>(
+  query: ListQuery<T, Given>,
+  given: Given,
+  missing: Missing | null,
+  page: Page = {},
+): JsonList<T> => ({
+  kind: "list",
+  query,
+  given,
+  missing,
+  page,
+});
+
 /** What is read; without a rule of visibility it does not compile. `where` precedes the rule, `filter` follows it. */
 type Found = { where?: Sql; filter?: Sql } & (
   { from: Sql; visible: Visible } | { from: VisibleRows; visible?: undefined }

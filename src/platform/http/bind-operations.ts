@@ -6,11 +6,11 @@ import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { Done, JsonDone, JsonList, JsonMade, JsonRead } from "./answer.ts";
 import { makeBodyReader, readHeaders } from "./body.ts";
 import { callerOf, CallerLeft, type Caller as Connection } from "../concurrency/caller.ts";
-import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
+import { refuseGaps, refuseOtherScopes } from "./contract-gaps.ts";
 import { listOperations, narrowDocument, resolve, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, requestIdOf, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
-import { makeReadTogether } from "./read-together.ts";
+import { makeReadTogether } from "./reads.ts";
 import type { Reading } from "./reading.ts";
 import { sendList } from "./send-list.ts";
 import { sendDone, sendMade, sendRead } from "./send.ts";
@@ -175,6 +175,36 @@ function makeGuard<Caller extends Token>(
   };
 }
 
+const bearerHeader = /^bearer +([\w.~+/-]+=*) *$/i;
+
+function findBearer(req: Request): string | null {
+  return bearerHeader.exec(req.headers.authorization ?? "")?.[1] ?? null;
+}
+
+/** Source: RFC 6750 section 3: without a token there is no error code. */
+function refuseMissingToken(res: Response): AppError {
+  res.setHeader("WWW-Authenticate", "Bearer");
+  return new AppError("unauthenticated", "missing_token", "An access token is required in the Authorization header.");
+}
+
+/** Both are `invalid_token` on the wire; Schulconnex distinguishes them by `internal`. */
+function refuseToken(res: Response, kind: "expired" | "unknown"): AppError {
+  res.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');
+  return new AppError("unauthenticated", "invalid_token", "The access token is unknown, expired or revoked.", kind);
+}
+
+function refuseScope(res: Response, scope: string): AppError {
+  res.setHeader("WWW-Authenticate", `Bearer error="insufficient_scope", scope="${scope}"`);
+  return new AppError("forbidden", "insufficient_scope", "The access token lacks the scope that this operation needs.");
+}
+
+function refuseContext(res: Response, context: "app" | "user"): AppError {
+  const wanted = context === "app" ? "of the app itself (client credentials)" : "from a person's sign-on";
+  const message = `This operation needs an access token ${wanted}.`;
+  res.setHeader("WWW-Authenticate", `Bearer error="insufficient_scope", error_description="${message}"`);
+  return new AppError("forbidden", "wrong_context", message);
+}
+
 function refuseMethod(document: OpenApiDocument, path: string): RequestHandler {
   const known = new Set(
     listOperations(document).flatMap((place) => (place.path === path ? [place.method.toUpperCase()] : [])),
@@ -188,25 +218,6 @@ function refuseMethod(document: OpenApiDocument, path: string): RequestHandler {
       `This address only answers ${[...known].join(", ")}.`,
     );
   };
-}
-
-function refuseOtherScopes({ components }: OpenApiDocument, operations: { operation: Operation }[]): void {
-  const listed = Object.entries(components.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
-    Object.values(flows).flatMap(({ scopes = {} }) => Object.keys(scopes).map((scope) => `${scheme} ${scope}`)),
-  );
-  const asked = operations.flatMap(({ operation }) =>
-    (operation.security ?? []).flatMap((way) =>
-      Object.entries(way).flatMap(([scheme, scopes]) => scopes.map((scope) => `${scheme} ${scope}`)),
-    ),
-  );
-  refuseGaps("The scopes of the security schemes and of the operations differ.", { described: listed, known: asked });
-}
-
-function refuseGaps(what: string, { described, known }: Record<"described" | "known", readonly string[]>): void {
-  const missing = [...new Set(described)].filter((id) => !known.includes(id));
-  const extra = [...new Set(known)].filter((id) => !described.includes(id));
-  if (missing.length + extra.length > 0)
-    throw new Error(`${what} Missing: ${missing.join(", ") || "none"}. Unknown: ${extra.join(", ") || "none"}.`);
 }
 
 function commonPrefix(paths: string[]): string {

@@ -7,7 +7,17 @@
  * Must never know: schools, people, apps, or who may see what.
  */
 export { makeAnswerCheck, type AnswerCheck } from "./answer-check.ts";
-export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
+export {
+  answerDone,
+  answerList,
+  answerMade,
+  answerRead,
+  asked,
+  makeListQuery,
+  makeReadQuery,
+  type ListQuery,
+  type ReadQuery,
+} from "./answer.ts";
 export { makeCookiePrefixes } from "./cookie-prefixes.ts";
 export { bindOperations, type Binding } from "./bind-operations.ts";
 export {
@@ -25,19 +35,10 @@ export { innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
 export { mapInSlices, stringifyInSlices } from "./json-in-slices.ts";
 export { makeReading, withoutGates, type ListSettings, type Reading } from "./reading.ts";
 export { requestIdOf, type RenderFailure } from "./failure.ts";
-export {
-  answerDone,
-  answerList,
-  answerMade,
-  answerRead,
-  type ChangeAnswer,
-  type ChangeRequest,
-  type Handler,
-  type Handlers,
-} from "./operation-types.ts";
+export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation-types.ts";
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
 export { makeGate } from "../concurrency/gate.ts";
-export { etagOf } from "./etag.ts";
+export { etagOf } from "./send.ts";
 export { makeProblemType, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";
 export { ParameterError } from "./validation.ts";

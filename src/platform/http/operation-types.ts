@@ -1,16 +1,5 @@
 import type { AppError } from "../errors.ts";
-import type {
-  Done,
-  JsonDone,
-  JsonList,
-  JsonMade,
-  JsonRead,
-  ListQuery,
-  Later,
-  Missing,
-  Page,
-  ReadQuery,
-} from "./answer.ts";
+import type { JsonDone, JsonList, JsonMade, JsonRead, Later } from "./answer.ts";
 import type { Caller as Connection } from "../concurrency/caller.ts";
 import type { Upload } from "./upload.ts";
 
@@ -82,29 +71,3 @@ export type Handler<Op extends Described, Caller> = (
 export type Handlers<Operations, Caller> = {
   [Id in keyof Operations]: Operations[Id] extends Described ? Handler<Operations[Id], Caller> : never;
 };
-
-type Asked = { client: string; id: string };
-export const answerRead = <T>(query: ReadQuery<T>, { client, id }: Asked, missing: Missing): JsonRead<T> => ({
-  kind: "read",
-  query,
-  client,
-  id,
-  missing,
-});
-
-export const answerMade = <T>(make: () => Promise<T>): JsonMade<T> => ({ kind: "made", make });
-
-export const answerDone = <T extends Done>(work: () => Promise<T>): JsonDone<T> => ({ kind: "done", work });
-
-export const answerList = <T, Given extends Record<string, unknown>>(
-  query: ListQuery<T, Given>,
-  given: Given,
-  missing: Missing | null,
-  page: Page = {},
-): JsonList<T> => ({
-  kind: "list",
-  query,
-  given,
-  missing,
-  page,
-});

@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { heldItems, type JsonList, type Page } from "./answer.ts";
-import { etagOf, headersOf, isNotModified } from "./etag.ts";
+import { etagOf, headersOf, isNotModified } from "./send.ts";
 import { readCursor, writeCursor, type Position } from "./page-position.ts";
-import { readFor } from "./read-for.ts";
+import { readFor } from "./reads.ts";
 import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
 import { streamList } from "./stream-list.ts";
 import type { Statement } from "../database/sql.ts";

@@ -1,11 +1,11 @@
+import { hash } from "node:crypto";
 import type { Request, Response } from "express";
 import type { Done, JsonDone, JsonMade, JsonRead } from "./answer.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
-import { etagOf, headersOf, isNotModified } from "./etag.ts";
 import type { Gate } from "../concurrency/gate.ts";
 import { jsonInSlices } from "./json-in-slices.ts";
 import { watchBody } from "./paced-body.ts";
-import type { ReadTogether } from "./read-together.ts";
+import type { ReadTogether } from "./reads.ts";
 import type { Reading } from "./reading.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { BodyCheck } from "./validation.ts";
@@ -98,3 +98,15 @@ export async function sendBody(
   res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType, "Content-Length": bytes }).end(body);
   if (text.length >= shortText) await watchBody(res, bytes, reading.pace);
 }
+
+/** Tags are not secret, so a fast hash is enough. */
+export const etagOf = (body: Buffer | string): string => `"${hash("sha1", body, "base64url")}"`;
+
+/** Source: RFC 9110 section 13.1.2: weak comparison, because a proxy may have weakened the tag. */
+export function isNotModified(req: Request, etag: string): boolean {
+  const given = req.headers["if-none-match"];
+  if (given === undefined) return false;
+  return given.trim() === "*" || given.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+}
+
+export const headersOf = (etag: string) => ({ ETag: etag, "Cache-Control": "private, no-cache" });

@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import type pg from "pg";
 import Cursor from "pg-cursor";
-import { headersOf } from "./etag.ts";
+import { headersOf } from "./send.ts";
 import { makePacedBody } from "./paced-body.ts";
 import type { Pace } from "./reading.ts";
 import type { BodyCheck } from "./validation.ts";

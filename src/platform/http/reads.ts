@@ -1,8 +1,44 @@
 import DataLoader from "dataloader";
+import type pg from "pg";
+import { CallerLeft, joinCallers, type Caller } from "../concurrency/caller.ts";
+import { backendOf, cancelStatement } from "../database/session.ts";
 import type { ReadShare } from "../database/shares.ts";
 import type { ReadQuery } from "./answer.ts";
-import { allOf, CallerLeft, type Caller } from "../concurrency/caller.ts";
-import { readFor } from "./read-for.ts";
+
+/** Reads on one connection; cancels the running statement at the server when the caller leaves (CallerLeft). */
+export async function readFor<T>(
+  share: ReadShare,
+  caller: Caller,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  if (caller.hasLeft()) throw new CallerLeft();
+  const { client, canceller } =
+    share.replica === undefined
+      ? { client: await share.pool.connect(), canceller: share.canceller }
+      : await share.replica.take();
+  let cancelling: Promise<void> | undefined;
+  let broken: Error | undefined;
+  const off = caller.onLeave(() => {
+    cancelling = cancelStatement(canceller, backendOf(client)!).catch((error: unknown) => {
+      broken = error as Error;
+      // Ends the statement, for which the caller's place would otherwise wait.
+      void client.end();
+    });
+  });
+  try {
+    if (caller.hasLeft()) throw new CallerLeft();
+    return await work(client);
+  } catch (error) {
+    // A connection inside a transaction cannot be reused.
+    if (client.getTransactionStatus() !== "I") broken = error as Error;
+    throw caller.hasLeft() ? new CallerLeft() : error;
+  } finally {
+    off();
+    // Before the connection is reused: a late cancellation would hit another caller's statement.
+    await cancelling;
+    client.release(broken);
+  }
+}
 
 type Asked = { client: string; id: string; caller: Caller };
 export type ReadTogether = (query: ReadQuery<unknown>, asked: Asked) => Promise<string | null>;
@@ -35,7 +71,7 @@ async function readAll(
   const present = all.filter(({ caller }) => !caller.hasLeft());
   if (present.length === 0) return all.map(() => new CallerLeft());
   const asked = values({ clients: present.map(({ client }) => client), ids: present.map(({ id }) => id) });
-  const { rows } = await readFor(share, allOf(present.map(({ caller }) => caller)), (client) =>
+  const { rows } = await readFor(share, joinCallers(present.map(({ caller }) => caller)), (client) =>
     client.query<[string | null]>({ name, text, values: asked, rowMode: "array" }),
   );
   if (present.length === all.length) return rows.map(([body]) => body);
