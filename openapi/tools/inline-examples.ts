@@ -5,16 +5,21 @@ import type { Document } from "./document.ts";
 
 type Example = { value?: unknown };
 
-/** Replaces each `$ref: Name.yaml#/value` in an example by that value; Redocly does not follow references there. */
+/**
+ * Replaces each `$ref: Name.yaml#/value` in an example by that value, with the properties beside it as replacements.
+ * Redocly does not follow references there.
+ */
 export function inlineExamples(bundle: string, folder: string): string {
   const document = parse(bundle) as Document & { components?: { examples?: Record<string, Example> } };
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);
     if (node === null || typeof node !== "object") return node;
-    const { $ref } = node as { $ref?: unknown };
+    const { $ref, ...own } = node as { $ref?: unknown };
+    const entries = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, inline(value)]));
     const file = typeof $ref === "string" ? /^(\w+\.yaml)#\/value$/.exec($ref)?.[1] : undefined;
-    if (file !== undefined) return inline((parse(readFileSync(join(folder, file), "utf8")) as Example).value);
-    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]));
+    if (file === undefined) return entries;
+    const { value } = parse(readFileSync(join(folder, file), "utf8")) as Example;
+    return { ...(inline(value) as object), ...entries };
   };
   for (const example of Object.values(document.components?.examples ?? {})) example.value = inline(example.value);
   return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true });
