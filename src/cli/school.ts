@@ -97,10 +97,7 @@ function readUpdate(options: OptionsOf<typeof changes>): Schemas["SchoolUpdate"]
 /** Registers a school under an id that it has already, which the admin API does not offer. */
 async function createWithId(tools: Tools, id: SchoolId, school: Schemas["NewSchool"]): Promise<string> {
   const { createSchool } = await import("../directory/index.ts");
-  const { schoolingLevel = null, address, ...rest } = school;
-  const { addressAddition = null } = address;
-  const wanted = { ...rest, id, schoolingLevel, address: { ...address, addressAddition } };
-  return inChange(tools, (change) => createSchool(change, wanted));
+  return inChange(tools, (change) => createSchool(change, { ...school, id }));
 }
 
 /** The present settings with what is given. Errors: UsageError. */
