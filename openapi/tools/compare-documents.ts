@@ -5,6 +5,9 @@ import { compareSchemas } from "./compare-schemas.ts";
 import { reportTo, whyNotRemovable, type Comparison, type Side } from "./comparison.ts";
 import { operationsIn, resolved, type Document, type PathItem } from "./document.ts";
 
+// Ours, because npm has no oasdiff, and openapi-diff 0.24.1 finds 20 of the 82 breaks planted by
+// test/contract/contract-changes.ts, reports 5 of its harmless changes and cannot read recursive schemas.
+
 /**
  * Tells what in `after` breaks an app that was written for `before`; both are bundles.
  *
