@@ -1,6 +1,6 @@
 /** Files of `src` with named SQL, each with the reason; `src/a/{b,c}.ts` is two files. */
 export const namedSql: readonly (readonly [files: readonly string[], reason: string])[] = [
-  [["src/platform/database/{sql,json-sql,parameters-sql,lookup-sql}.ts"], "what named SQL is made of"],
+  [["src/platform/database/{sql,json-sql,parameters-sql,lookup-sql,uuid-sql}.ts"], "what named SQL is made of"],
   [
     [
       "src/platform/database/{session,database-clock,silent-connections,replica,read-settings,statistics}.ts",
@@ -94,7 +94,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/sandbox/find.ts"], "the row lock of a change"],
   [["src/admin/today-sql.ts"], "what there is to do, of the tables of several modules in one statement"],
   [
-    ["src/traffic/{figures,job-runs,logs}.ts"],
+    ["src/traffic/{figures,insert-rows,job-runs,logs}.ts"],
     "counts and lines of many apps in one statement, sums, and removal of what is more than a share",
   ],
   [["src/traffic/read-logs.ts"], "worded as the index on the names of an attempt is"],
@@ -184,7 +184,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "takes what is due as a lease does; looks for all requests that wait in one statement",
   ],
   [
-    ["src/webhooks/listener/{make,replay}.ts"],
+    ["src/webhooks/listener/{endpoint,replay}.ts"],
     "the row lock that keeps the limit; copies of deliveries into queues in one statement",
   ],
   [["src/webhooks/endpoint-figures.ts"], "percentiles of the newest deliveries of an endpoint"],
