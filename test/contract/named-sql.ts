@@ -29,13 +29,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/events/app-event.ts"], "events of many apps and subjects in one statement, whose ids and order come from it"],
   [["src/events/audit.ts"], "audit lines of many uses of tokens, within the statement of the token store"],
   [["src/events/feed.ts"], "prepared read of the change feed"],
-  [
-    ["src/events/restart-feed.ts", "src/sign-on/protocol/storage/forget-sign-ins.ts"],
-    "after a restore: positions by the time of the server, and `TRUNCATE` of tokens",
-  ],
+  [["src/sign-on/protocol/storage/forget-sign-ins.ts"], "`TRUNCATE` of tokens after a restore"],
   [["src/events/audit-partitions.ts"], "makes, lists and drops partitions"],
   [
-    ["src/events/{sequence,sweep,sweep-audit,forget}.ts"],
+    ["src/events/{sequence,sweep,sweep-audit}.ts"],
     "positions and removal in batches, under a row lock or by index whatever the statistics say",
   ],
   [["src/directory/{school,person,group}.ts"], "row locks: `FOR NO KEY UPDATE`, so that sign-ins do not wait"],
@@ -192,6 +189,5 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/webhooks/find-endpoint.ts"],
     "counts what is pending, worded as the partial indexes are; the row lock of a change",
   ],
-  [["src/webhooks/of-subject.ts"], "worded as the partial index for it is"],
   [["src/webhooks/{drop,endpoint,sweep}.ts"], "removal in batches of bounded size"],
 ];
