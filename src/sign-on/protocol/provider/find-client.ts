@@ -1,4 +1,4 @@
-import { errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { App } from "../../../access/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
 import type { OperationId } from "../contract.ts";
@@ -31,9 +31,6 @@ export function makeFindClient({ store, clock, platform, contract }: ProviderDep
     const app = await (ctx
       ? once(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));
-    // The library refuses a public client that uses Basic, and ignores a secret in the body.
-    if (operation && oidc?.client === undefined && app?.type === "PUBLIC" && oidc?.body?.["client_secret"])
-      throw new errors.InvalidClientAuth("a public client sent a secret");
     return app ? presentClient(app, { platform, now: clock() }) : undefined;
   };
 

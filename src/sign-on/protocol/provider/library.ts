@@ -28,6 +28,10 @@ const policyCheck = (prompt: string, check: string): Reliance => ({
 
 /** What is relied on, and why. A method that is replaced must exist: the library would not call one of another name. */
 export const reliances: readonly Reliance[] = [
+  method(
+    "OIDCContext.prototype.entity",
+    "replaced: a public client that sends a secret is refused as soon as it is known",
+  ),
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
   method("IdToken.validate", "checks the id_token_hint of a logout, whose audience is an array"),
@@ -101,6 +105,12 @@ type Session = InstanceType<Provider["Session"]> & { browser?: string | undefine
  */
 export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSession }: Replacements): void {
   bindSessions(provider, noteRefusedSession);
+  const { entity } = provider.OIDCContext.prototype;
+  provider.OIDCContext.prototype.entity = function entityWithoutSecret(name, value) {
+    entity.call(this, name, value);
+    if (name === "Client" && routesOfClients.has(this.route)) checkNoSecret(value as Client, this.body);
+  };
+
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
     if (options?.use === "idtoken") {
@@ -151,6 +161,15 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
     loginAccount.call(this, details);
     if (!goesOn && Provider.ctx) this.browser = makeBinding(Provider.ctx);
   };
+}
+
+const routesOfClients = new Set(["token", "introspection", "revocation"]);
+
+// The library refuses a public client that uses Basic, and ignores a secret in the body. The adapter cannot check it:
+// the text of the answer depends on the client.
+function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknown> | undefined): void {
+  if (clientAuthMethod === "none" && body?.["client_secret"])
+    throw new errors.InvalidClientAuth("a public client sent a secret");
 }
 
 // RFC 6749 section 2.3: one way to authenticate per request.
