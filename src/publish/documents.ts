@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { readChangelog, releasesFolder } from "./changelog.ts";
 import { fillAddresses, fillPlatform } from "./fill.ts";
 
@@ -31,9 +30,10 @@ const forStaff = new Set(["admin"]);
 export function loadPublishedDocuments(place: Place): PublishedDocument[] {
   const names = listNames(bundles);
   return names.map((name) => {
-    const yaml = readFilled(bundles, name, place);
-    const parsed = parse(yaml) as { info: { title: string; description: string; version: string } };
-    const { title, description, version } = parsed.info;
+    const yaml = readFilled(bundles, `${name}.yaml`, place);
+    const json = readFilled(bundles, `${name}.json`, place).trimEnd();
+    const { info } = JSON.parse(json) as { info: { title: string; description: string; version: string } };
+    const { title, description, version } = info;
     const label = title.replace(/^Schultor /, "");
     return {
       name,
@@ -43,7 +43,7 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
       version,
       isVariant: names.some((other) => name.startsWith(`${other}-`)),
       yaml,
-      json: JSON.stringify(parsed),
+      json,
     };
   });
 }
@@ -53,7 +53,7 @@ export function loadPublishedReleases(place: Place): PublishedRelease[] {
   return readChangelog().releases.map(({ version, date }) => {
     const folder = join(releasesFolder, version);
     const documents = listNames(folder).map((name) => {
-      const yaml = readFilled(folder, name, place);
+      const yaml = readFilled(folder, `${name}.yaml`, place);
       return { name, yaml, sha256: createHash("sha256").update(yaml).digest("hex") };
     });
     return { version, date, documents };
@@ -67,8 +67,8 @@ function listNames(folder: string): string[] {
     .sort();
 }
 
-function readFilled(folder: string, name: string, { platform, baseUrl, issuerUrl }: Place): string {
-  const written = readFileSync(join(folder, `${name}.yaml`), "utf8");
-  const serverUrl = name === "sign-on" ? issuerUrl : baseUrl;
+function readFilled(folder: string, file: string, { platform, baseUrl, issuerUrl }: Place): string {
+  const written = readFileSync(join(folder, file), "utf8");
+  const serverUrl = file.startsWith("sign-on.") ? issuerUrl : baseUrl;
   return fillPlatform(fillAddresses(written, { serverUrl, issuerUrl }), platform);
 }

@@ -31,7 +31,7 @@ export function fillPlatform(text: string, platform: string): string {
 }
 
 /**
- * Fills in the operator's addresses: `serverUrl` serves these operations, `issuerUrl` the sign-on and the documents.
+ * Fills in the operator's addresses in YAML, JSON or Markdown: `serverUrl` serves these operations, `issuerUrl` the sign-on and the documents.
  */
 export function fillAddresses(
   text: string,
@@ -39,6 +39,7 @@ export function fillAddresses(
 ): string {
   return text
     .replaceAll(`- url: ${writtenAddress}\n`, () => `- url: ${serverUrl}\n`)
+    .replaceAll(`{"url":"${writtenAddress}"`, () => `{"url":"${serverUrl}"`)
     .replaceAll(`${writtenAddress}/idm/`, () => `${serverUrl}/idm/`)
     .replaceAll(writtenAddress, () => issuerUrl)
     .replaceAll(encodeURIComponent(writtenAddress), () => encodeURIComponent(issuerUrl));

@@ -7,7 +7,7 @@ import type { Place } from "./documents.ts";
 import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.ts";
 import { renderMarkdown, renderOnPage } from "./markdown.ts";
 import { listRules, renderRuleList } from "./rules.ts";
-import { answerStatic } from "./static-answer.ts";
+import { answerStatic, onFirstRequest } from "./static-answer.ts";
 import type { Page } from "../platform/pages/index.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
@@ -53,9 +53,12 @@ export type RenderArticle = (article: { path: string; title: string; html: strin
 export function makeGuidesRouter(settings: GuideSettings, renderArticle: RenderArticle): Router {
   const router = Router();
   const serve = (path: string, title: string, text: string) => {
-    const html = renderMarkdown(text, renderOnPage(text));
-    const page = renderArticle({ path, title, html });
-    router.get(path, answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers }));
+    const answerPage = () => {
+      const html = renderMarkdown(text, renderOnPage(text));
+      const page = renderArticle({ path, title, html });
+      return answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers });
+    };
+    router.get(path, onFirstRequest(answerPage));
   };
   for (const { name, title, text } of listGuides(settings)) serve(`/docs/${name}`, title, text);
   for (const { code, text } of listErrors()) serve(`/docs/errors/${code}`, code, text);

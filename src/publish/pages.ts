@@ -29,7 +29,7 @@ export function makeReferenceAssets(): Router {
         Vary: "Accept-Encoding",
         ...(zipped ? { "Content-Encoding": "gzip" } : {}),
       });
-      res.send(zipped ? asset.zipped : asset.content);
+      res.send(zipped ? asset.zip() : asset.content);
     });
   }
   return router;
@@ -121,5 +121,7 @@ function readRedoc(): Buffer {
 
 function loadAsset(name: string, contentType: string, content: Buffer) {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
-  return { path: `/docs/assets/${name.replace(".", `-${hash}.`)}`, contentType, content, zipped: gzipSync(content) };
+  let zipped: Buffer | undefined;
+  const zip = () => (zipped ??= gzipSync(content));
+  return { path: `/docs/assets/${name.replace(".", `-${hash}.`)}`, contentType, content, zip };
 }

@@ -12,8 +12,8 @@ import {
   renderSearch,
   renderStatus,
 } from "./pages.ts";
-import { makeSearch } from "./search.ts";
-import { answerStatic, refuseOtherMethods } from "./static-answer.ts";
+import { makeSearch, type Search } from "./search.ts";
+import { answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
 
 export type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
@@ -34,7 +34,7 @@ export function makePublishRouter({ isReady, ...place }: PublishOptions): Router
   }
 
   router.use("/docs", refuseOtherMethods);
-  const search = makeSearch(guides, documents);
+  let search: Search | undefined;
   router.use(makeReferenceAssets(), makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));
   const overview = renderOverview(pages, documents);
   router.get(
@@ -43,15 +43,16 @@ export function makePublishRouter({ isReady, ...place }: PublishOptions): Router
   );
   router.get("/docs/search", (req, res) => {
     const query = typeof req.query["q"] === "string" ? req.query["q"].slice(0, longestQuery) : "";
+    search ??= makeSearch(guides, documents);
     sendPage(res, renderSearch(pages, query, search(query)));
   });
   router.get("/docs/status", async (_req, res) => sendPage(res, renderStatus(pages, await isReady())));
   for (const document of documents) {
-    const page = renderReference(document, documents);
-    router.get(
-      `/docs/${document.name}`,
-      answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers }),
-    );
+    const answerPage = () => {
+      const page = renderReference(document, documents);
+      return answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers });
+    };
+    router.get(`/docs/${document.name}`, onFirstRequest(answerPage));
   }
   return router;
 }

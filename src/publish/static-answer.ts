@@ -16,6 +16,15 @@ export function answerStatic(text: string, { contentType, headers = {} }: Static
   };
 }
 
+/** Makes an answer when it is first asked for, so that the service starts without it. */
+export function onFirstRequest(make: () => RequestHandler): RequestHandler {
+  let answer: RequestHandler | undefined;
+  return (req, res, next) => {
+    answer ??= make();
+    return answer(req, res, next);
+  };
+}
+
 function hasETag(header: string | undefined, etag: string): boolean {
   const known = header?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
   return known.includes("*") || known.includes(etag);

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { Router, type RequestHandler } from "express";
+import { Router } from "express";
 import { parse } from "yaml";
 import { makeTemplates } from "../platform/pages/index.ts";
 import type { PublishedDocument, PublishedRelease } from "./documents.ts";
 import type { RenderArticle } from "./guides.ts";
-import { answerStatic } from "./static-answer.ts";
+import { answerStatic, onFirstRequest } from "./static-answer.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 
@@ -52,17 +52,9 @@ export function makeVersionsRouter({ documents, releases, issuerUrl, renderArtic
   for (const { version, documents } of releases) {
     for (const { name, yaml } of documents) {
       router.get(`/openapi/${version}/${name}.yaml`, answerStatic(yaml, { contentType: "application/yaml" }));
-      router.get(`/openapi/${version}/${name}.json`, answerJson(yaml));
+      const answerJson = () => answerStatic(JSON.stringify(parse(yaml)), { contentType: "application/json" });
+      router.get(`/openapi/${version}/${name}.json`, onFirstRequest(answerJson));
     }
   }
   return router;
-}
-
-/** Made on the first request, because it is rare. */
-function answerJson(yaml: string): RequestHandler {
-  let answer: RequestHandler | undefined;
-  return (req, res, next) => {
-    answer ??= answerStatic(JSON.stringify(parse(yaml)), { contentType: "application/json" });
-    return answer(req, res, next);
-  };
 }
