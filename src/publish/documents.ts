@@ -31,9 +31,10 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
   const names = listNames(bundles);
   return names.map((name) => {
     const yaml = readFilled(bundles, `${name}.yaml`, place);
-    const json = readFilled(bundles, `${name}.json`, place).trimEnd();
-    const { info } = JSON.parse(json) as { info: { title: string; description: string; version: string } };
-    const { title, description, version } = info;
+    const parsed = JSON.parse(readFilled(bundles, `${name}.json`, place)) as {
+      info: { title: string; description: string; version: string };
+    };
+    const { title, description, version } = parsed.info;
     const label = title.replace(/^Schultor /, "");
     return {
       name,
@@ -43,7 +44,7 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
       version,
       isVariant: names.some((other) => name.startsWith(`${other}-`)),
       yaml,
-      json,
+      json: JSON.stringify(parsed),
     };
   });
 }

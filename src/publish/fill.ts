@@ -39,7 +39,7 @@ export function fillAddresses(
 ): string {
   return text
     .replaceAll(`- url: ${writtenAddress}\n`, () => `- url: ${serverUrl}\n`)
-    .replaceAll(`{"url":"${writtenAddress}"`, () => `{"url":"${serverUrl}"`)
+    .replaceAll(`"url": "${writtenAddress}"`, () => `"url": "${serverUrl}"`)
     .replaceAll(`${writtenAddress}/idm/`, () => `${serverUrl}/idm/`)
     .replaceAll(writtenAddress, () => issuerUrl)
     .replaceAll(encodeURIComponent(writtenAddress), () => encodeURIComponent(issuerUrl));
