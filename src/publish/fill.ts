@@ -31,7 +31,8 @@ export function fillPlatform(text: string, platform: string): string {
 }
 
 /**
- * Fills in the operator's addresses in YAML, JSON or Markdown: `serverUrl` serves these operations, `issuerUrl` the sign-on and the documents.
+ * Fills in the operator's addresses in YAML, JSON or Markdown: `serverUrl` serves these operations, `issuerUrl` the
+ * sign-on and the documents.
  */
 export function fillAddresses(
   text: string,
