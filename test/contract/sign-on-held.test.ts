@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { loadDocument, makeAnswerCheck } from "../../src/platform/http/index.ts";
+import { checkLibrary } from "../../src/platform/http/validator-library.ts";
 import { makeLog, silentLog } from "../../src/platform/telemetry/log.ts";
 import { readContract } from "../../src/sign-on/protocol/contract.ts";
 
@@ -168,4 +169,13 @@ describe("a service whose sign-on differs from its contract does not start", () 
       "differ in the scopes. Only in the contract: none. Only in the code: groups.",
     );
   });
+});
+
+test("a library that lacks what is used of it is named", () => {
+  class Changed {
+    ajv = {};
+  }
+  expect(() => checkLibrary(Changed as never)).toThrow(
+    /^express-openapi-validator is not as .*validator-library.ts needs it: a request that follows its operation passes/,
+  );
 });

@@ -70,9 +70,10 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   const readTogether = makeReadTogether(binding.reading.share);
 
   const router = Router({ caseSensitive: true, strict: true });
-  for (const { path, method, operation } of operations) {
+  for (const place of operations) {
+    const { path, method, operation } = place;
     const handle = handlers[operation.operationId]!;
-    const checks = checkBodies.map((make) => make(operation));
+    const checks = checkBodies.map((make) => make(place));
     const check: BodyCheck | null =
       checks.length === 0 ? null : (body, status) => passAny(checks.map((one) => () => one(body, status)));
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
@@ -111,8 +112,8 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     if (Object.keys(operation.responses).every((status) => status === "501"))
       router.all(expressPath(path), name(operation), answer);
     else {
-      const body = readBody(operation);
-      const steps = [makeGuard(binding, operation), ...(body === null ? [] : [body]), checkRequest(operation), answer];
+      const body = readBody(place);
+      const steps = [makeGuard(binding, operation), ...(body === null ? [] : [body]), checkRequest(place), answer];
       router[method](expressPath(path), name(operation), ...steps);
     }
   }

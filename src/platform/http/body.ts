@@ -1,8 +1,8 @@
 import express, { type Request, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import { resolve, type OpenApiDocument, type Operation, type Schema } from "./document.ts";
+import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
-import { makeSchemaChecks, type Fault } from "./schema-checks.ts";
+import { makeSchemaChecks, type Fault, type Place } from "./validator-library.ts";
 
 const jsonType = "application/json";
 const fileType = "application/octet-stream";
@@ -15,9 +15,9 @@ const parse: RequestHandler = express.json({ limit, strict: false });
  *
  * Errors: throws at creation for any other kind of body.
  */
-export function makeBodyReader(document: OpenApiDocument): (operation: Operation) => RequestHandler | null {
+export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
   const { json } = makeSchemaChecks(document);
-  return (operation) => {
+  return ({ operation }) => {
     const { requestBody } = operation;
     if (requestBody === undefined) return null;
     const types = Object.keys(requestBody.content ?? {});
@@ -77,7 +77,7 @@ const described = (text: string) => text.replace(/[^\w./-]/g, "?").slice(0, 80);
 
 function describe({ instancePath, message = "is not as described", params }: Fault): string {
   const at = instancePath.replace(/^\/value/, "").slice(1);
-  const unknown = params["additionalProperty"];
+  const unknown = params?.["additionalProperty"];
   if (typeof unknown === "string")
     return `The body has an unknown property: ${described(at === "" ? unknown : `${at}/${unknown}`)}.`;
   return `${at === "" ? "The body" : `The property ${described(at)}`} ${message}.`;

@@ -1,5 +1,5 @@
 import { resolve, type OpenApiDocument, type Operation, type Schema } from "./document.ts";
-import { makeSchemaChecks, type Check } from "./schema-checks.ts";
+import { makeSchemaChecks, type Check } from "./validator-library.ts";
 
 export type ParameterFault = { name: string; message: string };
 

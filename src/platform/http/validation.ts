@@ -1,53 +1,69 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
 import { readImage } from "../images/image.ts";
-import { resolve, type OpenApiDocument, type Operation, type Parameter, type Schema } from "./document.ts";
-import { makeSchemaChecks } from "./schema-checks.ts";
+import { resolve, type OpenApiDocument, type Parameter, type Schema } from "./document.ts";
+import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
 
 /** Makes the check of a request; it converts the query to numbers, booleans and lists. */
-export function makeRequestCheck(document: OpenApiDocument): (operation: Operation) => RequestHandler {
-  const { convert } = makeSchemaChecks(document);
-  return ({ parameters = [] }) => {
-    const fields = parameters
-      .map((parameter) => resolve(document, parameter))
-      .map((parameter) => ({ parameter, convert: convert(parameter.schema ?? {}) }));
+export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
+  const makeValidator = makeRequestValidator(document);
+  const schemas = makeSchemaChecks(document);
+  return (place) => {
+    const { operation } = place;
+    const { requestBody: _body, ...withoutBody } = operation;
+    const validate = makeValidator({ ...place, operation: withoutBody });
+    const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
     const queries = new Map(
-      fields.filter(({ parameter }) => parameter.in === "query").map((field) => [field.parameter.name, field]),
+      parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]),
     );
-    const others = fields.filter(({ parameter }) => parameter.in !== "query");
-    return (req, _res, next) => {
-      for (const field of others) {
-        const { in: place, name } = field.parameter;
-        convertField(field, place === "path" ? req.params[name] : req.headers[name.toLowerCase()]);
+    const inPath = parameters
+      .filter((parameter) => parameter.in === "path")
+      .map((parameter) => ({ parameter, check: schemas.text(parameter.schema ?? {}) }));
+    const isAllInPath = parameters.every(mayBeMissingOutsidePath);
+    const headers = parameters
+      .filter(({ in: where, name }) => where === "header" && name !== "If-None-Match")
+      .map(({ name }) => name.toLowerCase());
+    return (req, res, next) => {
+      // Fast path: most calls carry only ids.
+      if (isAllInPath && !req.url.includes("?") && headers.every((name) => req.headers[name] === undefined)) {
+        const wrong = inPath.find(({ parameter, check }) => check(req.params[parameter.name]) !== null);
+        if (wrong) throw wrongParameter(wrong.parameter);
+        next();
+        return;
       }
-      if (queries.size === 0 && !req.url.includes("?")) return next();
-      const value = convertQuery(readQuery(req.url, queries), queries);
-      // The property of express parses the query anew each time.
-      Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
+      checkNames(req, queries);
+      joinLists(req, parameters);
+      checkValues(req, parameters);
+      // Otherwise a caller could fill the library's cache, which is keyed by type.
+      delete req.headers["content-type"];
+      try {
+        validate(req, res);
+      } catch (error) {
+        throw inOurWords(error, parameters);
+      }
       next();
     };
   };
 }
 
-type Field = { parameter: Parameter; convert: (value: unknown) => { value: unknown } | null };
+const mayBeMissingOutsidePath = ({ in: where, required, schema }: Parameter) =>
+  where === "path" || (required !== true && schema?.default === undefined);
 
-/** Undefined for an optional parameter that was not sent. */
-function convertField({ parameter, convert }: Field, given: unknown): { value: unknown } | undefined {
-  if (given === undefined && parameter.required !== true && parameter.schema?.default === undefined) return undefined;
-  const converted = convert(given);
-  if (converted === null) throw wrongParameter(parameter);
-  return converted;
+function inOurWords(error: unknown, parameters: Parameter[]): unknown {
+  if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
+  const details = error as { path?: string; errors?: { path: string }[] };
+  const [, place, name = ""] = (details.errors?.[0]?.path ?? details.path ?? "").split("/");
+  const at = places[place ?? ""] ?? "query";
+  const known = parameters.find(
+    (parameter) =>
+      parameter.in === at && (parameter.name === name || (at === "header" && isSameHeader(parameter, name))),
+  );
+  return known === undefined ? unknownParameter(name) : wrongParameter(known);
 }
 
-function convertQuery(given: ReadonlyMap<string, string[]>, queries: ReadonlyMap<string, Field>): object {
-  const query: Record<string, unknown> = {};
-  for (const [name, field] of queries) {
-    const texts = given.get(name);
-    const converted = convertField(field, isList(field.parameter) ? texts : texts?.[0]);
-    if (converted !== undefined) query[name] = converted.value;
-  }
-  return query;
-}
+const places: Record<string, string> = { params: "path", headers: "header" };
+
+const isSameHeader = (parameter: Parameter, name: string) => parameter.name.toLowerCase() === name.toLowerCase();
 
 function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
   if (format === "uuid") return "a UUID";
@@ -57,31 +73,21 @@ function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
 
 const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
 
-/** Characters that a client must percent-encode in a value. */
-const reserved = /[:/?#[\]@!$&'()*+;]/;
-
-/** Reads the values of known parameters. A list may be one value with commas, or repeated. */
-function readQuery(url: string, known: ReadonlyMap<string, Field>): Map<string, string[]> {
-  const values = new Map<string, string[]>();
-  const at = url.indexOf("?");
-  if (at === -1) return values;
-  for (const part of url.slice(at + 1).split("&")) {
-    if (part === "") continue;
-    const [rawName = "", rawValue = ""] = part.split("=", 2);
-    const name = decode(rawName.replaceAll("+", " "));
-    const value = decode(part.slice(rawName.length + 1));
-    const parameter = known.get(name)?.parameter;
+/** The library reads `name[x]` as part of `name` and fails on a list without `=`. */
+function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
+  const at = req.url.indexOf("?");
+  if (at === -1) return;
+  const seen = new Set<string>();
+  for (const part of req.url.slice(at + 1).split("&")) {
+    const name = decode((part.split("=", 1)[0] ?? "").replaceAll("+", " "));
+    decode(part);
+    if (name === "" && part === "") continue;
+    const parameter = known.get(name);
     if (parameter === undefined) throw unknownParameter(name);
-    const earlier = values.get(name) ?? [];
-    if (!isList(parameter) && earlier.length > 0) throw repeatedParameter(name);
-    if (value === "" || reserved.test(rawValue)) throw wrongParameter(parameter);
-    if (isList(parameter)) earlier.push(...value.split(","));
-    else if (!rawValue.includes(",") && (spellings[parameter.schema?.type ?? ""]?.test(value) ?? true))
-      earlier.push(value);
-    else throw wrongParameter(parameter);
-    values.set(name, earlier);
+    if (isList(parameter) && !part.includes("=")) throw wrongParameter(parameter);
+    if (!isList(parameter) && seen.has(name)) throw repeatedParameter(name);
+    seen.add(name);
   }
-  return values;
 }
 
 /** `parameter` is safe to show. */
@@ -115,12 +121,30 @@ function decode(part: string): string {
   throw invalid("The address is not correctly percent-encoded.");
 }
 
-/** The library also accepts other spellings of numbers, such as 1e2 or 0x10. */
+/** The library accepts everything that JavaScript takes for a number, such as 1e2 or 0x10. */
 const spellings: Record<string, RegExp> = {
   integer: /^(0|-?[1-9]\d*)$/,
   number: /^-?(0|[1-9]\d*)(\.\d+)?$/,
   boolean: /^(true|false)$/,
 };
+
+function checkValues(req: Request, parameters: Parameter[]): void {
+  for (const parameter of parameters) {
+    const given = parameter.in === "query" ? req.query[parameter.name] : undefined;
+    const spelling = spellings[parameter.schema?.type ?? ""];
+    if (typeof given === "string" && spelling !== undefined && !spelling.test(given)) throw wrongParameter(parameter);
+  }
+}
+
+/** Some generators ignore `explode: false` and repeat the parameter; joins the values. */
+function joinLists(req: Request, parameters: Parameter[]): void {
+  for (const { name } of parameters.filter(isList)) {
+    const given = req.query[name];
+    if (!Array.isArray(given)) continue;
+    const value = { ...req.query, [name]: given.map(String).join(",") };
+    Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
+  }
+}
 
 const isList = (parameter: Parameter): boolean => parameter.in === "query" && parameter.schema?.type === "array";
 
@@ -131,9 +155,9 @@ const checkPdf = (body: unknown): string[] | null =>
 const checkImage = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && readImage(body) !== null ? null : ["not an image"];
 
-export function makeResponseCheck(document: OpenApiDocument): (operation: Operation) => BodyCheck {
+export function makeResponseCheck(document: OpenApiDocument): (place: Place) => BodyCheck {
   const { json } = makeSchemaChecks(document);
-  return (operation) => {
+  return ({ operation }) => {
     const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith("2"));
     const checks = new Map<number, ((body: unknown) => object | null) | null>(
       successes.map(([status, response]) => {

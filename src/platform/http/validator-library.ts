@@ -1,0 +1,172 @@
+import { RequestValidator } from "express-openapi-validator/dist/middlewares/openapi.request.validator.js";
+import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/framework/types.js";
+import type { Request, Response } from "express";
+import type { OpenApiDocument, Operation } from "./document.ts";
+
+// All that depends on internals of express-openapi-validator. Its own middleware compiles every path's pattern at each
+// request, answers HEAD with 405 and adds path parameters to the whole app; test/bench/README.md has the cost.
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const options = {
+  strict: false,
+  validateSchema: false,
+  validateFormats: true,
+  formats: { uuid: { type: "string", validate: uuid } },
+  ajvFormats: { mode: "fast" },
+  serDesMap: {},
+  coerceTypes: false,
+  useDefaults: true,
+  allowUnknownQueryParameters: false,
+} as const;
+
+export type Place = { path: string; operation: Operation };
+
+/**
+ * Checks a request and converts its query.
+ *
+ * Errors: `status` 400 with the parameter in `errors[0].path` or `path`, as in `/query/limit`.
+ */
+export type ValidateRequest = (req: Request, res: Response) => void;
+
+export type Fault = {
+  instancePath: string;
+  keyword: string;
+  message?: string;
+  params?: Readonly<Record<string, unknown>>;
+};
+/** Returns what is wrong with a value. */
+export type Check = (value: unknown) => Fault[] | null;
+
+type Compiled = ((value: unknown) => boolean) & { errors?: Fault[] | null };
+type Insides = { ajv: { compile(schema: object): Compiled }; ajvBody: { compile(schema: object): Compiled } };
+
+export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
+  checkLibrary();
+  return bindValidator(new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options));
+}
+
+type SchemaChecks = Record<"text" | "json", (schema: object) => Check>;
+
+const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
+
+/**
+ * Makes checks against schemas of a document, once per process: `text` for query and form values, `json` for JSON
+ * bodies.
+ */
+export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
+  const checks = madeChecks.get(document) ?? compileChecks(document);
+  madeChecks.set(document, checks);
+  return checks;
+}
+
+function compileChecks(document: OpenApiDocument): SchemaChecks {
+  checkLibrary();
+  const { ajv, ajvBody } = insidesOf(
+    new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), { ...options, allErrors: true }),
+  );
+  const components = copyOf(document.components);
+  const compile = (library: Insides["ajv"]) => {
+    const compiled = new WeakMap<object, Check>();
+    return (schema: object): Check => {
+      const known = compiled.get(schema);
+      if (known) return known;
+      const properties = { value: copyOf(schema) };
+      const checkValue = library.compile({ type: "object", required: ["value"], properties, components });
+      const check: Check = (value) => (checkValue({ value }) ? null : (checkValue.errors ?? []));
+      compiled.set(schema, check);
+      return check;
+    };
+  };
+  return { text: compile(ajv), json: compile(ajvBody) };
+}
+
+const insidesOf = (validator: RequestValidator) => validator as unknown as Insides;
+
+const bindValidator =
+  (validator: RequestValidator) =>
+  ({ path, operation }: Place): ValidateRequest => {
+    const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
+    return (req, res) => {
+      const request: Partial<OpenApiRequest> = req;
+      request.openapi = { ...place, pathParams: req.params as Record<string, string>, serial: 0 };
+      // Declared for Express 4.
+      void validator.validate(req as unknown as OpenApiRequest, res as never, noNext);
+    };
+  };
+
+// The handler must not run inside the validator's `try`.
+const noNext = (() => undefined) as never;
+
+const probe: OpenApiDocument = {
+  openapi: "3.0.3",
+  info: { title: "Probe", version: "1" },
+  paths: {},
+  components: { schemas: { Word: { type: "string", maxLength: 3, nullable: true } } },
+};
+const probed: Place = {
+  path: "/probe/{id}",
+  operation: {
+    operationId: "probe",
+    parameters: [
+      { name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } },
+      { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 9 } },
+    ],
+    responses: {},
+  },
+};
+
+let isChecked = false;
+
+/** Tests everything that is used of the library, once per process. Errors: says what is missing. */
+export function checkLibrary(given: typeof RequestValidator = RequestValidator): void {
+  if (isChecked && given === RequestValidator) return;
+  const has = (what: string, holds: () => boolean) => {
+    let reason: unknown;
+    try {
+      if (holds()) return;
+    } catch (cause) {
+      reason = cause;
+    }
+    throw new Error(
+      `express-openapi-validator is not as src/platform/http/validator-library.ts needs it: ${what}. ` +
+        "Install the version that package-lock.json names.",
+      { cause: reason },
+    );
+  };
+  const make = () => new given(copyOf<OpenAPIV3.DocumentV3>(probe), { ...options });
+  const ask = (query: Record<string, string>, id: string) => {
+    const originalUrl = `/probe/${id}?${new URLSearchParams(query).toString()}`;
+    const req = { method: "GET", path: "/probe", originalUrl, headers: {}, params: { id }, query };
+    bindValidator(make())(probed)(req as unknown as Request, {} as never);
+    return req.query;
+  };
+  const refusal = (query: Record<string, string>, id: string) => {
+    try {
+      ask(query, id);
+    } catch (error) {
+      const { status, path, errors } = error as { status?: number; path?: string; errors?: { path: string }[] };
+      return `${String(status)} ${errors?.[0]?.path ?? path ?? ""}`;
+    }
+    return "passed";
+  };
+  const id = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
+  has("a request that follows its operation passes, its query read", () =>
+    Object.is((ask({ limit: "7" }, id) as Record<string, unknown>)["limit"], 7),
+  );
+  has("a wrong path parameter is refused by name", () => refusal({}, "7").startsWith("400 /params/id"));
+  has("a wrong query parameter is refused by name", () => refusal({ limit: "10" }, id).startsWith("400 /query/limit"));
+  has("a schema can be compiled", () => {
+    const { ajv, ajvBody } = insidesOf(make());
+    return [ajv, ajvBody].every((library) => {
+      const check = library.compile({ $ref: "#/components/schemas/Word", components: probe.components });
+      return check("abc") && check(null) && !check("abcd");
+    });
+  });
+  isChecked = true;
+}
+
+/** Drops examples too, because the validator would take an `id` in them for a schema id. */
+function copyOf<T extends object>(part: object): T {
+  return JSON.parse(
+    JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
+  ) as T;
+}
