@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
-import type { PersonId } from "../../directory/index.ts";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { Db } from "../../platform/database/db.ts";
 import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeBoundedByKey } from "./bounded.ts";
 import { hashAside } from "./hash-aside.ts";
-import { chooseLimits, forgiveLimits, giveLimitsBack, type Limits, type Taken, takeLimits } from "./limits.ts";
+import { chooseLimits, giveLimitsBack, type Limits, recordSuccess, type Taken, takeLimits } from "./limits.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
 import { PasswordQueue } from "./password-queue.ts";
-import { countedAddress, isAddressOf, makeKeyMaker, rememberDevices } from "./known-devices.ts";
+import { countedAddress, isAddressOf, makeKeyMaker } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 
 /**
@@ -21,7 +21,14 @@ import { foldUsername } from "./username.ts";
  *        Whether the person may sign in anywhere is decided elsewhere.
  */
 export type PasswordCheck =
-  | { kind: "ok"; personId: PersonId; generation: number; mustChange: boolean; device: string }
+  | {
+      kind: "ok";
+      personId: PersonId;
+      generation: number;
+      mustChange: boolean;
+      homeSchoolId: SchoolId | null;
+      device: string;
+    }
   | { kind: "refused" }
   | { kind: "slowed"; retryAfterSeconds: number }
   | { kind: "busy"; retryAfterSeconds: number; turnAt: Date };
@@ -115,18 +122,13 @@ export function makeCheckPassword(deps: {
 
   async function signedIn(
     attempt: Attempt,
-    { personId, generation, mustChange }: Credential,
+    { personId, generation, mustChange, homeSchoolId }: Credential,
     { taken, devices }: { taken: Taken; devices: Devices },
   ): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
-    await forgiveLimits(db.pool, taken);
-    await rememberDevices(db.pool, {
-      personId,
-      generation,
-      devices: [makeKey("device", device), devices.address],
-      now: attempt.now,
-    });
-    return { kind: "ok", personId, generation, mustChange, device };
+    const seen = [makeKey("device", device), devices.address];
+    await recordSuccess(db.pool, taken, { personId, generation, devices: seen, now: attempt.now });
+    return { kind: "ok", personId, generation, mustChange, homeSchoolId, device };
   }
 }
 
@@ -139,7 +141,13 @@ const slowed = (until: Date, now: Date): PasswordCheck => ({
 });
 
 type Devices = { device: Buffer; address: Buffer };
-type Credential = { personId: PersonId; passwordHash: string; generation: number; mustChange: boolean };
+type Credential = {
+  personId: PersonId;
+  homeSchoolId: SchoolId | null;
+  passwordHash: string;
+  generation: number;
+  mustChange: boolean;
+};
 type Found = {
   credential: Credential | null;
   /** Whether this person signed in with the device. */
@@ -155,6 +163,7 @@ function isDevice(device: string | null): device is string {
 type FoundRow = Omit<Found, "credential"> & { [Field in keyof Credential]: Credential[Field] | null };
 
 const credential = table("credential");
+const person = table("person");
 const known = table("signInPlace", "known");
 
 // One row whether or not the user name exists, so that both take the same time.
@@ -162,6 +171,7 @@ const findByUsername = statement<{ username: string | null; device: Buffer }>(
   ({ username, device }) => sql`
     SELECT ${fields<FoundRow>({
       personId: credential.personId,
+      homeSchoolId: person.homeSchoolId,
       passwordHash: credential.passwordHash,
       generation: credential.generation,
       mustChange: credential.mustChange,
@@ -169,7 +179,8 @@ const findByUsername = statement<{ username: string | null; device: Buffer }>(
         WHERE ${known.personId} = ${credential.personId} AND ${known.device} = ${device})`,
       isKnownDevice: sql`EXISTS (SELECT FROM ${known} WHERE ${known.device} = ${device})`,
     })}
-    FROM (SELECT) AS once LEFT JOIN ${credential} ON ${credential.username} = ${username}`,
+    FROM (SELECT) AS once LEFT JOIN ${credential} ON ${credential.username} = ${username}
+      LEFT JOIN ${person} ON ${person.id} = ${credential.personId}`,
   "find-credential",
 );
 
@@ -177,7 +188,7 @@ async function findCredential(db: Db, username: string, device: Buffer): Promise
   // PostgreSQL takes no NUL character, and no user name has one.
   const given = { username: username.includes("\0") ? null : username, device };
   const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
-  const { personId, passwordHash, generation, mustChange, ...devices } = row!;
+  const { personId, homeSchoolId, passwordHash, generation, mustChange, ...devices } = row!;
   const isFound = personId !== null && passwordHash !== null && generation !== null && mustChange !== null;
-  return { ...devices, credential: isFound ? { personId, passwordHash, generation, mustChange } : null };
+  return { ...devices, credential: isFound ? { personId, homeSchoolId, passwordHash, generation, mustChange } : null };
 }

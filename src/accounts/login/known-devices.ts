@@ -2,7 +2,16 @@ import { createHmac } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/db.ts";
-import { columnNames, findRows, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
+import {
+  columnNames,
+  findRows,
+  insert,
+  sql,
+  statement,
+  table,
+  type Sql,
+  type Value,
+} from "../../platform/database/sql.ts";
 
 /** Makes a key of parts; it says nothing about them without the secret. */
 export type MakeKey = (...parts: readonly string[]) => Buffer;
@@ -63,40 +72,39 @@ export async function isAddressOf(db: Queryable, personId: PersonId, address: Bu
 /** A browser that forgets its cookies is a new device each time; a person keeps those used last. */
 const devicesPerPerson = 50;
 
-type Seen = { personId: PersonId; generation: number; devices: Buffer[]; now: Date };
-
 const present = table("signInPlace");
+const [personColumn, deviceColumn, usedColumn] = [
+  columnNames("signInPlace", "personId"),
+  columnNames("signInPlace", "device"),
+  columnNames("signInPlace", "lastUsedAt"),
+];
 
-// The lock on the credential keeps a device from being remembered after the sign-in that it stands on was ended.
-const remember = statement<Seen>(
-  (given) => sql`
+type SeenValues = { readonly [Name in "personId" | "generation" | "devices" | "now"]: Value };
+
+/**
+ * SQL of two parts of a WITH, in this order: `seen` remembers the devices, and `forgotten` the oldest if one is new.
+ * `standing` finds the credential if it still has the generation; its lock keeps a device from being remembered after
+ * the sign-in that it stands on was ended.
+ */
+export const rememberDevices = (given: SeenValues) => ({
+  standing: sql`
+    SELECT ${credential.personId} FROM ${credential}
+    WHERE ${credential.personId} = ${given.personId} AND ${credential.generation} = ${given.generation}
+    FOR SHARE`,
+  // A device is written once a day at most: only its age in days counts.
+  seen: (standing: Sql, condition: Sql) => sql`
     ${insert(
       "signInPlace",
-      { personId: given.personId, device: sql`seen.device`, lastUsedAt: given.now },
-      sql`FROM unnest(${given.devices}::bytea[]) AS seen (device), ${credential}
-          WHERE ${credential.personId} = ${given.personId} AND ${credential.generation} = ${given.generation}
-          ORDER BY seen.device FOR SHARE OF ${credential}`,
+      { personId: sql`${standing}.person_id`, device: sql`given.device`, lastUsedAt: sql`${given.now}` },
+      sql`FROM unnest(${given.devices}::bytea[]) AS given (device), ${standing} WHERE ${condition} ORDER BY given.device`,
     )}
-    ON CONFLICT (${columnNames("signInPlace", "personId", "device")})
-    DO UPDATE SET ${columnNames("signInPlace", "lastUsedAt")} = excluded.${columnNames("signInPlace", "lastUsedAt")}
-    WHERE ${present.lastUsedAt} < excluded.${columnNames("signInPlace", "lastUsedAt")} - interval '1 day'
-    RETURNING ${present}.xmax = 0 AS "isNew"`,
-  "known-devices-remember",
-);
-
-const forgetOldest = statement<Pick<Seen, "personId" | "devices"> & { kept: number }>(
-  ({ personId, devices, kept }) => sql`
-    DELETE FROM ${present} WHERE ${present.personId} = ${personId} AND ${present.device} IN (
-      SELECT ${known.device} FROM ${known}
-      WHERE ${known.personId} = ${personId} AND ${known.device} <> ALL (${devices}::bytea[])
-      ORDER BY ${known.lastUsedAt} DESC OFFSET ${kept})`,
-  "known-devices-limit",
-);
-
-/** Remembers where the person signed in. A device is written once a day at most: only its age in days counts. */
-export async function rememberDevices(db: Queryable, seen: Seen): Promise<void> {
-  const rows = await findRows<{ isNew: boolean }>(db, remember, seen);
-  if (!rows.some(({ isNew }) => isNew)) return;
-  const { personId, devices } = seen;
-  await run(db, forgetOldest, { personId, devices, kept: devicesPerPerson - devices.length });
-}
+    ON CONFLICT (${personColumn}, ${deviceColumn}) DO UPDATE SET ${usedColumn} = excluded.${usedColumn}
+    WHERE ${present.lastUsedAt} < excluded.${usedColumn} - interval '1 day'
+    RETURNING ${present}.xmax = 0 AS is_new`,
+  forgotten: (seen: Sql) => sql`
+    DELETE FROM ${present} WHERE ${present.personId} = ${given.personId}
+      AND EXISTS (SELECT FROM ${seen} WHERE is_new) AND ${present.device} IN (
+        SELECT ${known.device} FROM ${known}
+        WHERE ${known.personId} = ${given.personId} AND ${known.device} <> ALL (${given.devices}::bytea[])
+        ORDER BY ${known.lastUsedAt} DESC OFFSET ${devicesPerPerson} - cardinality(${given.devices}::bytea[]))`,
+});

@@ -1,15 +1,29 @@
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/db.ts";
-import { type Bucket, giveTokensBack, takeToken, takeTokens } from "../../platform/database/token-bucket.ts";
-import { countedAddress, countedSite, type MakeKey } from "./known-devices.ts";
+import { fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
+import {
+  type Bucket,
+  type BucketParameters,
+  giveBackSteps,
+  giveTokensBack,
+  makeForCount,
+  takeSteps,
+  takeToken,
+  toBucketParameters,
+  undoTake,
+} from "../../platform/database/token-bucket.ts";
+import { countedAddress, countedSite, type MakeKey, rememberDevices } from "./known-devices.ts";
 import {
   accountLimit,
-  forgetTries,
+  countTry,
+  findTryWait,
+  forgetTriesBy,
   giveTryBack,
   originLimit,
   type RateLimit,
   type RateLimitKind,
   takeTry,
+  uncountTry,
 } from "./rate-limits.ts";
 
 type BucketSize = Omit<Bucket, "key">;
@@ -84,20 +98,58 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
  * Shape: `heldUntil` is set when the address or the account is over its limit: only a person who is known at the
  *        address gets in, all others have to wait, whatever the password.
  */
-export type Taken = { buckets: Bucket[]; limits: RateLimit[]; heldUntil: Date | null };
+export type Taken = { buckets: Bucket[]; limits: [origin: RateLimit, account?: RateLimit]; heldUntil: Date | null };
 
 /** Takes what a try costs. A date means that the password must not be checked before then. */
 export async function takeLimits(db: Queryable, { origin, shared }: Limits, now: Date): Promise<Taken | Date> {
   if (shared === null) return (await takeTry(db, origin, now)) ?? { buckets: [], limits: [origin], heldUntil: null };
-  const { buckets, account } = shared;
-  const addressWait = await takeTokens(db, buckets, now);
-  if (addressWait !== null) return takeHeldUp(db, shared.heldUp, [], addressWait, now);
-  const accountWait = await takeTry(db, account, now);
-  if (accountWait !== null) return takeHeldUp(db, shared.heldUp, buckets, accountWait, now);
-  const originWait = await takeTry(db, origin, now);
-  if (originWait === null) return { buckets, limits: [origin, account], heldUntil: null };
-  await giveLimitsBack(db, { buckets, limits: [account], heldUntil: null });
-  return originWait;
+  const { buckets, account, heldUp } = shared;
+  const { taken, isAccountTaken, isOriginTaken } = await takeTogether(db, { buckets, account, origin }, now);
+  if (isOriginTaken) return { buckets, limits: [origin, account], heldUntil: null };
+  if (taken < buckets.length) return takeHeldUp(db, heldUp, [], await undoTake(db, buckets, taken, now), now);
+  if (!isAccountTaken) return takeHeldUp(db, heldUp, buckets, await findTryWait(db, account, now), now);
+  await giveTokensBack(db, buckets);
+  await giveTryBack(db, account);
+  return findTryWait(db, origin, now);
+}
+
+type TakenTogether = { taken: number; isAccountTaken: boolean; isOriginTaken: boolean };
+type TryGiven = { accountKey: Buffer; originKey: Buffer; personId: PersonId | null; now: Date };
+
+const takeStatement = makeForCount((count) =>
+  statement<BucketParameters & TryGiven>((given) => {
+    const { steps, isDone, count: taken } = takeSteps(given, count);
+    const { personId, now } = given;
+    const account = { ...accountLimit, key: given.accountKey, everywhere: sql`true`, personId, now };
+    const origin = { ...originLimit, key: given.originKey, everywhere: sql`false`, personId, now };
+    return sql`
+      WITH ${join([
+        ...steps,
+        sql`account AS (${countTry(account, isDone)})`,
+        sql`origin AS (${countTry(origin, sql`EXISTS (SELECT FROM account)`)})`,
+      ])}
+      SELECT ${fields<TakenTogether>({
+        taken,
+        isAccountTaken: sql`EXISTS (SELECT FROM account)`,
+        isOriginTaken: sql`EXISTS (SELECT FROM origin)`,
+      })}`;
+  }, `sign-in-limits-take.${count}`),
+);
+
+/** Takes the buckets, then counts the try at the account, then at the origin; stops at the first that has a wait. */
+async function takeTogether(
+  db: Queryable,
+  { buckets, account, origin }: { buckets: Bucket[]; account: RateLimit; origin: RateLimit },
+  now: Date,
+): Promise<TakenTogether> {
+  const [row] = await findRows<TakenTogether>(db, takeStatement(buckets.length), {
+    ...toBucketParameters(buckets),
+    accountKey: account.key,
+    originKey: origin.key,
+    personId: origin.personId,
+    now,
+  });
+  return row!;
 }
 
 type HeldUp = NonNullable<Limits["shared"]>["heldUp"];
@@ -119,12 +171,41 @@ async function takeHeldUp(
 /** Undoes a try that was not made. */
 export async function giveLimitsBack(db: Queryable, { buckets, limits }: Taken): Promise<void> {
   await giveTokensBack(db, buckets);
-  for (const limit of limits) await giveTryBack(db, limit);
+  for (const limit of limits) if (limit) await giveTryBack(db, limit);
 }
 
-/** Undoes a try that succeeded, and forgets the failed ones before it from the same device or address. */
-export async function forgiveLimits(db: Queryable, { buckets, limits: [origin, ...shared] }: Taken): Promise<void> {
-  await giveTokensBack(db, buckets);
-  for (const limit of shared) await giveTryBack(db, limit);
-  if (origin) await forgetTries(db, origin);
+type Success = { personId: PersonId; generation: number; devices: Buffer[]; now: Date };
+type SuccessGiven = BucketParameters & Success & { originKey: Buffer; accountKey: Buffer | null };
+
+// The credential is locked first, as in what ends sign-ins; the limits in the order in which a try takes them.
+const succeedStatement = makeForCount((count) =>
+  statement<SuccessGiven>((given) => {
+    const { standing, seen, forgotten } = rememberDevices(given);
+    const { steps, isDone } = giveBackSteps(given, count, sql`(SELECT count(*) FROM standing) >= 0`);
+    return sql`
+      WITH ${join([
+        sql`standing AS MATERIALIZED (${standing})`,
+        ...steps,
+        sql`account AS (${uncountTry(given.accountKey, isDone)})`,
+        sql`origin AS (${forgetTriesBy(given.originKey, sql`(SELECT count(*) FROM account) >= 0`)})`,
+        sql`seen AS (${seen(sql`standing`, sql`(SELECT count(*) FROM origin) >= 0`)})`,
+        sql`forgotten AS (${forgotten(sql`seen`)})`,
+      ])}
+      SELECT FROM standing`;
+  }, `sign-in-succeed.${count}`),
+);
+
+/**
+ * Undoes a try that succeeded, forgets the failed ones before it from the same device or address, and remembers both.
+ *
+ * Shape: `devices` are not remembered if the sign-ins of the person have been ended since.
+ */
+export async function recordSuccess(db: Queryable, { buckets, limits }: Taken, success: Success): Promise<void> {
+  const [origin, account] = limits;
+  await run(db, succeedStatement(buckets.length), {
+    ...toBucketParameters(buckets),
+    ...success,
+    originKey: origin.key,
+    accountKey: account?.key ?? null,
+  });
 }

@@ -52,20 +52,26 @@ const limit = table("signInBrake");
 const l = table("signInBrake", "l");
 
 type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
+type TryValues = { readonly [Name in keyof Try]: Value | number };
 
-// No wait is a time long past, not the time of the try: tries that queued arrive with older times.
-const takeTryStatement = statement<Try>((given) => {
+/**
+ * SQL that counts a try if the condition holds and there is no wait; returns a row if it did.
+ *
+ * No wait is a time long past, not the time of the try: tries that queued arrive with older times.
+ */
+export function countTry(given: TryValues, condition: Sql): Sql {
   const now = sql`${given.now}::timestamptz`;
   const forgetAfter = sql`make_interval(secs => ${given.forgetSeconds})`;
+  const row = {
+    key: given.key,
+    failures: 1,
+    waitUntil: sql`to_timestamp(0)`,
+    forgetAt: sql`${now} + ${forgetAfter}`,
+    personId: sql`${given.personId}::uuid`,
+    everywhere: given.everywhere,
+  };
   return sql`
-    ${insert("signInBrake", {
-      key: given.key,
-      failures: 1,
-      waitUntil: sql`to_timestamp(0)`,
-      forgetAt: sql`${now} + ${forgetAfter}`,
-      personId: sql`${given.personId}::uuid`,
-      everywhere: given.everywhere,
-    })}
+    ${insert("signInBrake", row, sql`WHERE ${condition}`)}
     ON CONFLICT (${columnNames("signInBrake", "key")})
     DO UPDATE SET (${columnNames("signInBrake", "personId", "failures", "waitUntil", "forgetAt")}) = (
       SELECT ${given.personId}::uuid, counted.failures,
@@ -77,8 +83,11 @@ const takeTryStatement = statement<Try>((given) => {
         make_interval(secs => least(${given.longestWaitSeconds},
           ${given.firstWaitSeconds} * power(2, least(greatest(counted.failures - ${given.free}, 0), 30)))) AS wait)
     WHERE ${limit.waitUntil} <= ${now}
-      OR ${isTooFarAhead(limit.waitUntil, { now, longestSeconds: given.longestWaitSeconds })}`;
-}, "sign-in-limit-take");
+      OR ${isTooFarAhead(limit.waitUntil, { now, longestSeconds: sql`${given.longestWaitSeconds}` })}
+    RETURNING 1`;
+}
+
+const takeTryStatement = statement<Try>((given) => countTry(given, sql`true`), "sign-in-limit-take");
 
 const findWait = statement<{ key: Buffer }>(
   ({ key }) => sql`SELECT ${limit.waitUntil} AS "waitUntil" FROM ${limit} WHERE ${limit.key} = ${key}`,
@@ -90,28 +99,34 @@ const findWait = statement<{ key: Buffer }>(
  *
  * Shape: null lets the try through, a date says until when to wait; a try that has to wait is not counted.
  */
-export async function takeTry(db: Queryable, { kind, ...limited }: RateLimit, now: Date): Promise<Date | null> {
-  if ((await run(db, takeTryStatement, { ...kind, ...limited, now })) === 1) return null;
-  const [waiting] = await findRows<{ waitUntil: Date }>(db, findWait, limited);
+export async function takeTry(db: Queryable, limited: RateLimit, now: Date): Promise<Date | null> {
+  const { kind, ...rest } = limited;
+  return (await run(db, takeTryStatement, { ...kind, ...rest, now })) === 1 ? null : findTryWait(db, limited, now);
+}
+
+/** Until when a try has to wait that was not counted. */
+export async function findTryWait(db: Queryable, { key }: RateLimit, now: Date): Promise<Date> {
+  const [waiting] = await findRows<{ waitUntil: Date }>(db, findWait, { key });
   return waiting?.waitUntil ?? now;
 }
 
-const giveBack = statement<{ key: Buffer }>(
-  ({ key }) => sql`
-    ${update("signInBrake", "l", { failures: sql`greatest(${l.failures} - 1, 0)`, waitUntil: sql`to_timestamp(0)` })}
-    WHERE ${l.key} = ${key}`,
-  "sign-in-limit-give-back",
-);
+/** SQL that undoes a try, and the wait that it began. */
+export const uncountTry = (key: Value, condition: Sql): Sql => sql`
+  ${update("signInBrake", "l", { failures: sql`greatest(${l.failures} - 1, 0)`, waitUntil: sql`to_timestamp(0)` })}
+  WHERE ${l.key} = ${key} AND ${condition} RETURNING 1`;
+
+/** SQL that forgets all failed tries. */
+export const forgetTriesBy = (key: Value, condition: Sql): Sql =>
+  sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key} AND ${condition} RETURNING 1`;
+
+const giveBack = statement<{ key: Buffer }>(({ key }) => uncountTry(key, sql`true`), "sign-in-limit-give-back");
 
 /** Undoes a try that did not fail, and the wait that it began. */
 export async function giveTryBack(db: Queryable, { key }: RateLimit): Promise<void> {
   await run(db, giveBack, { key });
 }
 
-const forget = statement<{ key: Buffer }>(
-  ({ key }) => sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key}`,
-  "sign-in-limit-release",
-);
+const forget = statement<{ key: Buffer }>(({ key }) => forgetTriesBy(key, sql`true`), "sign-in-limit-release");
 
 /** Forgets all failed tries. */
 export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<void> {
@@ -134,8 +149,11 @@ export const waitsOf = (personId: Value, now: Value): Sql => sql`(
     'placesUntil', max(${limit.waitUntil}) FILTER (WHERE NOT ${limit.everywhere}))
   FROM ${limit} WHERE ${limit.personId} = ${personId} AND ${limit.waitUntil} > ${now}::timestamptz)`;
 
+// The account first, as in a try that takes both.
 const forgetAll = statement<{ personId: PersonId }>(
-  ({ personId }) => sql`DELETE FROM ${limit} WHERE ${limit.personId} = ${personId}`,
+  ({ personId }) => sql`
+    DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
+      SELECT ${limit.key} FROM ${limit} WHERE ${limit.personId} = ${personId} ORDER BY ${limit.everywhere} DESC FOR UPDATE))`,
   "sign-in-limit-release-person",
 );
 

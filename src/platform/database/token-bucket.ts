@@ -1,5 +1,18 @@
 import type { Queryable } from "./db.ts";
-import { columnNames, findRows, run, sql, statement, table, type Sql, type Value } from "./sql.ts";
+import {
+  columnNames,
+  findRows,
+  identifier,
+  join,
+  run,
+  sql,
+  statement,
+  table,
+  type Parameter,
+  type Parameters,
+  type Sql,
+  type Value,
+} from "./sql.ts";
 
 /** A rate limit: a burst of `capacity`, refilled evenly within `refillSeconds`. */
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
@@ -11,8 +24,6 @@ const bucketRow = table("rateLimit", "bucket");
 const [key, fullAt] = [columnNames("rateLimit", "key"), columnNames("rateLimit", "fullAt")];
 const seconds = (value: Value) => sql`make_interval(secs => ${value})`;
 
-type Given = { key: Buffer; now: Date; perToken: number; refill: number };
-
 /**
  * SQL condition: the stored time is further ahead than any limit allows, so a wrong clock wrote it. Without this,
  * others would stay locked out. The extra minute allows for queued requests with an older time.
@@ -20,31 +31,103 @@ type Given = { key: Buffer; now: Date; perToken: number; refill: number };
 export const isTooFarAhead = (time: Sql, { now, longestSeconds }: { now: Value; longestSeconds: Value }): Sql =>
   sql`${time} > ${now}::timestamptz + ${seconds(longestSeconds)} + interval '1 minute'`;
 
-const take = statement<Given>(
-  (given) => sql`
-  INSERT INTO ${limit} AS bucket (${key}, ${fullAt})
-  VALUES (${given.key}, ${given.now}::timestamptz + ${seconds(given.perToken)})
-  ON CONFLICT (${key})
-  DO UPDATE SET ${fullAt} = ${seconds(given.perToken)} + CASE
-    WHEN ${isTooFarAhead(bucketRow.fullAt, { now: given.now, longestSeconds: given.refill })} THEN ${given.now}
-    ELSE greatest(${bucketRow.fullAt}, ${given.now}) END
-  WHERE ${bucketRow.fullAt} + ${seconds(given.perToken)} <= ${given.now}::timestamptz + ${seconds(given.refill)}
-    OR ${isTooFarAhead(bucketRow.fullAt, { now: given.now, longestSeconds: given.refill })}`,
-  "token-bucket.take",
+/** Buckets as parameters of a statement. */
+export type BucketParameters = { keys: Buffer[]; perTokens: number[]; refills: number[] };
+
+export const toBucketParameters = (buckets: readonly Bucket[]): BucketParameters => ({
+  keys: buckets.map((bucket) => bucket.key),
+  perTokens: buckets.map(secondsPerToken),
+  refills: buckets.map(({ refillSeconds }) => refillSeconds),
+});
+
+type Given = Parameters<BucketParameters>;
+
+const bucketAt = (given: Given, index: number) => ({
+  key: sql`(${given.keys}::bytea[])[${index}]`,
+  perToken: seconds(sql`(${given.perTokens}::float8[])[${index}]`),
+  refillSeconds: sql`(${given.refills}::float8[])[${index}]`,
+});
+
+const takeAt = (given: Given & { now: Parameter }, index: number, condition: Sql): Sql => {
+  const { key: bucketKey, perToken, refillSeconds } = bucketAt(given, index);
+  const now = sql`${given.now}::timestamptz`;
+  const isAhead = isTooFarAhead(bucketRow.fullAt, { now, longestSeconds: refillSeconds });
+  return sql`
+    INSERT INTO ${limit} AS bucket (${key}, ${fullAt})
+    SELECT ${bucketKey}, ${now} + ${perToken} WHERE ${condition}
+    ON CONFLICT (${key})
+    DO UPDATE SET ${fullAt} = ${perToken} + CASE WHEN ${isAhead} THEN ${now} ELSE greatest(${bucketRow.fullAt}, ${now}) END
+    WHERE ${bucketRow.fullAt} + ${perToken} <= ${now} + ${seconds(refillSeconds)} OR ${isAhead}
+    RETURNING 1`;
+};
+
+const giveBackAt = (given: Given, index: number, condition: Sql): Sql => {
+  const { key: bucketKey, perToken } = bucketAt(given, index);
+  return sql`
+    UPDATE ${bucketRow} SET ${fullAt} = ${bucketRow.fullAt} - ${perToken}
+    WHERE ${bucketRow.key} = ${bucketKey} AND ${condition}
+    RETURNING 1`;
+};
+
+/** Parts of a WITH; `isDone` holds if all of them found their bucket, `count` is how many did. */
+export type BucketSteps = { steps: Sql[]; isDone: Sql; count: Sql };
+
+// Each step names the one before it in its condition, so that all statements lock the buckets in their order.
+function makeSteps(
+  prefix: string,
+  count: number,
+  { first, make, after }: { first: Sql; make: (index: number, condition: Sql) => Sql; after: (step: Sql) => Sql },
+): BucketSteps {
+  const names = Array.from({ length: count }, (_, index) => identifier(`${prefix}_${index + 1}`));
+  const conditionAt = (index: number): Sql => (index === 0 ? first : after(names[index - 1]!));
+  return {
+    steps: names.map((name, index) => sql`${name} AS (${make(index + 1, conditionAt(index))})`),
+    isDone: conditionAt(count),
+    count: join([sql`0`, ...names.map((name) => sql`(SELECT count(*) FROM ${name})::int`)], " + "),
+  };
+}
+
+/** Takes a token from each bucket in turn, until one has none; then `isDone` does not hold. */
+export const takeSteps = (given: Given & { now: Parameter }, count: number): BucketSteps =>
+  makeSteps("taken", count, {
+    first: sql`true`,
+    make: (index, condition) => takeAt(given, index, condition),
+    after: (step) => sql`EXISTS (SELECT FROM ${step})`,
+  });
+
+/** Gives a token back to each bucket if the condition holds. */
+export const giveBackSteps = (given: Given, count: number, condition: Sql): BucketSteps =>
+  makeSteps("given_back", count, {
+    first: condition,
+    make: (index, after) => giveBackAt(given, index, after),
+    after: (step) => sql`(${condition} AND (SELECT count(*) FROM ${step}) >= 0)`,
+  });
+
+/** Makes a statement for each number of buckets, once. */
+export const makeForCount = <Made>(make: (count: number) => Made): ((count: number) => Made) => {
+  const made = new Map<number, Made>();
+  return (count) => made.get(count) ?? made.set(count, make(count)).get(count)!;
+};
+
+const takeStatement = makeForCount((count) =>
+  statement<BucketParameters & { now: Date }>((given) => {
+    const { steps, count: taken } = takeSteps(given, count);
+    return sql`WITH ${join(steps)} SELECT ${taken} AS taken`;
+  }, `token-bucket.take.${count}`),
 );
 
-const findWait = statement<Omit<Given, "now">>(
+const giveBackStatement = makeForCount((count) =>
+  statement<BucketParameters>((given) => {
+    const { steps, count: met } = giveBackSteps(given, count, sql`true`);
+    return sql`WITH ${join(steps)} SELECT ${met} AS met`;
+  }, `token-bucket.give-back.${count}`),
+);
+
+const findWait = statement<{ key: Buffer; perToken: number; refill: number }>(
   (given) => sql`
   SELECT ${limit.fullAt} + ${seconds(given.perToken)} - ${seconds(given.refill)} AS at
   FROM ${limit} WHERE ${limit.key} = ${given.key}`,
   "token-bucket.wait",
-);
-
-const giveBack = statement<Pick<Given, "key" | "perToken">>(
-  (given) => sql`
-  UPDATE ${bucketRow} SET ${fullAt} = ${bucketRow.fullAt} - ${seconds(given.perToken)}
-  WHERE ${bucketRow.key} = ${given.key}`,
-  "token-bucket.give-back",
 );
 
 const sweep = statement<{ now: Date; batch: number }>(
@@ -61,26 +144,28 @@ const sweep = statement<{ now: Date; batch: number }>(
  *
  * Source: generic cell rate algorithm (ITU-T I.371).
  */
-export async function takeToken(db: Queryable, bucket: Bucket, now: Date): Promise<Date | null> {
-  const given = { key: bucket.key, perToken: secondsPerToken(bucket), refill: bucket.refillSeconds };
-  if ((await run(db, take, { ...given, now })) === 1) return null;
-  const [row] = await findRows<{ at: Date }, Omit<Given, "now">>(db, findWait, given);
-  return row?.at ?? now;
-}
+export const takeToken = (db: Queryable, bucket: Bucket, now: Date): Promise<Date | null> =>
+  takeTokens(db, [bucket], now);
 
 /** Takes one token from each bucket or from none. */
 export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now: Date): Promise<Date | null> {
-  for (const [index, bucket] of buckets.entries()) {
-    const wait = await takeToken(db, bucket, now);
-    if (wait === null) continue;
-    await giveTokensBack(db, buckets.slice(0, index));
-    return wait;
-  }
-  return null;
+  if (buckets.length === 0) return null;
+  const given = { ...toBucketParameters(buckets), now };
+  const [row] = await findRows<{ taken: number }>(db, takeStatement(buckets.length), given);
+  return row!.taken === buckets.length ? null : undoTake(db, buckets, row!.taken, now);
+}
+
+/** Gives back what was taken of the first buckets; returns when the next one has a token again. */
+export async function undoTake(db: Queryable, buckets: readonly Bucket[], taken: number, now: Date): Promise<Date> {
+  await giveTokensBack(db, buckets.slice(0, taken));
+  const empty = buckets[taken]!;
+  const given = { key: empty.key, perToken: secondsPerToken(empty), refill: empty.refillSeconds };
+  const [row] = await findRows<{ at: Date }>(db, findWait, given);
+  return row?.at ?? now;
 }
 
 export async function giveTokensBack(db: Queryable, buckets: readonly Bucket[]): Promise<void> {
-  for (const bucket of buckets) await run(db, giveBack, { key: bucket.key, perToken: secondsPerToken(bucket) });
+  if (buckets.length > 0) await run(db, giveBackStatement(buckets.length), toBucketParameters(buckets));
 }
 
 export function sweepTokenBuckets(db: Queryable, now: Date, batch: number): Promise<number> {

@@ -5,7 +5,8 @@ import type { PersonId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/database/db.ts";
 import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../../src/accounts/index.ts";
 import { endSignIns } from "../../../src/accounts/end-sign-ins.ts";
-import { rememberDevices } from "../../../src/accounts/login/known-devices.ts";
+import { recordSuccess, type Taken } from "../../../src/accounts/login/limits.ts";
+import { originLimit } from "../../../src/accounts/login/rate-limits.ts";
 import { findSessionByUid } from "../../../src/sign-on/protocol/storage/artifact.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { asOthers } from "../../support/one-connection.ts";
@@ -80,12 +81,10 @@ test("neither does one whose password was compared before", async () => {
   const { db } = world.service;
   const { generation } = await db.prisma.credential.findUniqueOrThrow({ where: { personId: pupil } });
   await setLogin(db, { personId: pupil, username: login.username, password: "another password" }, origin());
-  await rememberDevices(db.pool, {
-    personId: pupil,
-    generation,
-    devices: [Buffer.alloc(32)],
-    now: world.service.clock(),
-  });
+  const limit = { key: Buffer.alloc(32), kind: originLimit, personId: pupil, everywhere: false };
+  const taken: Taken = { buckets: [], limits: [limit], heldUntil: null };
+  const now = world.service.clock();
+  await recordSuccess(db.pool, taken, { personId: pupil, generation, devices: [Buffer.alloc(32)], now });
   expect(await db.prisma.knownDevice.count({ where: { personId: pupil } })).toBe(0);
 });
 

@@ -1,0 +1,64 @@
+import pg from "pg";
+import { beforeAll, expect, test, vi } from "vitest";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeStaff } from "../../support/admin.ts";
+import { type Browser, makeBrowser, type Shown } from "../../support/browser.ts";
+import { askFor, exchange, getUserTokens, type TestApp } from "../../support/token.ts";
+import { startWorld } from "./world.ts";
+
+const world = startWorld();
+let app: TestApp;
+let cardUrl: string;
+
+beforeAll(async () => {
+  const { service, login, pupil, school } = world;
+  app = await world.app();
+  await getUserTokens(service, app, login);
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const settings = { grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false };
+  await call("PUT", `/schools/${school}/card-settings`, { body: { ...settings, enabled: true } });
+  const body = { personIds: [pupil], newPasswords: false, withQr: true };
+  const made = await call("POST", `/schools/${school}/login-cards`, { body });
+  cardUrl = (made.body as components["schemas"]["MadeLoginCards"]).cards[0]!.url!;
+});
+
+/** The statements of a sign-on to an app that the person has used before, from the authorization to the tokens. */
+async function readStatements(browser: Browser, answer: (page: Shown) => Promise<Shown>): Promise<string[]> {
+  const query = vi.spyOn(pg.Client.prototype, "query");
+  try {
+    const asked = askFor(world.service, app);
+    const back = new URL((await answer(await browser.open(asked.address))).url);
+    const { status } = await exchange(world.service, app, { browser, asked, back });
+    expect(status).toBe(200);
+    return query.mock.calls.map(([statement]) => nameOf(statement));
+  } finally {
+    query.mockRestore();
+  }
+}
+
+function nameOf(statement: unknown): string {
+  const { name, text } = typeof statement === "string" ? { text: statement } : (statement as pg.QueryConfig);
+  return name?.replace(/\.[0-9a-f]{16}$/, "") ?? `not prepared: ${text}`;
+}
+
+test("a sign-on with a session takes four statements: one reads and one writes, at the authorization and at the exchange", async () => {
+  const { browser } = await getUserTokens(world.service, app, world.login);
+  expect(await readStatements(browser, (page) => Promise.resolve(page))).toEqual([
+    "sign-on.findSessions",
+    "sign-on.write",
+    "sign-on.findTokensWithSubject",
+    "sign-on.useTokens",
+  ]);
+});
+
+test("a sign-on with a password takes at most 24 statements", async () => {
+  const browser = makeBrowser(world.service.url);
+  const statements = await readStatements(browser, (page) => browser.submit(page, "/login", world.login));
+  expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(24);
+});
+
+test("a sign-on with a card takes at most 30 statements", async () => {
+  const browser = makeBrowser(world.service.url);
+  const statements = await readStatements(browser, async () => browser.submit(await browser.open(cardUrl), "/card"));
+  expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(30);
+});
