@@ -160,7 +160,8 @@ beforeAll(async () => {
     await writeFile(path, stringify(yaml));
   }
   await generateContracts(copy);
-  const files = documents.flatMap((name) => [`src/${name}/index.ts`, `src/${name}/contract.ts`]);
+  const indexes = documents.map((name) => `src/${name}/index.ts`);
+  const files = [...new Set([...indexes, ...plants.map(({ at }) => `src/${at}`)])];
   await writeFile(
     join(copy, "tsconfig.json"),
     JSON.stringify({ extends: join(project, "tsconfig.json"), files, include: [] }),
