@@ -136,12 +136,14 @@ const flat = (record: object): [string, unknown][] =>
     typeof value === "object" && value !== null && !Array.isArray(value) ? flat(value) : [[name, value]],
   );
 
-/** The names of the properties that differ. */
+/** The names of the properties that differ, in alphabetical order. */
 function listDifferences(before: object, after: object): string[] {
   const old = new Map(flat(before));
-  return flat(after).flatMap(([name, value]) =>
-    JSON.stringify(old.get(name)) === JSON.stringify(value) ? [] : [name],
-  );
+  const differs = ([name, value]: [string, unknown]) => JSON.stringify(old.get(name)) !== JSON.stringify(value);
+  return flat(after)
+    .filter(differs)
+    .map(([name]) => name)
+    .sort();
 }
 
 type Update<Body> = {
