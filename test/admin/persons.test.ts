@@ -49,9 +49,9 @@ const ofEach = async <T>(make: (where: Whose) => Promise<T>): Promise<At<T>> => 
 beforeAll(async () => {
   schools = await ofEach(() => make.school());
   groups = await ofEach((where) => make.group({ school: schools[where] }));
-  const app = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
+  const app = await make.app({ scopes: ["openid", "admin:read", "admin:write", "people:read"] });
   ({ clientId } = app);
-  for (const where of whose) await make.grant({ app: app.clientId, school: schools[where] });
+  for (const where of whose) await make.grant({ app: app.clientId, school: schools[where], groups: [groups[where]] });
   operator = (await makeStaff(service, "OPERATOR")).call;
   for (const where of whose) await operator("PUT", `/schools/${schools[where]}/card-settings`, { body: everywhere });
 

@@ -82,7 +82,7 @@ testWith(["systemd-analyze"], "systemd understands every line of the units", asy
 
 testWith(["systemd-analyze"], "the units leave as little as the README says", async () => {
   const units = globSync(join(deploy, "systemd/*.service"));
-  const stated = /exposure of (\d\.\d)/.exec(readFileSync(join(deploy, "README.md"), "utf8"))?.[1];
+  const stated = /rates each unit (\d\.\d)/.exec(readFileSync(join(deploy, "README.md"), "utf8"))?.[1];
   for (const unit of units) {
     const out = await run("systemd-analyze", ["security", "--offline=true", "--no-pager", unit]);
     expect(out.match(/Overall exposure level for \S+: (\d\.\d)/)?.[1], unit).toBe(stated);
