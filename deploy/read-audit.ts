@@ -18,7 +18,12 @@ export function readAudit(printed: string): { advisories: Advisory[] } | { failu
     .filter((via) => typeof via !== "string");
   return {
     advisories: given.map(({ name, title, url, severity, range }) => ({
-      ...{ id: url.split("/").at(-1)!, package: name, range, severity, title, source: url },
+      id: url.split("/").at(-1)!,
+      package: name,
+      range,
+      severity,
+      title,
+      source: url,
     })),
   };
 }

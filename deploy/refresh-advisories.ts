@@ -14,7 +14,9 @@ const path = join(root, "deploy/advisories.json");
 const readJson = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"));
 
 const { stdout } = spawnSync("npm", ["audit", "--json", "--package-lock-only"], {
-  ...{ cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
+  cwd: root,
+  encoding: "utf8",
+  maxBuffer: 64 * 1024 * 1024,
 });
 const found = readAudit(stdout);
 if ("failure" in found) {

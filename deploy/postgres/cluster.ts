@@ -132,7 +132,12 @@ async function layOut(folder: string, account: Account, reach: NonNullable<Optio
   const url = (port: number, database: string) =>
     `postgresql://schultor:${passwords.service}@${address}:${port}/${database}`;
   const cluster: Cluster = {
-    ...{ folder, account, nodes, passwords, haproxyPid: 0, pgbouncerPid: 0 },
+    folder,
+    account,
+    nodes,
+    passwords,
+    haproxyPid: 0,
+    pgbouncerPid: 0,
     urls: {
       primary: url(primary!, "schultor"),
       replica: url(replica!, "schultor"),
@@ -284,8 +289,13 @@ export async function askNode<Row extends pg.QueryResultRow>(
   database = "postgres",
 ): Promise<Row[]> {
   const client = new pg.Client({
-    ...{ host: address, port: nodes[name].ports.postgres, user: "postgres", password: passwords.superuser, database },
-    ...{ connectionTimeoutMillis: 3000, query_timeout: 10_000 },
+    host: address,
+    port: nodes[name].ports.postgres,
+    user: "postgres",
+    password: passwords.superuser,
+    database,
+    connectionTimeoutMillis: 3000,
+    query_timeout: 10_000,
   });
   client.on("error", () => undefined);
   await client.connect();
