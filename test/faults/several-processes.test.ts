@@ -101,7 +101,9 @@ test("two processes answer on one port, their metrics are one sum, and one that 
   const running = Array.from({ length: 2 }, () =>
     ask(`${url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${"a".repeat(43)}` } }),
   );
-  await expect.poll(() => countWaiting(db, { table: "oidc_artifact" })).toBe(2);
+  // Jobs that write the table may wait as well.
+  const countReaders = () => countWaiting(db, { table: "oidc_artifact", mode: "AccessShareLock" });
+  await expect.poll(countReaders).toBeGreaterThanOrEqual(2);
   service.child.kill("SIGTERM");
   await service.says(/Stopping/);
   await expect.poll(async () => ask(`${url}/health/live`).then(Boolean, () => false)).toBe(false);
