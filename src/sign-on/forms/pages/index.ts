@@ -7,29 +7,7 @@
  * Must never know: oidc-provider, the database, requests.
  */
 export { checkCsrfToken, makeCsrfToken } from "./csrf.ts";
-export type {
-  CardModel,
-  CardProblemModel,
-  ChooseSchoolModel,
-  ConsentModel,
-  ErrorModel,
-  LoggedOutModel,
-  LoginModel,
-  LogoutConfirmModel,
-  NewPasswordModel,
-  NoOwnPasswordModel,
-  RecoveryCodesModel,
-  PasskeyModel,
-  RefusalModel,
-  SecondFactorModel,
-  SecondFactorsModel,
-  SetUpNeededModel,
-  SignedInModel,
-  SwitchUserModel,
-  TotpModel,
-  WaitingModel,
-  WayToApp,
-} from "./models.ts";
+export type * from "./models.ts";
 export {
   renderCardPage,
   renderCardProblemPage,
