@@ -16,9 +16,15 @@ try {
   process.exitCode = 1;
 }
 
-/** Makes everything in `generated/` of the given project folder from its `openapi/` and `prisma/`. */
+/**
+ * Makes everything in `generated/` of the given project folder from its `openapi/` and `prisma/`.
+ *
+ * Errors: throws the first failure, once nothing writes into the folder any more: `check` removes it.
+ */
 async function generate(root: string): Promise<void> {
-  await Promise.all([generateContracts(root), generatePrismaClient(root), generateRedoc(root)]);
+  const results = await Promise.allSettled([generateContracts(root), generatePrismaClient(root), generateRedoc(root)]);
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
 }
 
 async function generatePrismaClient(root: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { appendFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -61,6 +61,7 @@ test(
   async () => {
     await appendFile(join(copy, "openapi/schemas/School.yaml"), "  - broken\n");
     expect(await check()).toMatch(/redocly bundle[^]*School\.yaml/);
+    expect(await readdir(join(copy, ".cache"))).toEqual([]);
   },
   slow,
 );
