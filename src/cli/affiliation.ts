@@ -1,42 +1,37 @@
-import { joinSchool, leaveSchool, setHomeSchool } from "../directory/index.ts";
-import type { Change, PersonId, SchoolId } from "../directory/index.ts";
-import { inChange } from "./change.ts";
-import { makeCommand, type Noun } from "./command.ts";
+import { makeApiCommand, type Noun } from "./command.ts";
+import type { Service } from "./admin-api.ts";
 import { done } from "./lines.ts";
 import { argument } from "./option.ts";
-import * as far from "./remote/person.ts";
-import type { Remote } from "./admin-api.ts";
 
-type Way<On> = (on: On, of: { personId: PersonId; schoolId: SchoolId }) => Promise<void>;
+type Path = { personId: string; schoolId: string };
 
-const makeVerb = (summary: string, line: string, way: Way<Change>, remotely: Way<Remote>) =>
-  makeCommand({
+const makeVerb = (summary: string, line: string, send: (api: Service["api"], path: Path) => Promise<unknown>) =>
+  makeApiCommand({
     summary,
     takes: { person: argument.person(), school: argument.school() },
-    run: async (tools, { given: { person: personId, school: schoolId } }) => {
-      await inChange(tools, (change) => way(change, { personId, schoolId }));
-      return done(line, { person: personId, school: schoolId });
-    },
-    remote: async (remote, { given: { person: personId, school: schoolId } }) => {
-      await remotely(remote, { personId, schoolId });
+    call: async ({ api }, { given: { person: personId, school: schoolId } }) => {
+      await send(api, { personId, schoolId });
       return done(line, { person: personId, school: schoolId });
     },
   });
 
+const atSchool = "/admin/v1/people/{personId}/schools/{schoolId}";
+const homeSchool = "/admin/v1/people/{personId}/home-school";
+
 export const affiliation: Noun = {
   verbs: {
-    join: makeVerb("Add a person to another school.", "Person added to the school.", joinSchool, far.joinSchool),
+    join: makeVerb("Add a person to another school.", "Person added to the school.", (api, path) =>
+      api.PUT(atSchool, { params: { path } }),
+    ),
     leave: makeVerb(
       "Remove a person from a school that is not their home, and from its groups.",
       "Person removed from the school.",
-      leaveSchool,
-      far.leaveSchool,
+      (api, path) => api.DELETE(atSchool, { params: { path } }),
     ),
     "set-home": makeVerb(
       "Make another of the person's schools their home.",
       "Home school changed.",
-      setHomeSchool,
-      far.setHomeSchool,
+      (api, { personId, schoolId }) => api.PUT(homeSchool, { params: { path: { personId } }, body: { schoolId } }),
     ),
   },
 };

@@ -1,28 +1,28 @@
-import { listAudit, personActor, type RecordedAudit } from "../events/index.ts";
-import { inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
+import { firstEntries, given, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Noun } from "./command.ts";
 import { defaultLimit, wholeList, type Columns } from "./lines.ts";
 import { option } from "./option.ts";
-import * as far from "./remote/audit.ts";
 
-const columns: Columns<RecordedAudit> = {
-  at: ({ at }) => at.toISOString(),
+type AuditLine = Schemas["AuditLine"];
+
+function nameActor({ personId, clientId, program }: AuditLine["actor"]): string | null {
+  if (personId !== null) return `person:${personId}`;
+  return clientId === null ? program : `app:${clientId}`;
+}
+
+const columns: Columns<AuditLine> = {
+  at: ({ at }) => at,
   action: ({ action }) => action,
-  by: ({ actorId }) => actorId,
+  by: ({ actor }) => nameActor(actor),
   app: ({ clientId }) => clientId,
   school: ({ schoolId }) => schoolId,
   person: ({ personId }) => personId,
   detail: ({ detail }) => JSON.stringify(detail),
 };
 
-const show = (lines: readonly RecordedAudit[]): Result => ({
-  ...wholeList("audit lines", lines, { columns, id: ({ id }) => id }),
-  data: { lines },
-});
-
 export const audit: Noun = {
   verbs: {
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List audit lines, the newest first.",
       options: {
         person: option.person("Only lines about this person."),
@@ -33,15 +33,12 @@ export const audit: Noun = {
         since: option.time("Only lines of this time or later."),
         limit: option.count(`How many at most; ${defaultLimit} if left out.`),
       },
-      run: async (tools, { options: { person, by, school, app, action, since, limit = defaultLimit } }) => {
-        const actorId = by && personActor(by);
-        const filter = { personId: person, actorId, schoolId: school, clientId: app, action, since, limit };
-        return show(await inDatabase(tools, (_db, whole) => listAudit(whole, filter)));
+      call: async ({ api }, { options: { by: actor, since, limit = defaultLimit, ...about } }) => {
+        const query = given({ ...about, actor, from: since?.toISOString() });
+        const read = (page: object) => api.GET("/admin/v1/audit", { params: { query: { ...query, ...page } } });
+        const lines = await firstEntries(read, { limit });
+        return { ...wholeList("audit lines", lines, { columns, id: ({ id }) => id }), data: { lines } };
       },
-      remote: async (remote, { options: { person, by, school, app, action, since, limit = defaultLimit } }) =>
-        show(
-          await far.listAudit(remote, { personId: person, by, schoolId: school, clientId: app, action, since, limit }),
-        ),
     }),
   },
 };

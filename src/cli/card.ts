@@ -1,37 +1,21 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import { withPrismaTransaction } from "../platform/database/db.ts";
-import type { ListedCard } from "../accounts/index.ts";
-import { inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
-import { counted, defaultLimit, done, listOptions, listResult, nameOf, timeOf, type Columns } from "./lines.ts";
+import { bodyOf, given, listResult, once, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, makeCommand, type Noun, type Result } from "./command.ts";
+import { counted, done, listOptions, nameOf, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
-import * as far from "./remote/card.ts";
+import { writeNewFile } from "./remote/new-file.ts";
 
-const accounts = () => import("../accounts/index.ts");
+const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
 
-const columns: Columns<ListedCard> = {
+const columns: Columns<Schemas["LoginCard"]> = {
   id: ({ id }) => id,
   person: ({ personId }) => personId,
   name: ({ name }) => nameOf(name),
   "second step": ({ secondStep }) => secondStep,
-  made: ({ createdAt }) => timeOf(createdAt),
-  "last used": ({ lastUsedAt }) => timeOf(lastUsedAt),
-  revoked: ({ revokedAt }) => timeOf(revokedAt),
+  made: ({ createdAt }) => createdAt,
+  "last used": ({ lastUsedAt }) => lastUsedAt,
+  revoked: ({ revokedAt }) => revokedAt,
 };
-
-/** Shape: fields in the order in which they are printed. */
-const shown = ({ id, personId, name, secondStep, createdAt, lastUsedAt, revokedAt }: ListedCard): ListedCard => ({
-  id,
-  personId,
-  secondStep,
-  createdAt,
-  lastUsedAt,
-  revokedAt,
-  name: name && { firstFull: name.firstFull, firstCall: name.firstCall, last: name.last },
-});
-
-const show = (cards: readonly ListedCard[], limit: number): Result =>
-  listResult("cards", cards.map(shown), limit, columns);
 
 type Whose = { person: readonly PersonId[] | undefined; everybody: boolean };
 
@@ -44,9 +28,7 @@ function readWhose({ person, everybody }: Whose): readonly PersonId[] | undefine
 const revoked = (school: SchoolId, count: number): Result =>
   done(`${counted(count, "card")} revoked.`, { school, revoked: count });
 
-type Printed = Awaited<ReturnType<typeof far.printCards>>;
-
-function printed(file: string, { cards, skipped }: Printed): Result {
+function printed(file: string, { cards, skipped }: Schemas["MadeLoginCards"]): Result {
   const left = skipped.map(({ personId, name, reason }) => `No card for ${personId}, ${nameOf(name)}: ${reason}`);
   return {
     lines: [
@@ -69,10 +51,22 @@ export const card: Noun = {
         noQr: option.flag("Without QR codes. With them, earlier cards of the students are revoked."),
       },
       run: { reason: "It makes the cards with the addresses that the service has." },
-      remote: async (remote, { given: { group: groupId }, options: { file, newPasswords, noQr } }) =>
-        printed(file, await far.printCards(remote, { groupId, file, newPasswords, withQr: !noQr })),
+      remote: async ({ api }, { given: { group: groupId }, options: { file, newPasswords, noQr } }) => {
+        const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
+        const path = { schoolId: group.schoolId };
+        const made = await writeNewFile(file, async () => {
+          const body = { groupId, newPasswords, withQr: !noQr };
+          const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...once() }, body }));
+          const params = { path: { ...path, cardPrintId: cards.printId } };
+          const pdf: unknown = await bodyOf(
+            api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "arrayBuffer" }),
+          );
+          return { ...cards, content: new Uint8Array(pdf as ArrayBuffer) };
+        });
+        return printed(file, made);
+      },
     }),
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List the login cards of a school, the latest first, also those revoked in the last 90 days.",
       options: {
         school: required(option.school("The school.")),
@@ -80,15 +74,13 @@ export const card: Noun = {
         limit: listOptions.limit,
         after: listOptions.after,
       },
-      run: async (tools, { options: { school: schoolId, person: personId, after, limit = defaultLimit } }) => {
-        const { listCards } = await accounts();
-        const asked = { schoolId, personId, after, limit: limit + 1 };
-        return show(await inDatabase(tools, (db) => listCards(db, asked)), limit);
+      call: ({ api }, { options: { school: schoolId, person, ...part } }) => {
+        const [path, query] = [{ schoolId }, given({ person })];
+        const read = (page: object) => api.GET(ofSchool, { params: { path, query: { ...query, ...page } } });
+        return listResult("cards", read, { ...part, columns });
       },
-      remote: async (remote, { options: { school: schoolId, person: personId, after, limit = defaultLimit } }) =>
-        show(await far.listCards(remote, { schoolId, personId, after, limit: limit + 1 }), limit),
     }),
-    revoke: makeCommand({
+    revoke: makeApiCommand({
       summary: "Revoke login cards of a school. Who was signed in by one is signed out.",
       options: {
         school: required(option.school("The school.")),
@@ -96,17 +88,14 @@ export const card: Noun = {
         everybody: option.flag("Those of all people at the school."),
       },
       irreversible: "The cards sign nobody in any more.",
-      run: async (tools, { options: { school: schoolId, ...whose } }) => {
+      call: async ({ api }, { options: { school: schoolId, ...whose } }) => {
         const personIds = readWhose(whose);
-        const { revokeCardsIn } = await accounts();
-        const asked = { schoolId, ...(personIds && { personIds }) };
-        return inDatabase(tools, async (_db, whole) => {
-          const count = await withPrismaTransaction(whole, (tx) => revokeCardsIn(tx, asked, tools.origin()));
-          return revoked(schoolId, count);
-        });
+        const body = personIds === undefined ? { everybody: true as const } : { personIds: [...personIds] };
+        const { revoked: count } = await bodyOf(
+          api.POST(`${ofSchool}/revocation`, { params: { path: { schoolId } }, body }),
+        );
+        return revoked(schoolId, count);
       },
-      remote: async (remote, { options: { school, ...whose } }) =>
-        revoked(school, await far.revokeCards(remote, school, readWhose(whose))),
     }),
   },
 };

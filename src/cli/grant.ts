@@ -1,11 +1,14 @@
-import { findGrant, listGrants, setSignOn, withdrawGrant } from "../access/index.ts";
-import type { ClientId, GrantKey, GrantSettings, SignOnAudience } from "../access/index.ts";
+import type { ClientId, GrantKey } from "../access/index.ts";
 import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
-import { found, inChange, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
+import { AppError } from "../platform/errors.ts";
+import { bodyOf, firstEntries, fromLatest, given, makeBody, tagged, type Schemas, type Service } from "./admin-api.ts";
+import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { done, recordLines, wholeList, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
-import * as far from "./remote/grant.ts";
+
+type Grant = Schemas["Grant"];
+type GrantUpdate = Schemas["GrantSettings"];
+type NewAudience = Schemas["NewSignOnAudience"];
 
 const takes = { app: argument.text<ClientId>(), school: argument.school() };
 
@@ -15,27 +18,27 @@ type Audience = {
   group?: GroupId[] | undefined;
 };
 
-function readAudience({ to, role, group }: Audience): SignOnAudience {
+function readAudience({ to, role, group }: Audience): NewAudience {
   if ((to === "roles") !== (role !== undefined))
     throw new UsageError("--role belongs to --sign-on roles, which needs it.");
   if ((to === "groups") !== (group !== undefined))
     throw new UsageError("--group belongs to --sign-on groups, which needs it.");
-  if (role !== undefined) return { kind: "ROLES", roles: role as [PersonRole, ...PersonRole[]] };
-  if (group !== undefined) return { kind: "GROUPS", groups: group };
+  if (role !== undefined) return { kind: "ROLES", roles: role };
+  if (group !== undefined) return { kind: "GROUPS", groupIds: group };
   return { kind: to === "everybody" ? "EVERYBODY" : "NOBODY" };
 }
 
-function audienceText(signOn: SignOnAudience): string {
-  if (signOn.kind === "ROLES") return `roles ${signOn.roles.join(", ")}`;
-  return signOn.kind === "GROUPS" ? `groups ${signOn.groups.join(", ") || "none"}` : signOn.kind.toLowerCase();
+function audienceText({ kind, roles = [], groupIds = [] }: NewAudience): string {
+  if (kind === "ROLES") return `roles ${roles.join(", ")}`;
+  return kind === "GROUPS" ? `groups ${groupIds.join(", ") || "none"}` : kind.toLowerCase();
 }
 
-const columns: Columns<GrantSettings> = {
+const columns: Columns<Grant> = {
   app: ({ clientId }) => clientId,
   school: ({ schoolId }) => schoolId,
   "sign-on": ({ signOn }) => signOn.kind.toLowerCase(),
   sync: ({ sync }) => (sync ? "on" : "off"),
-  "synced groups": ({ syncedGroups }) => String(syncedGroups.length),
+  "synced groups": ({ syncedGroupIds }) => String(syncedGroupIds.length),
 };
 
 const keyOf = ({ app: clientId, school: schoolId }: { app: ClientId; school: SchoolId }): GrantKey => ({
@@ -43,26 +46,26 @@ const keyOf = ({ app: clientId, school: schoolId }: { app: ClientId; school: Sch
   schoolId,
 });
 
-const signOnSet = ({ clientId: app, schoolId: school }: GrantKey, signOn: SignOnAudience): Result =>
+const signOnSet = ({ clientId: app, schoolId: school }: GrantKey, signOn: NewAudience): Result =>
   done(`Sign-on: ${audienceText(signOn)}.`, { app, school, signOn });
 
 const withdrawn = ({ clientId: app, schoolId: school }: GrantKey): Result =>
   done("School grant withdrawn.", { app, school });
 
-function show(shown: GrantSettings): Result {
+function show(shown: Grant): Result {
   const lines = recordLines({
     app: shown.clientId,
     school: shown.schoolId,
     "sign-on": audienceText(shown.signOn),
     sync: shown.sync ? "on" : "off",
-    "synced groups": shown.syncedGroups.join(", ") || "none",
+    "synced groups": shown.syncedGroupIds.join(", ") || "none",
   });
   return { lines, data: shown };
 }
 
-function showAll(all: readonly GrantSettings[], limit: number): Result {
+function showAll(all: readonly Grant[], limit: number): Result {
   const more = all.length > limit;
-  const id = ({ clientId, schoolId: school }: GrantSettings) => `${clientId} ${school}`;
+  const id = ({ clientId, schoolId: school }: Grant) => `${clientId} ${school}`;
   const list = wholeList("grants", all.slice(0, limit), { columns, id });
   const lines = [...list.lines, ...(more ? ["There are more: raise --limit."] : [])];
   return { ...list, lines, data: { ...list.data, more } };
@@ -70,9 +73,39 @@ function showAll(all: readonly GrantSettings[], limit: number): Result {
 
 const mostGrants = 1000;
 
+export const oneGrant = "/admin/v1/schools/{schoolId}/grants/{clientId}";
+
+const noGrant: GrantUpdate = { signOn: { kind: "NOBODY" }, sync: false, syncedGroupIds: [] };
+
+async function readSettings({ api }: Service, path: GrantKey) {
+  try {
+    const { record, ifMatch } = await tagged(api.GET(oneGrant, { params: { path } }));
+    const { signOn, sync, syncedGroupIds } = record;
+    const { kind, roles, groupIds } = signOn;
+    const audience = { kind, ...(kind === "ROLES" && { roles }), ...(kind === "GROUPS" && { groupIds }) };
+    return { before: makeBody<GrantUpdate>({ signOn: audience, sync, syncedGroupIds }), ifMatch };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "grant_not_found") throw error;
+    return { before: noGrant, ifMatch: {} };
+  }
+}
+
+/** Changes what a school gives an app; returns the settings before and after. */
+export const changeGrant = (
+  service: Service,
+  path: GrantKey,
+  change: (before: GrantUpdate) => Partial<GrantUpdate>,
+): Promise<Record<"before" | "after", GrantUpdate>> =>
+  fromLatest(async () => {
+    const { before, ifMatch } = await readSettings(service, path);
+    const after = { ...before, ...change(before) };
+    await service.api.PUT(oneGrant, { params: { path, header: ifMatch }, body: after });
+    return { before, after };
+  });
+
 export const grant: Noun = {
   verbs: {
-    set: makeCommand({
+    set: makeApiCommand({
       summary: "Set which people of a school may sign in to an app. It takes effect at once, for tokens too.",
       takes,
       options: {
@@ -80,54 +113,37 @@ export const grant: Noun = {
         role: option.someOf<PersonRole>(["STUDENT", "TEACHER", "OTHER"], "With --sign-on roles: these."),
         group: option.groups("With --sign-on groups: the members of these."),
       },
-      run: async (tools, { given, options: { signOn: to, role, group } }) => {
+      call: async (service, { given, options: { signOn: to, role, group } }) => {
         const [key, signOn] = [keyOf(given), readAudience({ to, role, group })];
-        await inChange(tools, (change) => setSignOn(change, { ...key, signOn }));
-        return signOnSet(key, signOn);
-      },
-      remote: async (remote, { given, options: { signOn: to, role, group } }) => {
-        const [key, signOn] = [keyOf(given), readAudience({ to, role, group })];
-        await far.changeGrant(remote, key, () => ({ signOn }));
+        await changeGrant(service, key, () => ({ signOn }));
         return signOnSet(key, signOn);
       },
     }),
-    withdraw: makeCommand({
+    withdraw: makeApiCommand({
       summary: "Withdraw sign-on and sync from an app, and the choice of synced groups.",
       takes,
-      run: async (tools, { given }) => {
-        await inChange(tools, (change) => withdrawGrant(change, keyOf(given)));
-        return withdrawn(keyOf(given));
-      },
-      remote: async (remote, { given }) => {
-        await far.withdrawGrant(remote, keyOf(given));
+      call: async ({ api }, { given }) => {
+        await api.DELETE(oneGrant, { params: { path: keyOf(given) } });
         return withdrawn(keyOf(given));
       },
     }),
-    show: makeCommand({
+    show: makeApiCommand({
       summary: "Show what a school gives an app.",
       takes,
-      run: async (tools, { given }) => {
-        const grant = await inDatabase(tools, (db) => findGrant(db, keyOf(given)));
-        return show(found(grant, "grant_not_found", "The school has given this app nothing."));
-      },
-      remote: async (remote, { given }) => show(await far.findGrant(remote, keyOf(given))),
+      call: async ({ api }, { given }) => show(await bodyOf(api.GET(oneGrant, { params: { path: keyOf(given) } }))),
     }),
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List the grants of an app, of a school, or all.",
       options: {
         app: option.text("Only grants of this app.", "client-id"),
         school: option.school("Only grants by this school."),
         limit: option.count(`How many at most; ${mostGrants} if left out.`),
       },
-      run: async (tools, { options: { app, school: schoolId, limit = mostGrants } }) => {
-        const of = {
-          ...(app !== undefined && { clientId: app as ClientId }),
-          ...(schoolId !== undefined && { schoolId }),
-        };
-        return showAll(await inDatabase(tools, (db) => listGrants(db, { ...of, limit: limit + 1 })), limit);
+      call: async ({ api }, { options: { app, school, limit = mostGrants } }) => {
+        const query = given({ app, school });
+        const read = (page: object) => api.GET("/admin/v1/grants", { params: { query: { ...query, ...page } } });
+        return showAll(await firstEntries(read, { limit: limit + 1 }), limit);
       },
-      remote: async (remote, { options: { app, school: schoolId, limit = mostGrants } }) =>
-        showAll(await far.listGrants(remote, { clientId: app, schoolId, limit: limit + 1 }), limit),
     }),
   },
 };

@@ -1,16 +1,16 @@
-import { createGroup, deleteGroup, findGroup, listGroups, renameGroup, restoreGroup } from "../directory/index.ts";
-import type { Group, GroupId, GroupType } from "../directory/index.ts";
-import { found, inChange, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
-import { done, made, updated, defaultLimit, listOptions, listResult, recordLines, type Columns } from "./lines.ts";
+import type { GroupId, SchoolId } from "../directory/index.ts";
+import { bodyOf, given, listResult, machineFor, makeBody, once, updateRecord, type Schemas } from "./admin-api.ts";
+import { inChange } from "./change.ts";
+import { makeApiCommand, type Noun, type Result, type Tools } from "./command.ts";
+import { done, made, updated, listOptions, recordLines, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
-import * as far from "./remote/group.ts";
-import { refuseHere } from "./admin-api.ts";
 
-const types: readonly GroupType[] = ["KLASSE", "KURS", "SONSTIG"];
+type AdminGroup = Schemas["AdminGroup"];
+
+const types: readonly AdminGroup["type"][] = ["KLASSE", "KURS", "SONSTIG"];
 const takes = { group: argument.group() };
 
-const columns: Columns<Group> = {
+const columns: Columns<AdminGroup> = {
   id: ({ id }) => id,
   status: ({ status }) => status,
   type: ({ type }) => type,
@@ -18,11 +18,10 @@ const columns: Columns<Group> = {
   members: ({ members }) => String(members),
 };
 
-const renamed = (id: GroupId, differs: boolean): Result => updated("Group", id, differs ? ["name"] : []);
 const deleted = (id: GroupId): Result => done("Group deleted.", { id, status: "DELETED" });
 const restored = (id: GroupId): Result => done("Group restored.", { id, status: "ACTIVE" });
 
-function show(shown: Group): Result {
+function show(shown: AdminGroup): Result {
   const { id, name, type, status, sourceSystemIdentifier, schoolId, members } = shown;
   const lines = recordLines({
     id,
@@ -36,9 +35,24 @@ function show(shown: Group): Result {
   return { lines, quiet: [id], data: shown };
 }
 
+const oneGroup = "/admin/v1/groups/{groupId}";
+
+/** Creates a group under an id that it has already, which the admin API does not offer. */
+async function createWithId(tools: Tools, id: GroupId, group: Schemas["NewGroup"]): Promise<string> {
+  const { createGroup } = await import("../directory/index.ts");
+  const { schoolId, sourceSystemIdentifier, ...rest } = group;
+  const wanted = {
+    ...rest,
+    id,
+    schoolId: schoolId as SchoolId,
+    sourceSystemIdentifier: sourceSystemIdentifier ?? undefined,
+  };
+  return inChange(tools, (change) => createGroup(change, wanted));
+}
+
 export const group: Noun = {
   verbs: {
-    create: makeCommand({
+    create: makeApiCommand({
       summary: "Create a group at a school.",
       options: {
         school: required(option.school("Its school.")),
@@ -47,75 +61,59 @@ export const group: Noun = {
         sourceId: option.text("Its identifier in the school's source system, by which imports know it."),
         id: option.id<GroupId>("Its id, where it has one already."),
       },
-      run: async (tools, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
-        const newGroup = { id, schoolId, name, type, sourceSystemIdentifier: sourceId };
-        return made(await inChange(tools, (change) => createGroup(change, newGroup)));
-      },
-      remote: async (remote, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
-        refuseHere({ id });
-        return made(await far.createGroup(remote, { schoolId, name, type, sourceSystemIdentifier: sourceId }));
+      call: async (service, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
+        const body = makeBody<Schemas["NewGroup"]>({ schoolId, name, type, sourceSystemIdentifier: sourceId });
+        if (id !== undefined) return made(await createWithId(machineFor(service, { id }), id, body));
+        return made((await bodyOf(service.api.POST("/admin/v1/groups", { params: once(), body }))).id);
       },
     }),
-    rename: makeCommand({
+    rename: makeApiCommand({
       summary: "Give a group another name.",
       takes,
       options: { name: required(option.text("The new name.")) },
-      run: async (tools, { given: { group: groupId }, options: { name } }) => {
-        const differs = await inChange(tools, (change) => renameGroup(change, { groupId, name }));
-        return renamed(groupId, differs);
+      call: async ({ api }, { given: { group: groupId }, options: { name } }) => {
+        const path = { groupId };
+        const body = makeBody<Schemas["GroupUpdate"]>({ name });
+        const changed = await updateRecord({
+          read: () => api.GET(oneGroup, { params: { path } }),
+          change: (_before, header) => api.PATCH(oneGroup, { params: { path, header }, body }),
+        });
+        return updated("Group", groupId, changed);
       },
-      remote: async (remote, { given: { group: id }, options: { name } }) =>
-        renamed(id, await far.renameGroup(remote, id, name)),
     }),
-    delete: makeCommand({
+    delete: makeApiCommand({
       summary: "Delete a group. Its members are kept, and it can be restored.",
       takes,
-      run: async (tools, { given: { group: groupId } }) => {
-        await inChange(tools, (change) => deleteGroup(change, { groupId }));
-        return deleted(groupId);
-      },
-      remote: async (remote, { given: { group: groupId } }) => {
-        await far.deleteGroup(remote, groupId);
+      call: async ({ api }, { given: { group: groupId } }) => {
+        await api.DELETE(oneGroup, { params: { path: { groupId } } });
         return deleted(groupId);
       },
     }),
-    restore: makeCommand({
+    restore: makeApiCommand({
       summary: "Restore a deleted group with its members.",
       takes,
-      run: async (tools, { given: { group: groupId } }) => {
-        await inChange(tools, (change) => restoreGroup(change, { groupId }));
-        return restored(groupId);
-      },
-      remote: async (remote, { given: { group: groupId } }) => {
-        await far.restoreGroup(remote, groupId);
+      call: async ({ api }, { given: { group: groupId } }) => {
+        await api.POST(`${oneGroup}/restoration`, { params: { path: { groupId } } });
         return restored(groupId);
       },
     }),
-    show: makeCommand({
+    show: makeApiCommand({
       summary: "Show one group. Its members: person list --school … --group …",
       takes,
-      run: async (tools, { given }) => {
-        const group = await inDatabase(tools, (db) => findGroup(db, given.group));
-        return show(found(group, "group_not_found", "The group does not exist."));
-      },
-      remote: async (remote, { given }) => show(await far.findGroup(remote, given.group)),
+      call: async ({ api }, { given: { group: groupId } }) =>
+        show(await bodyOf(api.GET(oneGroup, { params: { path: { groupId } } }))),
     }),
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List the groups of a school by name.",
       options: {
         school: required(option.school("The school.")),
         withDeleted: option.flag("Show deleted ones too."),
         ...listOptions,
       },
-      run: async (tools, { options: { school: schoolId, withDeleted, search, after, limit = defaultLimit } }) => {
-        const groups = await inDatabase(tools, (db) =>
-          listGroups(db, { schoolId, withDeleted, search, after, limit: limit + 1 }),
-        );
-        return listResult("groups", groups, limit, columns);
-      },
-      remote: async (remote, { options: { school: schoolId, withDeleted, search, after, limit = defaultLimit } }) => {
-        const groups = await far.listGroups(remote, { schoolId, withDeleted, search, after, limit: limit + 1 });
-        return listResult("groups", groups, limit, columns);
+      call: ({ api }, { options: { school, withDeleted, search, ...part } }) => {
+        const query = { school, "show-deleted": withDeleted, ...given({ search }) };
+        const read = (page: object) => api.GET("/admin/v1/groups", { params: { query: { ...query, ...page } } });
+        return listResult("groups", read, { ...part, columns });
       },
     }),
   },

@@ -1,10 +1,10 @@
 import type { PersonRole } from "../directory/index.ts";
-import { findLogin, makePasswords, type LoginState, type MadeLogin } from "../accounts/index.ts";
-import { found, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
-import { recordLines, tableOf, timeOf, type Columns } from "./lines.ts";
+import { bodyOf, once, type Schemas, type Service } from "./admin-api.ts";
+import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
+import { recordLines, tableOf, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
-import * as far from "./remote/login.ts";
+
+type MadeLogin = Schemas["NamedLoginSecret"];
 
 const madeColumns: Columns<MadeLogin> = {
   last: ({ name }) => name?.last ?? null,
@@ -13,14 +13,14 @@ const madeColumns: Columns<MadeLogin> = {
   password: ({ password }) => password,
 };
 
-function show(shown: LoginState): Result {
+function show(shown: Schemas["Login"]): Result {
   const { personId, username, hasPassword, changedAt, blockedAt, sessions } = shown;
   const lines = recordLines({
     person: personId,
     "user name": username,
     password: hasPassword ? "yes" : "none",
-    "changed at": timeOf(changedAt),
-    "blocked since": timeOf(blockedAt),
+    "changed at": changedAt,
+    "blocked since": blockedAt,
     "browsers signed in": String(sessions),
   });
   return { lines, quiet: [username], data: shown };
@@ -33,14 +33,6 @@ const whom = {
   all: option.flag("Also for those who have a password: they are signed out everywhere."),
 };
 
-/** Errors: UsageError. */
-function readWhom({ school: schoolId, group: groupId, role, all }: OptionsOf<typeof whom>) {
-  if (groupId !== undefined && role !== undefined)
-    throw new UsageError("--role does not go with --group, of which students get passwords.");
-  const of = groupId === undefined ? { roles: role ?? (["STUDENT"] as const) } : { groupId };
-  return { schoolId, onlyMissing: !all, ...of };
-}
-
 const showMade = (made: readonly MadeLogin[]): Result => ({
   table: tableOf(made, madeColumns),
   lines: made.length === 0 ? ["Nobody needs a password."] : ["The passwords are not shown again."],
@@ -48,34 +40,38 @@ const showMade = (made: readonly MadeLogin[]): Result => ({
   data: { logins: made },
 });
 
+/** Errors: UsageError. */
+async function makePasswords({ api }: Service, options: OptionsOf<typeof whom>): Promise<MadeLogin[]> {
+  const { school: schoolId, group: groupId, role = ["STUDENT" as const], all } = options;
+  const onlyMissing = !all;
+  if (groupId === undefined) {
+    const params = { path: { schoolId }, ...once() };
+    return bodyOf(api.POST("/admin/v1/schools/{schoolId}/logins", { params, body: { onlyMissing, roles: role } }));
+  }
+  if (options.role !== undefined)
+    throw new UsageError("--role does not go with --group, of which students get passwords.");
+  const path = { groupId };
+  const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path } }));
+  // Nobody of the school is in a group of another school.
+  if (group.schoolId !== schoolId) return [];
+  const params = { path, ...once() };
+  return bodyOf(api.POST("/admin/v1/groups/{groupId}/logins", { params, body: { onlyMissing } }));
+}
+
 export const login: Noun = {
   verbs: {
-    show: makeCommand({
+    show: makeApiCommand({
       summary:
         "Show with which user name a person signs in, and whether they are signed in. Set one: person set-login.",
       takes: { person: argument.person() },
-      run: async (tools, { given: { person } }) => {
-        const login = await inDatabase(tools, (_db, whole) => findLogin(whole, person, tools.clock()));
-        return show(found(login, "login_not_found", "The person has no login, or does not exist."));
-      },
-      remote: async (remote, { given: { person } }) => show(await far.findLogin(remote, person)),
+      call: async ({ api }, { given: { person: personId } }) =>
+        show(await bodyOf(api.GET("/admin/v1/people/{personId}/login", { params: { path: { personId } } }))),
     }),
-    make: makeCommand({
+    make: makeApiCommand({
       summary:
         "Make passwords for people of a school who have none, or for the students of a group; shown only once. For a file: --output csv.",
       options: whom,
-      run: async ({ withDatabase, origin }, { options }) => {
-        const asked = readWhom(options);
-        const made = await withDatabase(({ db }) =>
-          makePasswords(db, asked, {
-            origin: origin(),
-            listRefused: () => Promise.resolve(new Set()),
-            finish: (_tx, logins) => Promise.resolve(logins),
-          }),
-        );
-        return showMade(made);
-      },
-      remote: async (remote, { options }) => showMade(await far.makePasswords(remote, readWhom(options))),
+      call: async (service, { options }) => showMade(await makePasswords(service, options)),
     }),
   },
 };

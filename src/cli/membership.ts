@@ -1,10 +1,9 @@
-import { addMembership, removeMembership, setMembershipRole } from "../directory/index.ts";
 import type { GroupId, PersonId, PersonRole } from "../directory/index.ts";
-import { inChange } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
+import { AppError } from "../platform/errors.ts";
+import { bodyOf, given, type Service } from "./admin-api.ts";
+import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { done } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
-import * as far from "./remote/group.ts";
 
 const takes = { group: argument.group(), person: argument.person() };
 const role = option.oneOf<PersonRole>(
@@ -21,44 +20,50 @@ const removed = ({ groupId: group, personId: person }: Member): Result =>
 const roleSet = ({ groupId: group, personId: person }: Member, role: PersonRole, changed: boolean): Result =>
   done(changed ? `Role in the group: ${role}.` : "No change.", { group, person, role, changed });
 
+const oneGroup = "/admin/v1/groups/{groupId}";
+const oneMember = `${oneGroup}/members/{personId}` as const;
+
+/** The person's role in the group; undefined for somebody who is not in it. */
+async function roleIn({ api }: Service, { groupId, personId }: Member): Promise<PersonRole | undefined> {
+  await bodyOf(api.GET(oneGroup, { params: { path: { groupId } } }));
+  const person = await bodyOf(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } }));
+  return person.groups.find(({ id }) => id === groupId)?.role;
+}
+
 export const membership: Noun = {
   verbs: {
-    add: makeCommand({
+    add: makeApiCommand({
       summary: "Add a person to a group of one of their schools.",
       takes,
       options: { role },
-      run: async (tools, { given: { group: groupId, person: personId }, options }) => {
-        await inChange(tools, (change) => addMembership(change, { groupId, personId, role: options.role }));
-        return added({ groupId, personId });
-      },
-      remote: async (remote, { given: { group: groupId, person: personId }, options }) => {
-        await far.addMembership(remote, { groupId, personId, role: options.role });
-        return added({ groupId, personId });
+      call: async (service, { given: { group: groupId, person: personId }, options }) => {
+        const path = { groupId, personId };
+        if ((await roleIn(service, path)) !== undefined)
+          throw new AppError("conflict", "membership_exists", "The person is in the group already.");
+        await service.api.PUT(oneMember, { params: { path }, body: given({ role: options.role }) });
+        return added(path);
       },
     }),
-    remove: makeCommand({
+    remove: makeApiCommand({
       summary: "Remove a person from a group.",
       takes,
-      run: async (tools, { given: { group: groupId, person: personId } }) => {
-        await inChange(tools, (change) => removeMembership(change, { groupId, personId }));
-        return removed({ groupId, personId });
-      },
-      remote: async (remote, { given: { group: groupId, person: personId } }) => {
-        await far.removeMembership(remote, { groupId, personId });
-        return removed({ groupId, personId });
+      call: async ({ api }, { given: { group: groupId, person: personId } }) => {
+        const path = { groupId, personId };
+        await api.DELETE(oneMember, { params: { path } });
+        return removed(path);
       },
     }),
-    "set-role": makeCommand({
+    "set-role": makeApiCommand({
       summary: "Change a member's role in the group.",
       takes,
       options: { role: required(role) },
-      run: async (tools, { given: { group: groupId, person: personId }, options }) => {
-        const wanted = { groupId, personId, role: options.role };
-        return roleSet(wanted, options.role, await inChange(tools, (change) => setMembershipRole(change, wanted)));
-      },
-      remote: async (remote, { given: { group: groupId, person: personId }, options }) => {
-        const wanted = { groupId, personId, role: options.role };
-        return roleSet(wanted, options.role, await far.setMembershipRole(remote, wanted));
+      call: async (service, { given: { group: groupId, person: personId }, options: { role: wanted } }) => {
+        const path = { groupId, personId };
+        const before = await roleIn(service, path);
+        if (before === undefined)
+          throw new AppError("not_found", "membership_not_found", "The person is not in the group.");
+        if (before !== wanted) await service.api.PUT(oneMember, { params: { path }, body: { role: wanted } });
+        return roleSet(path, wanted, before !== wanted);
       },
     }),
   },

@@ -1,25 +1,9 @@
-import type { PersonId } from "../directory/index.ts";
-import type { Result, Tools } from "./command.ts";
-
-/** Gives a person a user name and a new password, and answers the password. Errors: those of `setLogin`. */
-export async function setLoginHere(tools: Tools, personId: PersonId, username: string): Promise<string> {
-  // Read when it is needed: its libraries take long to load.
-  const { findSignInSettingsOf, makePassword, setLogin } = await import("../accounts/index.ts");
-  return tools.withDatabase(async ({ db }) => {
-    const settings = await findSignInSettingsOf(db, personId);
-    const password = makePassword(settings?.passwordKind ?? "LETTERS");
-    await setLogin(
-      db,
-      { personId, username, password, mustChange: settings?.mustChangePassword ?? false },
-      tools.origin(),
-    );
-    return password;
-  });
-}
+import type { Schemas } from "./admin-api.ts";
+import type { Result } from "./command.ts";
 
 /** A login with its password, which is shown only once. */
-export const showLogin = (id: string, username: string, password: string): Result => ({
+export const showLogin = ({ personId, username, password }: Schemas["LoginSecret"]): Result => ({
   lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."],
   quiet: [password],
-  data: { id, username, password },
+  data: { id: personId, username, password },
 });

@@ -1,52 +1,42 @@
 import type { ClientId } from "../access/index.ts";
+import type { GroupId, PersonId, PersonRole, PersonStatus, SchoolId } from "../directory/index.ts";
 import {
-  addMembership,
-  createPerson,
-  deletePerson,
-  findPeople,
-  findPerson,
-  listPeople,
-  movePerson,
-  restorePerson,
-  softDeletePerson,
-  updatePerson,
-} from "../directory/index.ts";
-import type {
-  FoundPerson,
-  Person,
-  PersonId,
-  PersonName,
-  PersonRole,
-  PersonStatus,
-  SchoolId,
-} from "../directory/index.ts";
-import type { Origin } from "../events/index.ts";
-import type { OpenDb } from "../platform/database/db.ts";
-import { found, inChange, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
+  bodyOf,
+  firstEntries,
+  given,
+  isEmpty,
+  listResult,
+  machineFor,
+  makeBody,
+  once,
+  updateRecord,
+  type Schemas,
+  type Service,
+} from "./admin-api.ts";
+import { inChange } from "./change.ts";
+import { makeApiCommand, makeCommand, type Noun, type Result, type Tools } from "./command.ts";
 import {
   done,
   made,
   updated,
   defaultLimit,
   listOptions,
-  listResult,
+  listResult as pageResult,
   nameOf,
   recordLines,
   tableOf,
-  timeOf,
   type Columns,
 } from "./lines.ts";
-import { setLoginHere, showLogin } from "./new-login.ts";
+import { showLogin } from "./new-login.ts";
 import { argument, option, required, UsageError } from "./option.ts";
-import * as far from "./remote/person.ts";
-import { refuseHere, type Remote, type Schemas } from "./admin-api.ts";
-import { explainSignIn } from "./remote/watch.ts";
+import { writeNewFile } from "./remote/new-file.ts";
+
+type AdminPerson = Schemas["AdminPerson"];
+type NewName = NonNullable<Schemas["NewPersonName"]>;
 
 const roles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];
 const takes = { person: argument.person() };
 // Read when it is needed: its libraries take long to load.
-const accounts = () => import("../accounts/index.ts");
 
 const properties = {
   firstFull: option.text("All first names."),
@@ -59,7 +49,7 @@ const properties = {
 type NameOptions = { firstFull?: string | undefined; firstCall?: string | undefined; last?: string | undefined };
 
 /** The name with what is given of it changed; undefined where nothing is. Errors: UsageError for half a new name. */
-function readName(given: NameOptions, before: PersonName | null = null): PersonName | undefined {
+function readName(given: NameOptions, before: NewName | null = null): NewName | undefined {
   if (given.firstFull === undefined && given.firstCall === undefined && given.last === undefined) return undefined;
   const [firstFull, last] = [given.firstFull ?? before?.firstFull, given.last ?? before?.last];
   if (firstFull === undefined || last === undefined) throw new UsageError("A name needs --first-full and --last.");
@@ -67,7 +57,7 @@ function readName(given: NameOptions, before: PersonName | null = null): PersonN
   return { firstFull, firstCall: given.firstCall ?? kept ?? firstFull.trim().split(/\s+/)[0]!, last };
 }
 
-const columns: Columns<Person> = {
+const columns: Columns<AdminPerson> = {
   id: ({ id }) => id,
   status: ({ status }) => status,
   role: ({ role }) => role,
@@ -75,44 +65,40 @@ const columns: Columns<Person> = {
   groups: ({ groups }) => groups.map(({ name }) => name).join(", "),
 };
 
+type FoundPerson = AdminPerson & { officialId: string | null };
+
 const foundColumns: Columns<FoundPerson> = {
   id: ({ id }) => id,
   status: ({ status }) => status,
   role: ({ role }) => role,
   name: ({ name }) => nameOf(name),
-  "official id": ({ homeSchool }) => homeSchool?.officialId ?? null,
+  "official id": ({ officialId }) => officialId,
   "home school": ({ homeSchool }) => homeSchool?.name ?? null,
 };
 
-/** A change of whether and where a person is signed in. */
-const signInVerb = (
-  summary: string,
-  line: string,
-  change: (db: OpenDb, personId: PersonId, origin: Origin) => Promise<void>,
-  remotely: (remote: Remote, personId: PersonId) => Promise<void>,
+const onePerson = "/admin/v1/people/{personId}";
+
+type OfPerson = { params: { path: { personId: string } } };
+
+/** A change of one person that prints one line. */
+const simple = (
+  { line, ...definition }: { summary: string; line: string; irreversible?: string },
+  send: (api: Service["api"], of: OfPerson) => Promise<unknown>,
+  shown: object = {},
 ) =>
-  makeCommand({
-    summary,
+  makeApiCommand({
+    ...definition,
     takes,
-    run: async (tools, { given: { person: personId } }) => {
-      await inDatabase(tools, (_db, whole) => change(whole, personId, tools.origin()));
-      return done(line, { id: personId });
-    },
-    remote: async (remote, { given: { person: personId } }) => {
-      await remotely(remote, personId);
-      return done(line, { id: personId });
+    call: async ({ api }, { given: { person: personId } }) => {
+      await send(api, { params: { path: { personId } } });
+      return done(line, { id: personId, ...shown });
     },
   });
 
-const softDeleted = (id: PersonId, purgeAt: Date): Result =>
-  done(`Person deleted. They can be restored until ${purgeAt.toISOString()}.`, { id, status: "SOFT_DELETED", purgeAt });
+const softDeleted = (id: PersonId, purgeAt: string | null): Result =>
+  done(`Person deleted. They can be restored until ${purgeAt}.`, { id, status: "SOFT_DELETED", purgeAt });
 
-const restored = (id: PersonId): Result => done("Person restored.", { id, status: "ACTIVE" });
-const deleted = (id: PersonId): Result => done("Person deleted for good.", { id });
-const passwordRequested = (id: PersonId): Result => done("The home school is asked for a new password.", { id });
-const moved = (id: PersonId, school: SchoolId): Result => done("Person moved.", { id, school });
-
-function show(shown: Person): Result {
+function show(shown: AdminPerson): Result {
   const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = shown;
   const schools = shown.schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`);
   const groups = shown.groups.map(
@@ -122,8 +108,8 @@ function show(shown: Person): Result {
     id,
     name: nameOf(name),
     role,
-    status: purgeAt === null ? status : `${status} until ${purgeAt.toISOString()}`,
-    "blocked since": timeOf(blockedAt),
+    status: purgeAt === null ? status : `${status} until ${purgeAt}`,
+    "blocked since": blockedAt,
     "source id": sourceSystemIdentifier,
     schools: schools.join(", "),
     groups: groups.join(", ") || "none",
@@ -145,9 +131,29 @@ const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
   data: explanation,
 });
 
+/** Registers a person under an id that they have already, which the admin API does not offer. */
+async function createWithId(tools: Tools, id: PersonId, person: Schemas["NewPerson"]): Promise<string> {
+  const { addMembership, createPerson } = await import("../directory/index.ts");
+  const { giveUserNames } = await import("../accounts/index.ts");
+  const { schoolIds, groupIds = [], role, name, sourceSystemIdentifier } = person;
+  const schools = schoolIds as [SchoolId, ...SchoolId[]];
+  return inChange(tools, async (change) => {
+    await createPerson(change, {
+      id,
+      schools,
+      role,
+      name,
+      sourceSystemIdentifier: sourceSystemIdentifier ?? undefined,
+    });
+    for (const groupId of groupIds) await addMembership(change, { groupId: groupId as GroupId, personId: id });
+    await giveUserNames(change.tx, { schoolId: schools[0], people: [id] }, change.now);
+    return id;
+  });
+}
+
 export const person: Noun = {
   verbs: {
-    create: makeCommand({
+    create: makeApiCommand({
       summary: "Register a person at one or more schools; without a name where the school keeps none.",
       options: {
         school: required(option.schools("Their schools; the first one is their home.")),
@@ -156,33 +162,22 @@ export const person: Noun = {
         group: option.groups("Groups they are in, of their first school where a name is given."),
         id: option.id<PersonId>("Their id, where they have one already."),
       },
-      run: async (tools, { options }) => {
-        const { school, role, sourceId, group = [] } = options;
-        const schools = school as [SchoolId, ...SchoolId[]];
-        const name = readName(options) ?? null;
-        const { giveUserNames } = await accounts();
-        const id = await inChange(tools, async (change) => {
-          const personId = await createPerson(change, {
-            id: options.id,
-            schools,
-            role,
-            name,
-            sourceSystemIdentifier: sourceId,
-          });
-          for (const groupId of new Set(group)) await addMembership(change, { groupId, personId });
-          await giveUserNames(change.tx, { schoolId: schools[0], people: [personId] }, change.now);
-          return personId;
+      call: async (service, { options }) => {
+        const { id, school, role, sourceId, group = [] } = options;
+        const body = makeBody<Schemas["NewPerson"]>({
+          role,
+          schoolIds: school,
+          groupIds: [...new Set(group)],
+          name: readName(options) ?? null,
+          sourceSystemIdentifier: sourceId,
         });
-        return made(id);
-      },
-      remote: async (remote, { options }) => {
-        const { id, school: schools, role, sourceId, group: groups = [] } = options;
-        refuseHere({ id });
-        const person = { schools, role, name: readName(options) ?? null, sourceSystemIdentifier: sourceId };
-        return made(await far.createPerson(remote, { ...person, groups }));
+        if (id !== undefined) return made(await createWithId(machineFor(service, { id }), id, body));
+        const created = await bodyOf(service.api.POST("/admin/v1/people", { params: once(), body }));
+        // The other answer is that of a dry run.
+        return made((created as AdminPerson).id);
       },
     }),
-    update: makeCommand({
+    update: makeApiCommand({
       summary: "Change what is given of a person; what is left out stays.",
       takes,
       options: {
@@ -190,155 +185,134 @@ export const person: Noun = {
         noName: option.flag("Remove the name."),
         noSourceId: option.flag("Remove the identifier in the source system."),
       },
-      run: async (tools, { given: { person: personId }, options }) => {
-        const sourceSystemIdentifier = options.noSourceId ? null : options.sourceId;
-        const changed = await inChange(tools, async (change) => {
-          await change.touch({ people: [personId] });
-          const before = await findPerson(change.tx, personId);
-          const name = options.noName ? null : readName(options, before?.name);
-          return updatePerson(change, { personId, role: options.role, name, sourceSystemIdentifier });
+      call: async ({ api }, { given: { person: personId }, options }) => {
+        const path = { personId };
+        const changed = await updateRecord({
+          read: () => api.GET(onePerson, { params: { path } }),
+          change: (before, header) => {
+            const body = makeBody<Schemas["PersonUpdate"]>({
+              role: options.role,
+              name: options.noName ? null : readName(options, before.name),
+              sourceSystemIdentifier: options.noSourceId ? null : options.sourceId,
+            });
+            return isEmpty(body) ? null : api.PATCH(onePerson, { params: { path, header }, body });
+          },
         });
         return updated("Person", personId, changed);
       },
-      remote: async (remote, { given: { person: personId }, options }) => {
-        const sourceSystemIdentifier = options.noSourceId ? null : options.sourceId;
-        const name = (before: PersonName | null) => (options.noName ? null : readName(options, before));
-        const update = { personId, role: options.role, name, sourceSystemIdentifier };
-        return updated("Person", personId, await far.updatePerson(remote, update));
-      },
     }),
-    "soft-delete": makeCommand({
+    "soft-delete": makeApiCommand({
       summary: "Delete a person who can be restored until the restore window ends. They cannot sign in meanwhile.",
       takes,
-      run: async (tools, { given: { person: personId } }) => {
-        const { restoreWindowDays } = tools.config;
-        const purgeAt = await inChange(tools, (change) => softDeletePerson(change, { personId, restoreWindowDays }));
-        return softDeleted(personId, purgeAt);
-      },
-      remote: async (remote, { given: { person: id } }) => softDeleted(id, await far.softDeletePerson(remote, id)),
+      call: async (service, { given: { person: personId } }) =>
+        softDeleted(personId, await softDeletePerson(service, personId)),
     }),
-    restore: makeCommand({
-      summary: "Restore a soft-deleted person, unchanged.",
-      takes,
-      run: async (tools, { given: { person: personId } }) => {
-        await inChange(tools, (change) => restorePerson(change, { personId }));
-        return restored(personId);
+    restore: simple(
+      { summary: "Restore a soft-deleted person, unchanged.", line: "Person restored." },
+      (api, of) => api.POST(`${onePerson}/restoration`, of),
+      { status: "ACTIVE" },
+    ),
+    delete: simple(
+      {
+        summary: "Delete a soft-deleted person for good, before the restore window ends.",
+        line: "Person deleted for good.",
+        irreversible: "This deletes the person for good, with their login, groups and tokens.",
       },
-      remote: async (remote, { given: { person: personId } }) => {
-        await far.restorePerson(remote, personId);
-        return restored(personId);
-      },
-    }),
-    delete: makeCommand({
-      summary: "Delete a soft-deleted person for good, before the restore window ends.",
-      takes,
-      irreversible: "This deletes the person for good, with their login, groups and tokens.",
-      run: async (tools, { given: { person: personId } }) => {
-        const { forgetPerson } = await accounts();
-        await inChange(tools, (change) => deletePerson(change, { personId, forget: forgetPerson }));
-        return deleted(personId);
-      },
-      remote: async (remote, { given: { person: personId } }) => {
-        await far.deletePerson(remote, personId);
-        return deleted(personId);
-      },
-    }),
-    move: makeCommand({
+      (api, of) => api.DELETE(onePerson, of),
+    ),
+    move: makeApiCommand({
       summary: "Move a person to another school. They leave the groups of the old one.",
       takes,
       options: {
         to: required(option.school("The school they move to.")),
         from: option.school("The school they leave; their home if left out."),
       },
-      run: async (tools, { given: { person: personId }, options: { to, from } }) => {
-        await inChange(tools, (change) => movePerson(change, { personId, to, from }));
-        return moved(personId, to);
-      },
-      remote: async (remote, { given: { person: personId }, options: { to, from } }) => {
-        await far.movePerson(remote, { personId, to, from });
-        return moved(personId, to);
+      call: async ({ api }, { given: { person: personId }, options: { to, from } }) => {
+        const body = makeBody<Schemas["Move"]>({ toSchoolId: to, fromSchoolId: from });
+        await api.POST(`${onePerson}/move`, { params: { path: { personId } }, body });
+        return done("Person moved.", { id: personId, school: to });
       },
     }),
-    "set-login": makeCommand({
+    "set-login": makeApiCommand({
       summary:
         "Give a person a user name and a new password, which is shown only once. They are signed out everywhere.",
       takes,
       options: { username: required(option.text("The user name.")) },
-      run: async (tools, { given: { person: personId }, options: { username } }) =>
-        showLogin(personId, username, await setLoginHere(tools, personId, username)),
-      remote: async (remote, { given: { person: personId }, options: { username } }) =>
-        showLogin(personId, username, await far.setLogin(remote, personId, username)),
+      call: async ({ api }, { given: { person: personId }, options: { username } }) => {
+        const params = { path: { personId } };
+        return showLogin(await bodyOf(api.PUT(`${onePerson}/login`, { params, body: { username } })));
+      },
     }),
-    "request-password": makeCommand({
+    "request-password": makeApiCommand({
       summary: "Ask the home school of a guest for a new password, for the school where they are a guest.",
       takes,
       options: { school: required(option.school("The school that asks.")) },
-      run: async (tools, { given: { person: personId }, options: { school: schoolId } }) => {
-        const { requestPassword } = await accounts();
-        await inDatabase(tools, (_db, whole) => requestPassword(whole, { personId, schoolId }, tools.origin()));
-        return passwordRequested(personId);
-      },
-      remote: async (remote, { given: { person: personId }, options: { school: schoolId } }) => {
-        await far.requestPassword(remote, { personId, schoolId });
-        return passwordRequested(personId);
+      call: async ({ api }, { given: { person: personId }, options: { school: schoolId } }) => {
+        await api.POST(`${onePerson}/login/password-request`, { params: { path: { personId } }, body: { schoolId } });
+        return done("The home school is asked for a new password.", { id: personId });
       },
     }),
-    "dismiss-password-requests": signInVerb(
-      "Dismiss what schools have asked for a person, without a new password.",
-      "Requests dismissed.",
-      async (...of) => (await accounts()).withdrawPasswordRequests(...of),
-      far.withdrawPasswordRequests,
+    "dismiss-password-requests": simple(
+      {
+        summary: "Dismiss what schools have asked for a person, without a new password.",
+        line: "Requests dismissed.",
+      },
+      (api, of) => api.DELETE(`${onePerson}/login/password-request`, of),
     ),
-    "sign-out": signInVerb(
-      "End all sessions and tokens of a person and forget their devices. The password stays.",
-      "Person signed out everywhere.",
-      async (...of) => (await accounts()).signOutPerson(...of),
-      far.signOutPerson,
+    "sign-out": simple(
+      {
+        summary: "End all sessions and tokens of a person and forget their devices. The password stays.",
+        line: "Person signed out everywhere.",
+      },
+      (api, of) => api.POST(`${onePerson}/sign-out`, of),
     ),
-    "remove-second-factors": signInVerb(
-      "Remove what a person proves beside the password, for one who has lost it. They are signed out everywhere.",
-      "Second factors removed.",
-      async (...of) => (await accounts()).revokeSecondFactors(...of),
-      far.revokeSecondFactors,
+    "remove-second-factors": simple(
+      {
+        summary:
+          "Remove what a person proves beside the password, for one who has lost it. They are signed out everywhere.",
+        line: "Second factors removed.",
+      },
+      (api, of) => api.DELETE(`${onePerson}/second-factors`, of),
     ),
-    block: signInVerb(
-      "Sign a person out and prevent them from signing in. Apps still see them in users and people.",
-      "Person blocked.",
-      async (...of) => (await accounts()).blockPerson(...of),
-      far.blockPerson,
+    block: simple(
+      {
+        summary: "Sign a person out and prevent them from signing in. Apps still see them in users and people.",
+        line: "Person blocked.",
+      },
+      (api, of) => api.POST(`${onePerson}/block`, of),
     ),
-    unblock: signInVerb(
-      "Let a blocked person sign in again.",
-      "Person unblocked.",
-      async (...of) => (await accounts()).unblockPerson(...of),
-      far.unblockPerson,
+    unblock: simple({ summary: "Let a blocked person sign in again.", line: "Person unblocked." }, (api, of) =>
+      api.DELETE(`${onePerson}/block`, of),
     ),
-    show: makeCommand({
+    show: makeApiCommand({
       summary: "Show one person with schools and groups.",
       takes,
-      run: async (tools, { given }) => {
-        const shown = await inDatabase(tools, (db) => findPerson(db, given.person));
-        return show(found(shown, "person_not_found", "The person does not exist."));
-      },
-      remote: async (remote, { given }) => show(await far.findPerson(remote, given.person)),
+      call: async ({ api }, { given: { person: personId } }) =>
+        show(await bodyOf(api.GET(onePerson, { params: { path: { personId } } }))),
     }),
     explain: makeCommand({
       summary: "Explain step by step whether a person can sign in to an app, and why not.",
       takes: { ...takes, app: argument.text<ClientId>() },
       run: { reason: "The service makes the decision." },
-      remote: async (remote, { given }) => explained(await explainSignIn(remote, given.person, given.app)),
+      remote: async ({ api }, { given: { person: personId, app } }) => {
+        const params = { path: { personId }, query: { app } };
+        return explained(await bodyOf(api.GET(`${onePerson}/sign-in-explanation`, { params })));
+      },
     }),
     data: makeCommand({
       summary: "Write everything that is stored about a person to a new file (JSON), as the answer to their request.",
       takes,
       options: { file: required(option.text("The file; it must not exist.", "path")) },
       run: { reason: "The service collects it." },
-      remote: async (remote, { given, options: { file } }) => {
-        await far.writeData(remote, given.person, file);
+      remote: async ({ api }, { given: { person: personId }, options: { file } }) => {
+        await writeNewFile(file, async () => {
+          const data = await bodyOf(api.GET(`${onePerson}/data`, { params: { path: { personId } } }));
+          return { content: `${JSON.stringify(data, null, 2)}\n` };
+        });
         return { lines: [`What is stored about the person is in ${file}.`], quiet: [file], data: { file } };
       },
     }),
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List the people of a school by name.",
       options: {
         school: required(option.school("The school.")),
@@ -346,37 +320,39 @@ export const person: Noun = {
         status: option.oneOf<PersonStatus>(["ACTIVE", "SOFT_DELETED"], "Only people of this status."),
         ...listOptions,
       },
-      run: async (
-        tools,
-        { options: { school: schoolId, group: groupId, status, search, after, limit = defaultLimit } },
-      ) => {
-        const people = await inDatabase(tools, (db) =>
-          listPeople(db, { schoolId, groupId, status, search, after, limit: limit + 1 }),
-        );
-        return listResult("people", people, limit, columns);
-      },
-      remote: async (
-        remote,
-        { options: { school: schoolId, group: groupId, status, search, after, limit = defaultLimit } },
-      ) => {
-        const wanted = { schoolId, groupId, status, search, after, limit: limit + 1 };
-        return listResult("people", await far.listPeople(remote, wanted), limit, columns);
+      call: ({ api }, { options: { school, group, status, search, ...part } }) => {
+        const query = { school, ...given({ group, status, search }) };
+        return listResult("people", readPeople(api, query), { ...part, columns });
       },
     }),
-    find: makeCommand({
+    find: makeApiCommand({
       summary:
         "Find people of all schools by parts of their names, their user name or their identifier in the source system.",
       takes: { text: argument.text() },
       options: { limit: listOptions.limit, after: listOptions.after },
-      run: async (tools, { given, options: { after, limit = defaultLimit } }) => {
-        const wanted = { search: given.text, after, limit: limit + 1 };
-        const people = await inDatabase(tools, (_db, whole) => findPeople(whole, wanted));
-        return listResult("people", people, limit, foundColumns);
-      },
-      remote: async (remote, { given, options: { after, limit = defaultLimit } }) => {
-        const people = await far.findPeople(remote, { search: given.text, after, limit: limit + 1 });
-        return listResult("people", people, limit, foundColumns);
+      call: async ({ api }, { given: { text: search }, options: { after, limit = defaultLimit } }) => {
+        const people = await firstEntries(readPeople(api, { search }), { limit: limit + 1, after });
+        const officialIds = new Map<string | null, string>();
+        // The home school of a guest is not reached.
+        const kept = people.flatMap(({ isGuest, homeSchoolId }) => (isGuest ? [] : (homeSchoolId ?? [])));
+        for (const schoolId of new Set(kept)) {
+          const params = { path: { schoolId } };
+          const school = await bodyOf(api.GET("/admin/v1/schools/{schoolId}", { params }));
+          officialIds.set(schoolId, school.officialId);
+        }
+        const withSchools = people.map((one) => ({ ...one, officialId: officialIds.get(one.homeSchoolId) ?? null }));
+        return pageResult("people", withSchools, limit, foundColumns);
       },
     }),
   },
 };
+
+const readPeople = (api: Service["api"], query: object) => (page: object) =>
+  api.GET("/admin/v1/people", { params: { query: { ...query, ...page } } });
+
+/** Returns until when the person can be restored. */
+export async function softDeletePerson({ api }: Service, personId: PersonId): Promise<string | null> {
+  const params = { path: { personId } };
+  await api.POST(`${onePerson}/soft-deletion`, { params });
+  return (await bodyOf(api.GET(onePerson, { params }))).purgeAt;
+}

@@ -1,10 +1,10 @@
-import { makeCommand, type Result } from "./command.ts";
+import { bodyOf, given, once } from "./admin-api.ts";
+import { makeApiCommand, makeCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
 import { tableOf, type Columns } from "./lines.ts";
 import { option } from "./option.ts";
 import type { LostSecrets } from "../sign-on/index.ts";
 import type { ReplacedSecret } from "../webhooks/index.ts";
-import * as far from "./remote/service.ts";
 
 type Active = { algorithm: string; kid: string };
 
@@ -33,19 +33,17 @@ const replacedKeys = (lost: LostSecrets, endpoints: readonly ReplacedSecret[]): 
 
 /** Commands for the service as a whole. */
 export const serviceCommands = {
-  "rotate-signing-keys": makeCommand({
+  "rotate-signing-keys": makeApiCommand({
     summary: "Sign with the next signing keys and publish new next ones. Running processes follow within seconds.",
     options: {
       force: option.flag("Also when apps may not have the next keys yet: for keys that are lost or in wrong hands."),
     },
-    run: async ({ config, clock, withDatabase }, { options }) => {
-      const { rotateSigningKeys } = await import("../sign-on/index.ts");
-      const active = await withDatabase(({ db }) =>
-        rotateSigningKeys({ db, keys: config.encryptionKeys, now: clock(), isForced: options.force }),
-      );
-      return rotated(active);
+    call: async ({ api }, { options: { force } }) => {
+      const params = { ...once(), query: given({ force: force || undefined }) };
+      const keys = await bodyOf(api.POST("/admin/v1/signing-keys/rotation", { params }));
+      const active = keys.filter(({ state }) => state === "ACTIVE");
+      return rotated(active.map(({ algorithm, kid }) => ({ algorithm, kid })));
     },
-    remote: async (remote, { options }) => rotated(await far.rotateSigningKeys(remote, options.force)),
   }),
   "re-encrypt": makeCommand({
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",

@@ -1,29 +1,30 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import { withPrismaTransaction } from "../platform/database/db.ts";
-import { everything, giveRole, listRoles, staffRoleNames, withdrawRole } from "../staff/index.ts";
-import type { ListedRole, StaffRole, StaffRoleId } from "../staff/index.ts";
+import { bodyOf, given, listResult, machineFor, makeBody, once, type Schemas } from "./admin-api.ts";
 import { inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
-import { done, listOptions, listResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
+import { makeApiCommand, type Noun, type OptionsOf, type Result, type Tools } from "./command.ts";
+import { done, listOptions, listResult as pageResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import { refuseHere } from "./admin-api.ts";
-import * as far from "./remote/staff.ts";
-import { readRole, roleOptions, staffPeopleVerbs } from "./staff-people.ts";
+import { readRole, roleOptions, staffPeopleVerbs, staffRoleNames } from "./staff-people.ts";
+
+type ListedRole = Schemas["ListedStaffRole"];
+
+const holderName = ({ personName, appName }: ListedRole): string | null =>
+  personName === null ? appName : `${personName.firstCall} ${personName.last}`;
 
 const columns: Columns<ListedRole> = {
   id: ({ id }) => id,
   role: ({ role }) => role,
-  holder: ({ holder }) => ("personId" in holder ? holder.personId : holder.clientId),
-  name: ({ holderName }) => holderName,
+  holder: ({ holder }) => holder.personId ?? holder.clientId,
+  name: holderName,
   for: ({ schoolIds, clientIds }) => [...schoolIds, ...clientIds].join(" ") || null,
-  ends: ({ endsAt }) => timeOf(endsAt),
+  ends: ({ endsAt }) => endsAt,
   reason: ({ reason }) => reason,
 };
 
-function readHolder(person: PersonId | undefined, app: string | undefined): StaffRole["holder"] {
-  if ((person === undefined) === (app === undefined)) throw new UsageError("Give either --person or --app.");
-  return person === undefined ? { clientId: app as ClientId } : { personId: person };
+function readHolder(personId: PersonId | undefined, clientId: string | undefined): Schemas["NewStaffRoleHolder"] {
+  if ((personId === undefined) === (clientId === undefined)) throw new UsageError("Give either --person or --app.");
+  return makeBody<Schemas["NewStaffRoleHolder"]>({ personId, clientId });
 }
 
 const gives = {
@@ -33,71 +34,71 @@ const gives = {
   ...roleOptions,
 };
 
-/** Errors: UsageError. */
-function readGiven(role: StaffRole["role"], options: OptionsOf<typeof gives>): far.NewRole {
-  const { person, app, confirmPartners } = options;
-  return { holder: readHolder(person, app), ...readRole(role, options), ...(confirmPartners && { confirmPartners }) };
+/** Lists roles with those that have ended, which the admin API does not offer. */
+async function listWithEnded(tools: Tools, options: OptionsOf<typeof listed>): Promise<Result> {
+  const { everything, listRoles } = await import("../staff/index.ts");
+  const { school: schoolId, person: personId, app, role, limit = defaultLimit, after } = options;
+  const filter = { schoolId, personId, clientId: app as ClientId | undefined, role };
+  const part = { withEnded: true, reach: everything, now: tools.clock(), limit: limit + 1, after };
+  const found = await inDatabase(tools, (db) => listRoles(db, { ...filter, ...part }));
+  const columnsHere: Columns<(typeof found)[number]> = {
+    id: ({ id }) => id,
+    role: ({ role: name }) => name,
+    holder: ({ holder }) => ("personId" in holder ? holder.personId : holder.clientId),
+    name: ({ holderName: name }) => name,
+    for: ({ schoolIds, clientIds }) => [...schoolIds, ...clientIds].join(" ") || null,
+    ends: ({ endsAt }) => timeOf(endsAt),
+    reason: ({ reason }) => reason,
+  };
+  return pageResult("roles", found, limit, columnsHere);
 }
 
-const shownGiven = (made: StaffRole): Result => ({
-  ...done(`${made.role} given: ${made.id}`, made),
-  quiet: [made.id],
-});
+const listed = {
+  school: option.school("Only roles for this school."),
+  person: option.person("Only roles of this person."),
+  app: option.text("Only roles of this app or for it.", "client-id"),
+  role: option.oneOf(staffRoleNames, "Only this role."),
+  withEnded: option.flag("With those that have ended."),
+  limit: listOptions.limit,
+  after: listOptions.after,
+};
+
+const roles = "/admin/v1/staff-roles";
 
 export const staff: Noun = {
   verbs: {
-    give: makeCommand({
+    give: makeApiCommand({
       summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
       takes: { role: argument.oneOf(staffRoleNames) },
       options: gives,
-      run: async (tools, { given: { role }, options }) => {
-        const given = readGiven(role, options);
-        const by = { giver: null, supportRoleDays: tools.config.supportRoleDays, origin: tools.origin() };
-        const made = await inDatabase(tools, (_db, whole) =>
-          withPrismaTransaction(whole, (tx) => giveRole(tx, given, by)),
-        );
-        return shownGiven(made);
+      call: async ({ api }, { given: { role }, options }) => {
+        const { person, app, confirmPartners } = options;
+        const body = makeBody<Schemas["NewStaffRole"]>({
+          ...readRole(role, options),
+          holder: readHolder(person, app),
+          confirmPartners: confirmPartners || undefined,
+        });
+        const made = await bodyOf(api.POST(roles, { params: once(), body }));
+        return { ...done(`${made.role} given: ${made.id}`, made), quiet: [made.id] };
       },
-      remote: async (remote, { given: { role }, options }) =>
-        shownGiven(await far.giveRole(remote, readGiven(role, options))),
     }),
-    withdraw: makeCommand({
+    withdraw: makeApiCommand({
       summary: "Take a role away, at once, for tokens too. The last operator stays.",
-      takes: { role: argument.id<StaffRoleId>() },
-      run: async (tools, { given: { role: id } }) => {
-        await inDatabase(tools, (_db, whole) =>
-          withPrismaTransaction(whole, (tx) => withdrawRole(tx, id, { giver: null, origin: tools.origin() })),
-        );
-        return done("Role withdrawn.", { id });
-      },
-      remote: async (remote, { given: { role: id } }) => {
-        await far.withdrawRole(remote, id);
-        return done("Role withdrawn.", { id });
+      takes: { role: argument.id() },
+      call: async ({ api }, { given: { role: staffRoleId } }) => {
+        await api.DELETE(`${roles}/{staffRoleId}`, { params: { path: { staffRoleId } } });
+        return done("Role withdrawn.", { id: staffRoleId });
       },
     }),
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List the roles that hold, the latest given first.",
-      options: {
-        school: option.school("Only roles for this school."),
-        person: option.person("Only roles of this person."),
-        app: option.text("Only roles of this app or for it.", "client-id"),
-        role: option.oneOf(staffRoleNames, "Only this role."),
-        withEnded: option.flag("With those that have ended."),
-        limit: listOptions.limit,
-        after: listOptions.after,
-      },
-      run: async (tools, { options }) => {
-        const { school, person, app, role, withEnded, limit = defaultLimit, after } = options;
-        const filter = { schoolId: school, personId: person, clientId: app as ClientId | undefined, role };
-        const part = { withEnded, reach: everything, now: tools.clock(), limit: limit + 1, after };
-        const found = await inDatabase(tools, (db) => listRoles(db, { ...filter, ...part }));
-        return listResult("roles", found, limit, columns);
-      },
-      remote: async (remote, { options }) => {
-        const { school, person, app, role, withEnded, limit = defaultLimit, after } = options;
-        refuseHere({ withEnded });
-        const filter = { schoolId: school, personId: person, clientId: app, role };
-        return listResult("roles", await far.listRoles(remote, { ...filter, after, limit: limit + 1 }), limit, columns);
+      options: listed,
+      call: ({ api, ...service }, { options }) => {
+        const { withEnded, limit, after, ...filter } = options;
+        if (withEnded) return listWithEnded(machineFor({ api, ...service }, { withEnded }), options);
+        const query = given(filter);
+        const read = (page: object) => api.GET(roles, { params: { query: { ...query, ...page } } });
+        return listResult("roles", read, { limit, after, columns });
       },
     }),
     ...staffPeopleVerbs,

@@ -1,11 +1,9 @@
-import { findGrant, setSync, setSyncedGroups } from "../access/index.ts";
 import type { ClientId, GrantKey } from "../access/index.ts";
-import { findGroup, type Group, type GroupId } from "../directory/index.ts";
-import { found, inChange, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
+import { bodyOf, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Noun, type Result } from "./command.ts";
+import { changeGrant, oneGrant } from "./grant.ts";
 import { done, recordLines, tableOf } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import * as far from "./remote/grant.ts";
 
 const takes = { app: argument.text<ClientId>(), school: argument.school() };
 
@@ -15,23 +13,21 @@ const switched = ({ clientId: app, schoolId: school }: GrantKey, sync: boolean, 
 };
 
 const makeSwitch = (sync: boolean, summary: string) =>
-  makeCommand({
+  makeApiCommand({
     summary,
     takes,
-    run: async (tools, { given: { app: clientId, school: schoolId } }) => {
+    call: async (service, { given: { app: clientId, school: schoolId } }) => {
       const key = { clientId, schoolId };
-      return switched(key, sync, await inChange(tools, (change) => setSync(change, { ...key, sync })));
-    },
-    remote: async (remote, { given: { app: clientId, school: schoolId } }) => {
-      const key = { clientId, schoolId };
-      const { before } = await far.changeGrant(remote, key, () => ({ sync }));
+      const { before } = await changeGrant(service, key, () => ({ sync }));
       return switched(key, sync, before.sync !== sync);
     },
   });
 
-type Shown = Pick<Group, "name" | "status" | "members"> & { id: string };
-
-function show({ clientId: app, schoolId: school }: GrantKey, sync: boolean, groups: readonly Shown[]): Result {
+function show(
+  { clientId: app, schoolId: school }: GrantKey,
+  sync: boolean,
+  groups: readonly Schemas["AdminGroup"][],
+): Result {
   const shown = groups.map(({ id, name, status, members }) => ({ id, name, status, members }));
   const table = tableOf(shown, {
     "group id": ({ id }) => id,
@@ -43,7 +39,7 @@ function show({ clientId: app, schoolId: school }: GrantKey, sync: boolean, grou
   return { table, lines, quiet: shown.map(({ id }) => id), data: { app, school, sync, groups: shown } };
 }
 
-type Choice = { [Way in "set" | "add" | "remove"]?: readonly GroupId[] | undefined } & { none: boolean };
+type Choice = { [Way in "set" | "add" | "remove"]?: readonly string[] | undefined } & { none: boolean };
 
 /** Errors: UsageError. */
 function checkChoice({ set, add, remove, none }: Choice): void {
@@ -51,10 +47,10 @@ function checkChoice({ set, add, remove, none }: Choice): void {
   if (ways.filter(Boolean).length !== 1) throw new UsageError("Give --set, --none, or --add and --remove.");
 }
 
-const chosen = ({ set, add, remove, none }: Choice, before: readonly GroupId[]): readonly GroupId[] =>
+const chosen = ({ set, add, remove, none }: Choice, before: readonly string[]): readonly string[] =>
   none ? [] : (set ?? [...before, ...(add ?? [])].filter((id) => !(remove ?? []).includes(id)));
 
-function groupsChosen({ clientId: app, schoolId: school }: GrantKey, wanted: readonly GroupId[]): Result {
+function groupsChosen({ clientId: app, schoolId: school }: GrantKey, wanted: readonly string[]): Result {
   const groups = [...new Set(wanted)];
   return {
     lines: groups.length === 0 ? ["No group is synced."] : groups,
@@ -67,23 +63,19 @@ export const sync: Noun = {
   verbs: {
     on: makeSwitch(true, "Let an app read the school and its synced groups with their members."),
     off: makeSwitch(false, "Hide the school from an app. The synced groups are kept for when it is switched on again."),
-    show: makeCommand({
+    show: makeApiCommand({
       summary: "Show whether a school syncs to an app, and which groups.",
       takes,
-      run: async (tools, { given: { app: clientId, school: schoolId } }): Promise<Result> =>
-        inDatabase(tools, async (db) => {
-          const grant = await findGrant(db, { clientId, schoolId });
-          const { sync, syncedGroups } = found(grant, "grant_not_found", "The school has given this app nothing.");
-          const groups = await Promise.all(syncedGroups.map((id) => findGroup(db, id)));
-          const existing = groups.filter((one) => one !== null);
-          return show({ clientId, schoolId }, sync, existing);
-        }),
-      remote: async (remote, { given: { app: clientId, school: schoolId } }) => {
-        const { sync, syncedGroups } = await far.findGrant(remote, { clientId, schoolId });
-        return show({ clientId, schoolId }, sync, await far.findSynced(remote, syncedGroups));
+      call: async ({ api }, { given: { app: clientId, school: schoolId } }) => {
+        const path = { clientId, schoolId };
+        const { sync, syncedGroupIds } = await bodyOf(api.GET(oneGrant, { params: { path } }));
+        const groups: Schemas["AdminGroup"][] = [];
+        for (const groupId of syncedGroupIds)
+          groups.push(await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } })));
+        return show(path, sync, groups);
       },
     }),
-    groups: makeCommand({
+    groups: makeApiCommand({
       summary: "Choose the groups that a school syncs to an app, whether or not sync is on.",
       takes,
       options: {
@@ -92,24 +84,13 @@ export const sync: Noun = {
         remove: option.groups("Remove these."),
         none: option.flag("Remove all."),
       },
-      run: async (tools, { given: { app: clientId, school: schoolId }, options }) => {
+      call: async (service, { given: { app: clientId, school: schoolId }, options }) => {
         checkChoice(options);
         const key = { clientId, schoolId };
-        const groups = await inChange(tools, async (change) => {
-          await change.touchSchool(schoolId, clientId);
-          const wanted = chosen(options, (await findGrant(change.tx, key))?.syncedGroups ?? []);
-          await setSyncedGroups(change, { ...key, groups: wanted });
-          return wanted;
-        });
-        return groupsChosen(key, groups);
-      },
-      remote: async (remote, { given: { app: clientId, school: schoolId }, options }) => {
-        checkChoice(options);
-        const key = { clientId, schoolId };
-        const { after } = await far.changeGrant(remote, key, ({ syncedGroups }) => ({
-          syncedGroups: chosen(options, syncedGroups),
+        const { after } = await changeGrant(service, key, ({ syncedGroupIds }) => ({
+          syncedGroupIds: [...new Set(chosen(options, syncedGroupIds))],
         }));
-        return groupsChosen(key, after.syncedGroups);
+        return groupsChosen(key, after.syncedGroupIds);
       },
     }),
   },

@@ -1,32 +1,24 @@
 import {
-  disableEndpoint,
-  eventTypes,
-  getDelivery,
-  getEndpoint,
-  listDeliveries,
-  listEndpoints,
-  pauseEndpoint,
-  redeliver,
-  redeliverFailed,
-  registerEndpoint,
-  removeEndpoint,
-  resumeEndpoint,
-  rotateEndpointSecret,
-  sendTestEvent,
-  updateEndpoint,
-} from "../webhooks/index.ts";
-import type { Attempt, Delivery, Endpoint } from "../webhooks/index.ts";
-import type { Origin } from "../events/index.ts";
-import type { OpenDb } from "../platform/database/db.ts";
-import { inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result } from "./command.ts";
+  bodyOf,
+  firstEntries,
+  allEntries,
+  given,
+  isEmpty,
+  makeBody,
+  once,
+  type Schemas,
+  type Service,
+} from "./admin-api.ts";
+import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { debugSignature } from "./debug-signature.ts";
-import { done, alignColumns, counted, defaultLimit, recordLines, timeOf, wholeList, type Columns } from "./lines.ts";
+import { done, alignColumns, counted, defaultLimit, recordLines, wholeList, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
-import { policyOf, withPolicyHint } from "./outbound-policy.ts";
-import * as far from "./remote/endpoint.ts";
-import type { Remote } from "./admin-api.ts";
 
+type Endpoint = Schemas["WebhookEndpoint"];
+type Delivery = Schemas["Delivery"];
+type Attempt = Schemas["DeliveryWithLog"]["log"][number];
+
+const eventTypes = ["person", "group", "school"] as const satisfies Endpoint["eventTypes"];
 const endpoint = { endpoint: argument.endpoint() };
 const delivery = { delivery: argument.text() };
 const app = { app: argument.text() };
@@ -43,9 +35,9 @@ function endpointLines({ id, clientId, url, eventTypes: types, ...of }: Endpoint
     url,
     types: types.join(", "),
     state,
-    "tried again at": timeOf(of.resumeAt),
-    "failing since": timeOf(of.failingSince),
-    "listens until": timeOf(of.listensUntil),
+    "tried again at": of.resumeAt,
+    "failing since": of.failingSince,
+    "listens until": of.listensUntil,
     waiting: String(of.pending),
   });
 }
@@ -60,42 +52,46 @@ const endpointColumns: Columns<Endpoint> = {
 };
 
 const deliveryColumns: Columns<Delivery> = {
-  id: ({ id }) => id,
+  id: ({ deliveryId }) => deliveryId,
   state: ({ state }) => state,
   type: ({ eventType }) => eventType,
   "webhook-id": ({ messageId }) => messageId,
   attempts: ({ attempts }) => String(attempts),
-  created: ({ createdAt }) => createdAt.toISOString(),
-  "next attempt": ({ nextAttemptAt }) => timeOf(nextAttemptAt),
+  created: ({ createdAt }) => createdAt,
+  "next attempt": ({ nextAttemptAt }) => nextAttemptAt,
 };
 
 const attemptColumns = ({ number, at, durationMs, status, error, answer }: Attempt): string[] => [
   String(number),
-  at.toISOString(),
+  at,
   `${durationMs} ms`,
   status === null ? (error ?? "") : String(status),
   JSON.stringify((answer ?? "").slice(0, 80)),
 ];
 
-/** A change of one endpoint whose result is one line. */
+const endpoints = "/admin/v1/webhook-endpoints";
+const oneEndpoint = `${endpoints}/{endpointId}` as const;
+const oneDelivery = "/admin/v1/webhook-deliveries/{deliveryId}";
+
+type OfEndpoint = { params: { path: { endpointId: string } } };
+
+/** A change of one endpoint that prints one line. */
 const simple = (
-  { summary, line, irreversible }: { summary: string; line: string; irreversible?: string },
-  change: (db: OpenDb, id: string, origin: Origin) => Promise<void>,
-  remotely: (remote: Remote, id: string) => Promise<void>,
+  { line, ...definition }: { summary: string; line: string; irreversible?: string },
+  send: (api: Service["api"], of: OfEndpoint) => Promise<unknown>,
 ) =>
-  makeCommand({
-    summary,
+  makeApiCommand({
+    ...definition,
     takes: endpoint,
-    ...(irreversible !== undefined && { irreversible }),
-    run: async (tools, { given }): Promise<Result> => {
-      await inDatabase(tools, (_db, whole) => change(whole, given.endpoint, tools.origin()));
-      return done(line, { id: given.endpoint });
-    },
-    remote: async (remote, { given }) => {
-      await remotely(remote, given.endpoint);
-      return done(line, { id: given.endpoint });
+    call: async ({ api }, { given: { endpoint: endpointId } }) => {
+      await send(api, { params: { path: { endpointId } } });
+      return done(line, { id: endpointId });
     },
   });
+
+const setState =
+  (state: NonNullable<Schemas["WebhookEndpointUpdate"]["state"]>) => (api: Service["api"], of: OfEndpoint) =>
+    api.PATCH(oneEndpoint, { ...of, body: { state } });
 
 const show = (shown: Endpoint): Result => ({ lines: endpointLines(shown), quiet: [shown.id], data: shown });
 
@@ -108,19 +104,19 @@ const registered = (made: { id: string; secret: string }): Result => ({
   data: made,
 });
 
-const rotatedSecret = (id: string, rotated: { secret: string; oldValidUntil: Date }): Result => ({
-  lines: [...secretLines(rotated.secret), `The old one is valid until ${rotated.oldValidUntil.toISOString()}.`],
-  quiet: [rotated.secret],
-  data: { id, ...rotated },
+const rotatedSecret = (id: string, { secret, oldValidUntil }: Schemas["EndpointSecret"]): Result => ({
+  lines: [...secretLines(secret), `The old one is valid until ${oldValidUntil}.`],
+  quiet: [secret],
+  data: { id, secret, oldValidUntil },
 });
 
 const showLog = (deliveries: readonly Delivery[]): Result =>
-  wholeList("deliveries", deliveries, { columns: deliveryColumns, id: ({ id }) => id });
+  wholeList("deliveries", deliveries, { columns: deliveryColumns, id: ({ deliveryId }) => deliveryId });
 
-const showDelivery = (shown: Delivery & { log: Attempt[] }): Result => {
-  const { id, messageId, endpointId, state, body, log } = shown;
+const showDelivery = ({ delivery: shown, log }: Schemas["DeliveryWithLog"]): Result => {
+  const { deliveryId: id, messageId, endpointId, state, body } = shown;
   const lines = recordLines({ id, "webhook-id": messageId, endpoint: endpointId, state, body });
-  return { lines: [...lines, ...alignColumns(log.map(attemptColumns))], data: shown };
+  return { lines: [...lines, ...alignColumns(log.map(attemptColumns))], data: { ...shown, log } };
 };
 
 const queuedAgain = (id: string, deliveries: number): Result =>
@@ -132,68 +128,48 @@ const typeOption = option.someOf(eventTypes, "Event types to send; all three if 
 
 export const webhook: Noun = {
   verbs: {
-    list: makeCommand({
+    list: makeApiCommand({
       summary: "List endpoints with their state.",
       options: { app: option.text("Only those of this app.", "client-id") },
-      run: async (tools, { options }) => {
-        const endpoints = await inDatabase(tools, (_db, db) => listEndpoints(db, { clientId: options.app }));
-        return showAll(endpoints);
+      call: async ({ api }, { options: { app: clientId } }) => {
+        const query = given({ app: clientId });
+        return showAll(await allEntries((page) => api.GET(endpoints, { params: { query: { ...query, ...page } } })));
       },
-      remote: async (remote, { options }) => showAll(await far.listEndpoints(remote, options.app)),
     }),
-    show: makeCommand({
+    show: makeApiCommand({
       summary: "Show an endpoint: its state, the reason, and how many deliveries wait.",
       takes: endpoint,
-      run: async (tools, { given }) => {
-        return show(await inDatabase(tools, (_db, db) => getEndpoint(db, given.endpoint)));
-      },
-      remote: async (remote, { given }) => show(await far.getEndpoint(remote, given.endpoint)),
+      call: async ({ api }, { given: { endpoint: endpointId } }) =>
+        show(await bodyOf(api.GET(oneEndpoint, { params: { path: { endpointId } } }))),
     }),
-    add: makeCommand({
+    add: makeApiCommand({
       summary: "Register an address that is notified of changes. Its secret is shown only once.",
       takes: app,
       options: {
         url: required(option.text("Where requests are sent; https, at a public address.", "url")),
         type: typeOption,
       },
-      run: async (tools, { given, options: { url, type = [...eventTypes] } }) => {
-        const { encryptionKeys: keys } = tools.config;
-        const made = await withPolicyHint(
-          inDatabase(tools, (_db, whole) =>
-            registerEndpoint(
-              whole,
-              { clientId: given.app, url, eventTypes: type },
-              { origin: tools.origin(), keys, policy: policyOf(tools) },
-            ),
-          ),
-        );
-        return registered(made);
+      call: async ({ api }, { given: { app: clientId }, options: { url, type = [...eventTypes] } }) => {
+        const body = makeBody<Schemas["NewWebhookEndpoint"]>({ clientId, url, eventTypes: type });
+        const { id, secret } = await bodyOf(api.POST(endpoints, { params: once(), body }));
+        return registered({ id, secret });
       },
-      remote: async (remote, { given, options: { url, type = [...eventTypes] } }) =>
-        registered(await far.registerEndpoint(remote, { clientId: given.app, url, eventTypes: type })),
     }),
-    update: makeCommand({
+    update: makeApiCommand({
       summary: "Change address or event types. Waiting deliveries go to the new address.",
       takes: endpoint,
       options: {
         url: option.text("Where requests are sent from now on.", "url"),
         type: option.someOf(eventTypes, "Event types to send; replaces the present ones."),
       },
-      run: async (tools, { given, options: { url, type } }) => {
-        const update = { id: given.endpoint, url, eventTypes: type };
-        await withPolicyHint(
-          inDatabase(tools, (_db, whole) =>
-            updateEndpoint(whole, update, { origin: tools.origin(), policy: policyOf(tools) }),
-          ),
-        );
-        return done("Endpoint updated.", { id: given.endpoint });
-      },
-      remote: async (remote, { given, options: { url, type } }) => {
-        await far.updateEndpoint(remote, given.endpoint, { url, eventTypes: type });
-        return done("Endpoint updated.", { id: given.endpoint });
+      call: async ({ api }, { given: { endpoint: endpointId }, options: { url, type } }) => {
+        const params = { path: { endpointId } };
+        const body = makeBody<Schemas["WebhookEndpointUpdate"]>({ url, eventTypes: type, state: undefined });
+        await (isEmpty(body) ? api.GET(oneEndpoint, { params }) : api.PATCH(oneEndpoint, { params, body }));
+        return done("Endpoint updated.", { id: endpointId });
       },
     }),
-    "rotate-secret": makeCommand({
+    "rotate-secret": makeApiCommand({
       summary: "Give an endpoint a new secret, which is shown only once. The old one stays valid for the overlap.",
       takes: endpoint,
       options: {
@@ -201,25 +177,21 @@ export const webhook: Noun = {
           `Hours for which both are valid; ${defaultOverlapHours} if left out, 0 for a secret that leaked.`,
         ),
       },
-      run: async (tools, { given, options: { overlapHours = defaultOverlapHours } }) => {
-        const { encryptionKeys: keys } = tools.config;
-        const rotated = await inDatabase(tools, (_db, whole) =>
-          rotateEndpointSecret(whole, { id: given.endpoint, overlapHours }, { origin: tools.origin(), keys }),
+      call: async ({ api }, { given: { endpoint: endpointId }, options: { overlapHours = defaultOverlapHours } }) => {
+        const params = { path: { endpointId }, ...once() };
+        return rotatedSecret(
+          endpointId,
+          await bodyOf(api.POST(`${oneEndpoint}/secret`, { params, body: { overlapHours } })),
         );
-        return rotatedSecret(given.endpoint, rotated);
       },
-      remote: async (remote, { given, options: { overlapHours = defaultOverlapHours } }) =>
-        rotatedSecret(given.endpoint, await far.rotateSecret(remote, given.endpoint, overlapHours)),
     }),
     pause: simple(
       { summary: "Let events wait until the endpoint is resumed.", line: "Endpoint paused." },
-      pauseEndpoint,
-      far.pauseEndpoint,
+      setState("PAUSED"),
     ),
     resume: simple(
       { summary: "Make a paused or disabled endpoint active. Waiting events are delivered.", line: "Endpoint active." },
-      resumeEndpoint,
-      far.resumeEndpoint,
+      setState("ACTIVE"),
     ),
     disable: simple(
       {
@@ -227,8 +199,7 @@ export const webhook: Noun = {
         line: "Endpoint disabled.",
         irreversible: "This drops the events that wait for the endpoint.",
       },
-      disableEndpoint,
-      far.disableEndpoint,
+      setState("DISABLED"),
     ),
     remove: simple(
       {
@@ -236,71 +207,57 @@ export const webhook: Noun = {
         line: "Endpoint deleted.",
         irreversible: "This deletes the endpoint with its secrets and its log.",
       },
-      removeEndpoint,
-      far.removeEndpoint,
+      (api, of) => api.DELETE(oneEndpoint, of),
     ),
-    log: makeCommand({
+    log: makeApiCommand({
       summary: "List the deliveries of an endpoint, the newest first. They are kept for WEBHOOK_LOG_DAYS.",
       takes: endpoint,
       options: {
         state: option.oneOf(["PENDING", "DELIVERED", "FAILED"] as const, "Only those in this state."),
         limit: option.count(`How many at most; ${defaultLimit} if left out.`),
       },
-      run: async (tools, { given, options: { state, limit = defaultLimit } }) => {
-        const deliveries = await inDatabase(tools, (_db, db) =>
-          listDeliveries(db, { endpointId: given.endpoint, state, limit }),
-        );
-        return showLog(deliveries);
+      call: async ({ api }, { given: { endpoint: endpointId }, options: { state, limit = defaultLimit } }) => {
+        const [path, query] = [{ endpointId }, given({ state })];
+        const read = (page: object) =>
+          api.GET(`${oneEndpoint}/deliveries`, { params: { path, query: { ...query, ...page } } });
+        return showLog(await firstEntries(read, { limit }));
       },
-      remote: async (remote, { given, options: { state, limit = defaultLimit } }) =>
-        showLog(await far.listDeliveries(remote, { endpointId: given.endpoint, state, limit })),
     }),
-    delivery: makeCommand({
+    delivery: makeApiCommand({
       summary:
         "Show one delivery: its body, and every attempt with status, duration and the first bytes of the answer.",
       takes: delivery,
-      run: async (tools, { given }) => {
-        return showDelivery(await inDatabase(tools, (_db, db) => getDelivery(db, given.delivery)));
-      },
-      remote: async (remote, { given }) => showDelivery(await far.getDelivery(remote, given.delivery)),
+      call: async ({ api }, { given: { delivery: deliveryId } }) =>
+        showDelivery(await bodyOf(api.GET(oneDelivery, { params: { path: { deliveryId } } }))),
     }),
-    redeliver: makeCommand({
+    redeliver: makeApiCommand({
       summary: "Send one delivery again, with the same webhook-id and all retries.",
       takes: delivery,
-      run: async (tools, { given }) => {
-        await inDatabase(tools, (_db, whole) => redeliver(whole, given.delivery, tools.origin()));
-        return done("Delivery queued again.", { id: given.delivery });
-      },
-      remote: async (remote, { given }) => {
-        await far.redeliver(remote, given.delivery);
-        return done("Delivery queued again.", { id: given.delivery });
+      call: async ({ api }, { given: { delivery: deliveryId } }) => {
+        await api.POST(`${oneDelivery}/redelivery`, { params: { path: { deliveryId } } });
+        return done("Delivery queued again.", { id: deliveryId });
       },
     }),
-    "redeliver-failed": makeCommand({
+    "redeliver-failed": makeApiCommand({
       summary: "Send all failed deliveries of an endpoint again, from a time on.",
       takes: endpoint,
       options: { since: required(option.time("Deliveries made at this time or later.")) },
-      run: async (tools, { given, options: { since } }) => {
-        const deliveries = await inDatabase(tools, (_db, whole) =>
-          redeliverFailed(whole, { endpointId: given.endpoint, since }, tools.origin()),
-        );
-        return queuedAgain(given.endpoint, deliveries);
+      call: async ({ api }, { given: { endpoint: endpointId }, options: { since } }) => {
+        const params = { path: { endpointId } };
+        const body = { since: since.toISOString() };
+        const { deliveries } = await bodyOf(api.POST(`${oneEndpoint}/redelivery`, { params, body }));
+        return queuedAgain(endpointId, deliveries);
       },
-      remote: async (remote, { given, options: { since } }) =>
-        queuedAgain(given.endpoint, await far.redeliverFailed(remote, given.endpoint, since)),
     }),
-    test: makeCommand({
+    test: makeApiCommand({
       summary: "Send an endpoint a test event, which is marked as one. The log shows the result.",
       takes: endpoint,
       options: { type: option.oneOf(eventTypes, "Its event type; person if left out.") },
-      run: async (tools, { given, options: { type = "person" } }) => {
-        const id = await inDatabase(tools, (_db, whole) =>
-          sendTestEvent(whole, { endpointId: given.endpoint, eventType: type }, tools.origin()),
-        );
-        return testQueued(given.endpoint, id);
+      call: async ({ api }, { given: { endpoint: endpointId }, options: { type = "person" } }) => {
+        const params = { path: { endpointId }, ...once() };
+        const { deliveryId } = await bodyOf(api.POST(`${oneEndpoint}/test`, { params, body: { eventType: type } }));
+        return testQueued(endpointId, deliveryId);
       },
-      remote: async (remote, { given, options: { type = "person" } }) =>
-        testQueued(given.endpoint, await far.sendTestEvent(remote, given.endpoint, type)),
     }),
     "debug-signature": debugSignature,
   },
