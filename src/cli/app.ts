@@ -1,5 +1,5 @@
 import { appAttributes, scopeNames, type ClientId } from "../access/index.ts";
-import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "";
+import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
 import {
   allEntries,
   bodyOf,

@@ -65,14 +65,16 @@ const columns: Columns<AdminPerson> = {
   groups: ({ groups }) => groups.map(({ name }) => name).join(", "),
 };
 
-type FoundPerson = AdminPerson & { officialId: string | null };
+type FoundPerson = Omit<AdminPerson, "homeSchool"> & {
+  homeSchool: (NonNullable<AdminPerson["homeSchool"]> & { officialId: string | null }) | null;
+};
 
 const foundColumns: Columns<FoundPerson> = {
   id: ({ id }) => id,
   status: ({ status }) => status,
   role: ({ role }) => role,
   name: ({ name }) => nameOf(name),
-  "official id": ({ officialId }) => officialId,
+  "official id": ({ homeSchool }) => homeSchool?.officialId ?? null,
   "home school": ({ homeSchool }) => homeSchool?.name ?? null,
 };
 
@@ -240,7 +242,8 @@ export const person: Noun = {
       options: { username: required(option.text("The user name.")) },
       call: async ({ api }, { given: { person: personId }, options: { username } }) => {
         const params = { path: { personId } };
-        return showLogin(await bodyOf(api.PUT(`${onePerson}/login`, { params, body: { username } })));
+        const login = await bodyOf(api.PUT(`${onePerson}/login`, { params, body: { username } }));
+        return showLogin(login);
       },
     }),
     "request-password": makeApiCommand({
@@ -340,7 +343,10 @@ export const person: Noun = {
           const school = await bodyOf(api.GET("/admin/v1/schools/{schoolId}", { params }));
           officialIds.set(schoolId, school.officialId);
         }
-        const withSchools = people.map((one) => ({ ...one, officialId: officialIds.get(one.homeSchoolId) ?? null }));
+        const withSchools = people.map(({ homeSchool, ...one }) => ({
+          ...one,
+          homeSchool: homeSchool && { ...homeSchool, officialId: officialIds.get(homeSchool.id) ?? null },
+        }));
         return pageResult("people", withSchools, limit, foundColumns);
       },
     }),
