@@ -48,7 +48,7 @@ type BindOne = (operation: OperationId, log: Log) => Promise<Router>;
  *
  * Errors: a call throws what the operation throws where that is no refusal.
  */
-export function makeLazyClient(document: OpenApiDocument, bind: BindOne): AdminClient {
+export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFetch {
   const places = listOperations(document).map(({ path, method, operation }) => ({
     id: operation.operationId as OperationId,
     method: method.toUpperCase(),
@@ -59,22 +59,19 @@ export function makeLazyClient(document: OpenApiDocument, bind: BindOne): AdminC
   const log = Object.assign(Object.create(silentLog) as Log, { error: note });
   const serving = new Map<OperationId, Promise<(caller: { requestId: string }) => InnerFetch>>();
   const serve = async (id: OperationId) => makeInnerCalls().serve(await bind(id, log));
-  return createClient<paths>({
-    baseUrl: innerOrigin,
-    fetch: async (request) => {
-      const { pathname } = new URL(request.url);
-      const place = places.find(({ method, path }) => method === request.method && path.test(pathname));
-      if (place === undefined) throw new Error(`The contract has no ${request.method} ${pathname}.`);
-      const served = serving.get(place.id) ?? serve(place.id);
-      serving.set(place.id, served);
-      // A call in this process arrives once.
-      request.headers.delete("Idempotency-Key");
-      const requestId = randomUUID();
-      const answer = await (await served)({ requestId })(request);
-      if (failures.has(requestId)) throw failures.get(requestId);
-      return answer;
-    },
-  });
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    const place = places.find(({ method, path }) => method === request.method && path.test(pathname));
+    if (place === undefined) throw new Error(`The contract has no ${request.method} ${pathname}.`);
+    const served = serving.get(place.id) ?? serve(place.id);
+    serving.set(place.id, served);
+    // A call in this process arrives once.
+    request.headers.delete("Idempotency-Key");
+    const requestId = randomUUID();
+    const response = await (await served)({ requestId })(request);
+    if (failures.has(requestId)) throw failures.get(requestId);
+    return response;
+  };
 }
 
 /** Shape: `reads` is null where nothing that was read before may be used. */

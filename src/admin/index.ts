@@ -18,6 +18,7 @@ import {
   answerDone,
   bindOperations,
   type Handlers,
+  type InnerFetch,
   type OpenApiDocument,
   type Reading,
   Upload,
@@ -26,7 +27,7 @@ import {
 import type { Log } from "../platform/telemetry/log.ts";
 import { sharedReads } from "../platform/database/shared-reads.ts";
 import { findRoles, type StaffRole, type StaffRoleId } from "../staff/index.ts";
-import { makeHeldReads, makeInnerClients, makeLazyClient, type AdminClient, type InnerCaller } from "./client.ts";
+import { makeHeldReads, makeInnerClients, makeLazyFetch, type AdminClient, type InnerCaller } from "./client.ts";
 import { makeRenderProblem } from "./failure.ts";
 import { loadHandlers, operationIds } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
@@ -77,11 +78,12 @@ export async function makeAdmin(options: AdminOptions): Promise<Admin> {
 }
 
 /**
- * Makes a client for a program that the operator of the machine runs, with the rights of an operator.
+ * Calls the admin API in this process for a program that the operator of the machine runs, with the rights of an
+ * operator.
  *
  * Errors: calls throw what the operation throws, instead of answering with it.
  */
-export function makeProgramClient(options: AdminOptions, actorId: string): AdminClient {
+export function makeProgramFetch(options: AdminOptions, actorId: string): InnerFetch {
   const caller: AdminCaller = {
     ...pages,
     actorId,
@@ -90,7 +92,7 @@ export function makeProgramClient(options: AdminOptions, actorId: string): Admin
     roles: [machineOperator],
     reads: null,
   };
-  return makeLazyClient(options.document, (only, log) =>
+  return makeLazyFetch(options.document, (only, log) =>
     bindAdmin(options, { findInnerCaller: async () => caller, log, only }),
   );
 }

@@ -133,7 +133,7 @@ export function makeApiCommand<
     ...shapeOf(definition),
     run: async (tools, call) => {
       const { connectHere } = await import("./in-process.ts");
-      return tools.withDatabase(async ({ db }) => work(await connectHere(tools, db), call));
+      return work(connectHere(tools), call);
     },
     remote: work,
   };

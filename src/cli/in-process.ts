@@ -1,8 +1,6 @@
-import { makeProgramClient } from "../admin/index.ts";
+import createClient from "openapi-fetch";
+import type { paths } from "../../generated/openapi/admin.ts";
 import type { OpenDb } from "../platform/database/db.ts";
-import { loadDocument, makeReading } from "../platform/http/index.ts";
-import { silentLog } from "../platform/telemetry/log.ts";
-import { deriveKeys } from "../platform/crypto/seal.ts";
 import type { Service } from "./admin-api.ts";
 import type { Tools } from "./command.ts";
 import { addPolicyHint, policyOf } from "./outbound-policy.ts";
@@ -12,10 +10,35 @@ const inServiceOnly = (): never => {
   throw new Error("Only a running service does this.");
 };
 
-/** Connects a command to the admin API in this process, on an open database and with the rights of an operator. */
-export async function connectHere(machine: Tools, db: OpenDb): Promise<Service> {
-  const { config, clock, tell, showProgress } = machine;
-  const api = makeProgramClient(
+/** Not called: requests stay in this process. */
+const baseUrl = "http://local.invalid";
+
+/** Connects a command to the admin API in this process; the database is opened for the first call. */
+export function connectHere(machine: Tools): Service {
+  const { tell, showProgress } = machine;
+  let opened: ReturnType<typeof openAdmin> | undefined;
+  const api = createClient<paths>({
+    baseUrl,
+    fetch: async (request) => {
+      const send = await (opened ??= machine.withDatabase(({ db }) => openAdmin(machine, db)));
+      const response = await send(request);
+      if (!response.ok) throw addPolicyHint(await readRefusal(response));
+      return response;
+    },
+  });
+  return { api, tell, showProgress, machine };
+}
+
+/** Opens the admin API on a database with the rights of an operator. */
+async function openAdmin(machine: Tools, db: OpenDb) {
+  const [{ makeProgramFetch }, { loadDocument, makeReading }, { silentLog }, { deriveKeys }] = await Promise.all([
+    import("../admin/index.ts"),
+    import("../platform/http/index.ts"),
+    import("../platform/telemetry/log.ts"),
+    import("../platform/crypto/seal.ts"),
+  ]);
+  const { config, clock } = machine;
+  return makeProgramFetch(
     {
       db,
       clock,
@@ -44,10 +67,4 @@ export async function connectHere(machine: Tools, db: OpenDb): Promise<Service> 
     },
     machine.origin().actorId,
   );
-  api.use({
-    async onResponse({ response }) {
-      if (!response.ok) throw addPolicyHint(await readRefusal(response));
-    },
-  });
-  return { api, tell, showProgress, machine };
 }

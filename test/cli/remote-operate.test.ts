@@ -85,7 +85,7 @@ test("the catalogue of a school and figures", async () => {
   await expectSameReading("catalogue", "list", "--school", school, "--granted", "yes", "--search", "lern");
   await expectSameReading("catalogue", "list", "--school", crypto.randomUUID());
   const { apps } = await remote.ask<{ apps: object[] }>("catalogue", "list", "--school", school, "--granted", "yes");
-  expect(apps).toMatchObject([{ clientId: lernapp.clientId, signOn: "EVERYBODY", sync: true }]);
+  expect(apps).toMatchObject([{ clientId: lernapp.clientId, grant: { signOn: { kind: "EVERYBODY" }, sync: true } }]);
   for (const name of ["traffic.flush", "traffic.flush"])
     await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
   const day = 24 * 3600 * 1000;

@@ -8,7 +8,7 @@ import { verify } from "../support/webhooks.ts";
 import { makeOperator, runHere } from "./program.ts";
 
 type Endpoint = { id: string; secret: string; state: string; reason: string | null; pending: number };
-type Deliveries = { deliveries: { id: string; state: string; messageId: string; attempts: number }[] };
+type Deliveries = { deliveries: { deliveryId: string; state: string; messageId: string; attempts: number }[] };
 
 test("an operator drives webhooks from the command line: register, test, look into the log, rotate, redeliver, pause, remove", async () => {
   const db = await testDatabase();
@@ -54,7 +54,7 @@ test("an operator drives webhooks from the command line: register, test, look in
   await settle();
   const { deliveries } = await ask<Deliveries>("webhook", "log", id, "--state", "failed");
   expect(deliveries).toMatchObject([{ state: "FAILED", messageId: event, attempts: 2 }]);
-  expect(await ask("webhook", "delivery", deliveries[0]!.id)).toMatchObject({
+  expect(await ask("webhook", "delivery", deliveries[0]!.deliveryId)).toMatchObject({
     log: [
       { number: 1, status: 503, answer: "maintenance" },
       { number: 2, status: 503 },
@@ -65,7 +65,7 @@ test("an operator drives webhooks from the command line: register, test, look in
   expect(await ask("webhook", "redeliver-failed", id, "--since", since)).toMatchObject({ deliveries: 1 });
   await settle();
   expect(verify(receiver.received.at(-1)!, rotated.secret)).toEqual({ ep: true, standard: true });
-  await ask("webhook", "redeliver", deliveries[0]!.id);
+  await ask("webhook", "redeliver", deliveries[0]!.deliveryId);
   await settle();
   expect(receiver.received.filter(({ headers }) => headers["webhook-id"] === event)).toHaveLength(4);
 

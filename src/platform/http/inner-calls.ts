@@ -35,10 +35,11 @@ export function makeInnerCalls<Caller extends { requestId: string }>(): {
 }
 
 async function send(request: Request, connect: () => Duplex): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
   const sent = openRequest({
     createConnection: connect as never,
     method: request.method,
-    path: request.url.slice(innerOrigin.length),
+    path: pathname + search,
     headers: Object.fromEntries(request.headers),
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) =>
