@@ -60,13 +60,16 @@ test("an address for logouts follows the rules of every registered address too",
     "https://127.0.0.1/#x",
     "ftp://127.0.0.1/",
     "https://127.0.0.1/\u001b[2J",
-    "x",
   ]) {
     expect(await allowed.refusal("app", "update", clientId, "--backchannel-logout-uri", uri), uri).toMatchObject({
       exitCode: 3,
       code: "uri_refused",
     });
   }
+  expect(await allowed.refusal("app", "update", clientId, "--backchannel-logout-uri", "x")).toMatchObject({
+    exitCode: 3,
+    code: "invalid_request",
+  });
   await allowed.ask("app", "update", clientId, "--backchannel-logout-uri", `http://127.0.0.1:${port}/logout`);
   expect((await findApp(db.pool, clientId))!.backchannelLogoutUri).toBe(`http://127.0.0.1:${port}/logout`);
 });
