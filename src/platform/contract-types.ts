@@ -26,15 +26,11 @@ type EnumsOf<Schemas> = {
   ]: string;
 };
 
-/** The entries of `Agreements` that are not `true`; `true` itself if there are none. */
 type AllAgree<Agreements> = Agreements[keyof Agreements] extends true
   ? true
   : { [Name in keyof Agreements as Agreements[Name] extends true ? never : Name]: Agreements[Name] };
 
-/**
- * `true` if every named enum of a contract has the same values as the type that the code works with; otherwise the
- * difference, so that `const enums: EnumsAgree<…> = true` does not compile.
- */
+/** `true` if every named enum of a contract has the values that the code knows; otherwise the difference. */
 export type EnumsAgree<Schemas, Code extends EnumsOf<Schemas>> = AllAgree<{
   [Name in keyof Code]: Name extends keyof Schemas ? Same<Schemas[Name], Code[Name]> : never;
 }>;
@@ -42,10 +38,7 @@ export type EnumsAgree<Schemas, Code extends EnumsOf<Schemas>> = AllAgree<{
 /** Parameters that the binding or `changeRecord`, `createRecord` and `readPage` read, whatever the handler does. */
 type ReadForAll = "If-None-Match" | "If-Match" | "Idempotency-Key" | "dry-run" | "limit" | "cursor";
 
-/**
- * `true` if `Code` names the parameters of query and header that each operation has beyond those that are read for all;
- * operations with 501 are left out. Otherwise the difference, as in `EnumsAgree`.
- */
+/** `true` if `Code` names each operation's own parameters of query and header; otherwise the difference. */
 export type ParametersAgree<Operations, Code extends { [Id in keyof Operations]?: string }> = AllAgree<{
   [
     Id in keyof Operations as Operations[Id] extends { responses: { 501: unknown } } ? never : Id
@@ -74,10 +67,7 @@ type Listed<Form> = keyof {
 type NamesOf<Place> = Place extends object ? keyof Place : never;
 type TakenByAll = "If-None-Match";
 
-/**
- * The parameters and form fields that the code reads, by operationId: one that the contract adds or drops does not
- * compile. `If-None-Match` and operations that are not offered do not count.
- */
+/** The parameters and form fields that the code reads; one that the contract adds or drops does not compile. */
 export type Takes<Operations> = {
   [
     Id in keyof Operations as Operations[Id] extends { responses: { 501: unknown } } ? never : Id

@@ -21,10 +21,7 @@ export type ErrorKind = keyof typeof statusByKind;
 export const errorKindOf = (status: number): ErrorKind | null =>
   (Object.keys(statusByKind) as ErrorKind[]).find((kind) => statusByKind[kind] === status) ?? null;
 
-/**
- * Ends a request; one renderer per audience turns it into a body. `code` is stable snake_case, `publicMessage` holds no
- * names, addresses, tokens or SQL, and `internal` goes to the log only.
- */
+/** `code` is stable; `publicMessage` holds no names, addresses, tokens or SQL; `internal` goes to the log. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly code: string;

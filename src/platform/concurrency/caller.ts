@@ -3,7 +3,6 @@ import type { ServerResponse } from "node:http";
 /** The client of a request, who may disconnect while it is served. */
 export type Caller = {
   hasLeft(): boolean;
-  /** Returns the function that removes the listener. */
   onLeave(listener: () => void): () => void;
 };
 

@@ -46,7 +46,6 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
   const letNextIn = () => {
     for (const [name, client] of clients) {
       if (client.waiting.length === 0 || !mayRun(client)) continue;
-      // Moves the client to the end of the queue.
       clients.delete(name);
       clients.set(name, client);
       client.waiting.shift()!.enter();

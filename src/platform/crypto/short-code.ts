@@ -3,7 +3,6 @@ import { hash } from "node:crypto";
 const letters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 const length = 6;
 
-/** A code for a request that a person can read out on the phone: no characters that look alike. */
 export function shortCodeOf(requestId: string): string {
   const bytes = hash("sha256", requestId, "buffer").subarray(0, length);
   return [...bytes].map((byte) => letters[byte % letters.length]).join("");

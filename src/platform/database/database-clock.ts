@@ -13,7 +13,6 @@ const readTime = {
 };
 const samples = 3;
 
-/** Takes the sample with the shortest round trip. */
 async function measure({ pool }: Pick<Db, "pool">): Promise<Measured> {
   let best: Measured | undefined;
   for (let i = 0; i < samples; i++) {

@@ -20,7 +20,6 @@ export type PrismaDb = Db & {
   longWork?: Gate | undefined;
 };
 
-/** Prisma Client and named SQL, of one transaction or of a pool. */
 export type Store = Queryable & { prisma: Records };
 
 export type Transaction = Store;
@@ -38,7 +37,6 @@ export type Queryable = Pick<pg.ClientBase, "query">;
 export type DatabaseOptions = {
   url: string;
   poolSize?: number | undefined;
-  /** SQL that each new connection runs first. */
   settings?: string | undefined;
   isReplica?: boolean | undefined;
   silence?: Partial<SilenceLimits> | undefined;
@@ -59,10 +57,7 @@ export function openDatabase(options: DatabaseOptions): OpenDb {
   };
 }
 
-/**
- * The pools on which the current work holds a transaction. Taking a second connection of one may deadlock; tests refuse
- * it.
- */
+/** The pools of the running transactions; a second connection of one may deadlock, so tests refuse it. */
 export const poolsInTransaction = new AsyncLocalStorage<readonly pg.Pool[]>();
 
 export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -84,7 +79,6 @@ export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.Poo
   }
 }
 
-/** Runs `work` in one transaction of Prisma Client and named SQL. */
 export function withPrismaTransaction<T>(db: PrismaDb, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return inPrismaTransaction(db.prisma, (prisma, client) => {
     const query = client.query.bind(client) as Queryable["query"];
@@ -125,7 +119,6 @@ export async function closePool(pool: pg.Pool, before?: () => Promise<void>): Pr
   await pool.end();
 }
 
-// A request whose caller has left may still run its last queries.
 async function waitUntilIdle(pool: pg.Pool): Promise<void> {
   const isIdle = () => pool.idleCount === pool.totalCount && pool.waitingCount === 0;
   const end = performance.now() + idleWaitMs.most;

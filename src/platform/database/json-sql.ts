@@ -23,10 +23,7 @@ type Fields<T> = {
 /** Refuses properties that the contract does not name, also in spread objects. */
 type NoOthers<T, Given> = { [Key in Exclude<keyof Given, keyof T>]: `${Key & string} is not in the contract` };
 
-/**
- * An object, as `jsonObject<School>()({ ... })`. A missing or extra field does not compile; an optional one may be
- * `undefined` and is left out.
- */
+/** `jsonObject<School>()({ ... })`: a missing or extra field does not compile; `undefined` is left out. */
 export const jsonObject =
   <T extends object>() =>
   <Given extends Fields<T>>(fields: Given & NoOthers<T, Given>): JsonSql<T> =>
@@ -40,7 +37,6 @@ function makeObject(fields: Record<string, unknown>): Sql {
   return sql`('{' || ${join(pairs, " || ")} || '}')`;
 }
 
-/** Aggregates the rows of a group or FROM; `[]` if there are none. */
 export const jsonArray = <T>(item: JsonSql<T>, order: Sql) =>
   sql`('[' || coalesce(string_agg(${item}, ',' ORDER BY ${order}), '') || ']')` as JsonSql<T[]>;
 

@@ -3,10 +3,7 @@ import { type Parameter, sql, type Sql } from "./sql.ts";
 
 type SqlType = "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "uuid";
 
-/**
- * An array parameter whose length the planner does not see. Where it does, it takes arrays that are shorter than its
- * guess for cheap and plans every call anew, which takes longer than the query.
- */
+/** Hides the array's length from the planner, which would plan every call with a short array anew. */
 export const arrayOf = (parameter: Parameter, type: SqlType): Sql => sql`(SELECT ${parameter}::${raw(type)}[])`;
 
 /** A JSON array of objects as a relation. Shape: `from` is for FROM; `columns` are the fields of the objects. */

@@ -11,7 +11,6 @@ type Connected = { client?: pg.PoolClient };
 /** Receives the connection of the transaction that is being started. */
 const starting = new AsyncLocalStorage<Connected>();
 
-/** Makes a Prisma Client on a pool. It throws the same `pg.DatabaseError` as named SQL. */
 export function makePrisma(pool: pg.Pool): PrismaClient {
   const noting = new Proxy(pool, {
     get(target, key) {
@@ -55,7 +54,6 @@ type Connection = Pick<pg.PoolClient, "on" | "removeListener" | "release"> & {
 /** A primary that became a standby. */
 const standbyCode = "25006";
 
-/** Removes a broken connection from the pool when it is released. */
 function removingBroken(client: pg.PoolClient): Connection {
   let broken: Error | undefined;
   return {

@@ -9,10 +9,7 @@ const costs = {
   max_parallel_workers_per_gather: 0,
 };
 
-/**
- * Session settings for reads. Their statements are index look-ups (lookup-sql.ts), and the planner must not choose
- * table scans or other joins because statistics are missing, or keep a plan from when a table was small.
- */
+/** For index look-ups (lookup-sql.ts): keeps the planner from scans and joins chosen for a small table. */
 export const readSettings = [
   ...ways.map((way) => `SET enable_${way} = off`),
   ...Object.entries(costs).map(([name, value]) => `SET ${name} = ${value}`),

@@ -12,7 +12,6 @@ export type ReplicaReads = {
   take(): Promise<Reader>;
   /** An upper bound of the replica's age, by the last measurement. */
   ageSeconds(): number;
-  /** Connections given out, by server. */
   readonly taken: Readonly<{ replica: number; primary: number }>;
   close(): Promise<void>;
 };
@@ -23,7 +22,6 @@ type Options = {
   maxAgeSeconds: number;
 };
 
-/** Interval of the measurements; time limit for the replica. */
 const lookMs = 1000;
 const answerMs = 2000;
 

@@ -55,7 +55,6 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   };
 }
 
-// As long as for a connection.
 const longWorkWaitMs = 10_000;
 
 const makeLongWork = (places: number) =>
@@ -68,7 +67,6 @@ function openReplica(options: ShareOptions, url: string, primary: ReadServer): R
   return { ...server, isReplica: true, replica };
 }
 
-/** The pools by their names in the metrics. */
 export function poolsOf(shares: DatabaseShares): Record<string, pg.Pool> {
   const names: Record<ShareName, string> = {
     checks: "checks",

@@ -12,10 +12,7 @@ type Seen = { bytes: number; sinceMs: number };
 
 type Options = { url: string; isReplica?: boolean | undefined; silence?: Partial<SilenceLimits> | undefined };
 
-/**
- * Ends connections whose server disappeared silently: TCP notices after 15 minutes or never. As statements may take an
- * hour, a second connection asks whether the backend still runs. Returns a function to call with each new connection.
- */
+/** Ends connections of a vanished server, which TCP notices late; a second connection asks for the backend. */
 export function watchSilence({ url, isReplica = false, silence }: Options): (client: pg.ClientBase) => void {
   const { lookMs, silentMs, answerMs } = { ...usual, ...silence };
   const seen = new Map<Watched, Seen>();

@@ -28,7 +28,6 @@ export type Part = Sql | Aliased | Parameter | number;
 
 export type Value = Sql | Parameter;
 
-/** Columns of an aliased table or a subquery. */
 export type Columns<Column extends string> = { readonly [Name in Column]: Sql };
 
 /** Composes SQL from SQL, tables, parameters and integers; outside text cannot get in. */
@@ -91,7 +90,6 @@ export type NewRow<Name extends TableName> = { readonly [Field in Required[Name]
   readonly [Field in ColumnsOf<Name>]?: Part;
 };
 
-/** INSERT of values or, with `source` (a FROM clause), of a SELECT. */
 export function insert<Name extends TableName>(name: Name, row: NewRow<Name>, source?: Sql): Sql {
   return insertColumns(tables[name].name, tables[name].columns, row as Record<string, Part>, source);
 }
@@ -109,7 +107,6 @@ function insertColumns(
   return source === undefined ? sql`${head} VALUES (${values})` : sql`${head} SELECT ${values} ${source}`;
 }
 
-/** UPDATE … SET; FROM and WHERE follow. */
 export function update<Name extends TableName>(
   name: Name,
   alias: string,
@@ -144,7 +141,6 @@ export type Statement<Given extends object> = {
 
 export type Parameters<Given extends object> = { readonly [Name in keyof Given]-?: Parameter };
 
-/** Makes a statement from a function that gets the parameters by name. */
 export function statement<Given extends object = object>(
   build: (given: Parameters<Given>) => Sql,
   name?: string,
@@ -180,7 +176,6 @@ export async function findRows<Row extends Record<string, unknown>, Given extend
   return rows;
 }
 
-/** Runs a statement and returns the number of affected rows. */
 export async function run<Given extends object = object>(
   db: Queryable,
   { text, name, values }: Statement<Given>,

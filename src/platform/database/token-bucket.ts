@@ -14,7 +14,6 @@ import {
   type Value,
 } from "./sql.ts";
 
-/** A rate limit: a burst of `capacity`, refilled evenly within `refillSeconds`. */
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
 
 const secondsPerToken = ({ capacity, refillSeconds }: Bucket): number => refillSeconds / capacity;
@@ -24,14 +23,10 @@ const bucketRow = table("rateLimit", "bucket");
 const [key, fullAt] = [columnNames("rateLimit", "key"), columnNames("rateLimit", "fullAt")];
 const seconds = (value: Value) => sql`make_interval(secs => ${value})`;
 
-/**
- * SQL condition: the stored time is further ahead than any limit allows, so a wrong clock wrote it. Without this,
- * others would stay locked out. The extra minute allows for queued requests with an older time.
- */
+/** SQL condition: a wrong clock wrote the stored time. The extra minute allows for queued requests. */
 export const isTooFarAhead = (time: Sql, { now, longestSeconds }: { now: Value; longestSeconds: Value }): Sql =>
   sql`${time} > ${now}::timestamptz + ${seconds(longestSeconds)} + interval '1 minute'`;
 
-/** Buckets as parameters of a statement. */
 export type BucketParameters = { keys: Buffer[]; perTokens: number[]; refills: number[] };
 
 export const toBucketParameters = (buckets: readonly Bucket[]): BucketParameters => ({
@@ -87,7 +82,6 @@ function makeSteps(
   };
 }
 
-/** Takes a token from each bucket in turn, until one has none; then `isDone` does not hold. */
 export const takeSteps = (given: Given & { now: Parameter }, count: number): BucketSteps =>
   makeSteps("taken", count, {
     first: sql`true`,
@@ -95,7 +89,6 @@ export const takeSteps = (given: Given & { now: Parameter }, count: number): Buc
     after: (step) => sql`EXISTS (SELECT FROM ${step})`,
   });
 
-/** Gives a token back to each bucket if the condition holds. */
 export const giveBackSteps = (given: Given, count: number, condition: Sql): BucketSteps =>
   makeSteps("given_back", count, {
     first: condition,
@@ -103,7 +96,6 @@ export const giveBackSteps = (given: Given, count: number, condition: Sql): Buck
     after: (step) => sql`(${condition} AND (SELECT count(*) FROM ${step}) >= 0)`,
   });
 
-/** Makes a statement for each number of buckets, once. */
 export const makeForCount = <Made>(make: (count: number) => Made): ((count: number) => Made) => {
   const made = new Map<number, Made>();
   return (count) => made.get(count) ?? made.set(count, make(count)).get(count)!;
@@ -138,12 +130,7 @@ const sweep = statement<{ now: Date; batch: number }>(
   "token-bucket.sweep",
 );
 
-/**
- * Takes one token. If there is none, writes nothing and returns when there is one, so that asking does not prolong the
- * wait.
- *
- * Source: generic cell rate algorithm (ITU-T I.371).
- */
+/** Returns when there is a token again, without prolonging the wait. Source: GCRA (ITU-T I.371). */
 export const takeToken = (db: Queryable, bucket: Bucket, now: Date): Promise<Date | null> =>
   takeTokens(db, [bucket], now);
 

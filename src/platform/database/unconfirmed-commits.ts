@@ -3,10 +3,7 @@ import type pg from "pg";
 /** The PostgreSQL function that warns; the text of the warning depends on the server's language. */
 const replicationWait = "SyncRepWaitForLSN";
 
-/**
- * Turns a commit that no synchronous replica confirmed into an error. PostgreSQL reports success with a warning,
- * although a failover would lose it.
- */
+/** PostgreSQL only warns if no replica confirmed a commit; a failover would lose it, so it becomes an error. */
 export function failUnconfirmedCommits(client: pg.ClientBase): void {
   client.on("notice", ({ routine }) => {
     if (routine !== replicationWait) return;

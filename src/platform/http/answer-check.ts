@@ -7,10 +7,7 @@ export type AnswerCheck = (req: IncomingMessage, res: ServerResponse) => void;
 
 type Described = { headers: [name: string, required: boolean, check: Check][]; bodies: Map<string, Check> | null };
 
-/**
- * Checks every response of a document's operations: status, headers and body. A wrong one is replaced by a 500 that
- * says why. For development and tests; paths have no parameters.
- */
+/** For development and tests: replaces a response against the contract by a 500. Paths have no parameters. */
 export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerCheck {
   const schemas = makeSchemaChecks(document);
   const describe = (given: Operation["responses"][string]): Described => {
@@ -64,7 +61,6 @@ export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerChec
 /** On a closed connection the library ends the response without its body. */
 const hasLeft = ({ destroyed, socket }: ServerResponse): boolean => destroyed || socket?.writable === false;
 
-/** `body` is null for HEAD. */
 function findFault(answers: Map<string, Described>, res: ServerResponse, body: string | null): string | null {
   const status = String(res.statusCode);
   const described = answers.get(status) ?? answers.get(`${status[0] ?? ""}XX`) ?? answers.get("default");

@@ -11,7 +11,6 @@ type Named<Given extends object> = Statement<Given> & { readonly name: string };
 /** Reads many records: one row per client and id, in their order, null where nothing is visible. */
 export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { readonly [shape]?: T };
 
-/** The client and id that a read is for. */
 export const asked = { client: sql`asked.client`, id: sql`asked.id` };
 
 export type ListQuery<T, Given extends object = object> = {
@@ -26,7 +25,6 @@ export type ListQuery<T, Given extends object = object> = {
 type Limit = { limit: number };
 type After = { afterSortKey: string; afterId: string };
 
-/** The body comes from the database as it is. */
 export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
 export type JsonList<T> = {
   kind: "list";
@@ -35,9 +33,7 @@ export type JsonList<T> = {
   missing: Missing | null;
   page: Page;
 };
-/** The result of several statements. */
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
-/** The result of a change. */
 export type Done = {
   status: number;
   body?: unknown;
@@ -91,7 +87,6 @@ function fromAndWhere({ from, where, visible, filter }: Found): Sql {
   return sql`${from} WHERE ${conditions.length === 0 ? sql`true` : join(conditions, " AND ")}`;
 }
 
-/** Makes the statement that reads one record; `from` with `where` finds at most one row. */
 export function makeReadQuery<T extends object>(
   name: string,
   { item, ...found }: { item: JsonSql<T> } & Found,

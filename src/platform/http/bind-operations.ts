@@ -25,7 +25,6 @@ export type Binding<Operations, Caller extends Token> = {
   checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
   /** Identifies calls from within this process, which carry no token. */
   findInnerCaller?: (req: IncomingMessage) => Promise<Caller | null>;
-  /** Limits of these calls, if different. */
   innerReading?: Reading;
   /** Maps a scope of the contract to its name in tokens. */
   scopeName: (inContract: string) => string;

@@ -3,12 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const [host, secure] = ["__Host-", "__Secure-"] as const;
 const nameOf = (cookie: string): string => cookie.slice(0, cookie.indexOf("=")).trim();
 
-/**
- * Adds `__Host-` or, for the cookies in `ofOnePath`, `__Secure-` to cookie names on https, so that no other host and no
- * plain connection can write them. The service sees the names without prefix; cookies that lack it are ignored.
- *
- * Source: RFC 6265bis section 4.1.3.
- */
+/** `__Host-`, or `__Secure-` for `ofOnePath`, on https; cookies without are ignored (RFC 6265bis 4.1.3). */
 export function makeCookiePrefixes(
   { issuerUrl }: { issuerUrl: string },
   ofOnePath: ReadonlySet<string>,

@@ -90,7 +90,6 @@ export function listOperations(document: OpenApiDocument): { path: string; metho
 
 const references = /"\$ref":"#\/components\/(\w+)\/(\w+)"/g;
 
-/** A document with one of its operations and the components that it leads to. */
 export function narrowDocument(document: OpenApiDocument, operationId: string): OpenApiDocument {
   const place = listOperations(document).find(({ operation }) => operation.operationId === operationId);
   if (place === undefined) throw new Error(`The contract has no operation ${operationId}.`);

@@ -3,15 +3,11 @@ import { makeSchemaChecks, type Check } from "./validator-library.ts";
 
 export type ParameterFault = { name: string; message: string };
 
-/** Returns the first invalid parameter; unknown names pass. */
 export type FormCheck = (values: Readonly<Record<string, unknown>>) => ParameterFault | null;
 
 const formType = "application/x-www-form-urlencoded";
 
-/**
- * Makes checks of an operation's query or form, for protocols that ignore unknown names. `x-max-length` is the limit of
- * a field without `maxLength`, or of all fields of the operation.
- */
+/** Ignores unknown names. `x-max-length` limits a field without `maxLength`, or all of an operation. */
 export function makeFormCheck(
   document: OpenApiDocument,
 ): (operation: Operation, options?: { except?: ReadonlySet<string> }) => FormCheck {

@@ -8,7 +8,6 @@ const afterOthers: InTurn = async (part) => {
   return part();
 };
 
-/** Maps a long list without blocking other requests. */
 export async function mapInSlices<T, R>(items: readonly T[], work: (item: T) => R, inTurn = afterOthers): Promise<R[]> {
   const done: R[] = [];
   for (let at = 0; at < items.length; at += itemsInSlice) {

@@ -1,7 +1,6 @@
 import { AppError } from "../errors.ts";
 import { sealRepeatably, unseal, type EncryptionKeys } from "../crypto/seal.ts";
 
-/** The last item of a page; the next page begins after it. */
 export type Position = { sortKey: string; id: string };
 
 /**

@@ -1,7 +1,6 @@
 import type { ReadShare } from "../database/shares.ts";
 import { makeGate, type Gate } from "../concurrency/gate.ts";
 
-/** The limits that all readers of the APIs in one process share. */
 export type Reading = {
   share: ReadShare;
   lists: Gate;

@@ -7,7 +7,6 @@ import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "
 import { streamList } from "./stream-list.ts";
 import type { Statement } from "../database/sql.ts";
 
-/** Sends a list: one page, whole if it is short, streamed if it is long. */
 export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {
   const { lists, longLists } = sending.reading;
   const { page } = list;
@@ -41,7 +40,6 @@ const ask = <Given extends object>({ name, text, values }: Statement<Given>, giv
 
 type Version = [shown: boolean, version: string | null];
 
-/** The tag of the list or page in the client's snapshot. */
 async function readTag(client: pg.ClientBase, list: JsonList<unknown>): Promise<string> {
   const { rows } = await client.query<Version>(ask(list.query.version, list.given));
   const [shown, version] = rows[0]!;
@@ -55,7 +53,6 @@ const tagOf = (
 ): string =>
   etagOf(JSON.stringify([query.rows.text, Object.values(given), page.limit ?? null, page.cursor ?? null, version]));
 
-/** Answers a conditional GET, and HEAD, without reading the list. */
 async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): Promise<boolean> {
   const { req, res, reading, caller } = sending;
   const isHead = req.method === "HEAD" && !isPage(list.page);
@@ -68,7 +65,6 @@ async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): P
   return res.headersSent;
 }
 
-/** Null if the list is too long. */
 async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending): Promise<Held | null> {
   const { query, given, missing } = list;
   type Whole = [version: string | null, shown: boolean, count: number, body: string];

@@ -83,7 +83,6 @@ export type Held = { body: string; etag?: string };
 const shortText = 16_384;
 export const contentType = "application/json; charset=utf-8";
 
-/** Sends a body, or 304. */
 export async function sendBody(
   text: string,
   { req, res, check, reading }: Sending,

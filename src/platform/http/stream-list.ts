@@ -12,10 +12,7 @@ type Streaming = { res: Response; etag: string; pace: Pace; check: BodyCheck | n
 // The first rows go out at once; larger batches would block other requests.
 const rowsAtOnce = { first: 50, then: 250 };
 
-/**
- * Sends a list as it is read, so that memory does not grow; returns the number of items. A list that breaks off gets no
- * last chunk.
- */
+/** Returns the number of items. A list that breaks off gets no last chunk. */
 export async function streamList(
   client: pg.PoolClient,
   { text, values }: Rows,

@@ -10,9 +10,7 @@ import type { WorkerJob } from "../jobs/worker.ts";
 const prefix = "schultor-upload-";
 const keptHours = 24;
 
-/**
- * A file as request body, received into a temporary file on demand. `drop` removes that file unless `keep` was called.
- */
+/** Received into a temporary file, which `drop` removes unless `keep` was called. */
 export class Upload {
   readonly #req: IncomingMessage;
   readonly #limit: number;

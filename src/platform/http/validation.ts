@@ -4,7 +4,6 @@ import { readImage } from "../images/image.ts";
 import { resolve, type OpenApiDocument, type Parameter, type Schema } from "./document.ts";
 import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
 
-/** Makes the check of a request; it converts the query to numbers, booleans and lists. */
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
   const makeValidator = makeRequestValidator(document);
   const schemas = makeSchemaChecks(document);

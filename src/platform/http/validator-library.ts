@@ -33,7 +33,6 @@ export type Fault = {
   message?: string;
   params?: Readonly<Record<string, unknown>>;
 };
-/** Returns what is wrong with a value. */
 export type Check = (value: unknown) => Fault[] | null;
 
 type Compiled = ((value: unknown) => boolean) & { errors?: Fault[] | null };
@@ -48,10 +47,7 @@ type SchemaChecks = Record<"text" | "json", (schema: object) => Check>;
 
 const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
 
-/**
- * Makes checks against schemas of a document, once per process: `text` for query and form values, `json` for JSON
- * bodies.
- */
+/** Compiled once per process: `text` for query and form values, `json` for JSON bodies. */
 export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
   const checks = madeChecks.get(document) ?? compileChecks(document);
   madeChecks.set(document, checks);

@@ -19,7 +19,6 @@ function readPng(bytes: Buffer): ImageHead | null {
   return { type: "image/png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-/** Frames with a size; C4, C8 and CC are tables. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
 function readJpeg(bytes: Buffer): ImageHead | null {

@@ -7,7 +7,6 @@ const mostBytes = 262_144;
 
 export type Logo = { type: ImageType; hash: string; bytes: Uint8Array<ArrayBuffer> };
 
-/** Checks a logo by its bytes, not by the declared type; `called` names the allowed types in the refusal. */
 export function checkLogo(image: Buffer, { types, called }: { types: readonly ImageType[]; called: string }): Logo {
   const found = readImage(image);
   if (found === null || !types.includes(found.type)) throw refuseLogo(`is not a ${called} image`);

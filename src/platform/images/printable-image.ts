@@ -2,10 +2,7 @@ import { inflateSync } from "node:zlib";
 import { PNG } from "pngjs";
 import { readImage } from "./image.ts";
 
-/**
- * Makes an image that pdfkit prints without decoding: an opaque PNG, or the JPEG itself; null for a broken image.
- * pdfkit decodes PNG in a zlib callback, where an error would end the process.
- */
+/** An opaque PNG or the JPEG itself; null if broken. A PNG that pdfkit decodes can end the process. */
 export function makePrintable(image: Uint8Array): Buffer | null {
   const bytes = Buffer.from(image);
   const type = readImage(bytes)?.type;

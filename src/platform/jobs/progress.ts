@@ -1,6 +1,5 @@
 const patienceMs = 2000;
 
-/** Reports work that takes longer than two seconds, then every ten, and how long it took. */
 export async function withProgress<T>(what: string, say: (line: string) => void, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const elapsed = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;

@@ -1,13 +1,9 @@
 import type pg from "pg";
 
-/**
- * Starts work before its schedule, by a call in this process or LISTEN. A wake-up may be lost, so work also runs on a
- * schedule.
- */
+/** Starts work before its schedule. A wake-up may be lost, so work also runs on a schedule. */
 export type WakeUp = {
   /** Ends the current wait, or else the next one. */
   wake(): void;
-  /** Resolves when woken, after the time, or when `signal` aborts. */
   wait(seconds: number, signal: AbortSignal): Promise<void>;
 };
 

@@ -21,7 +21,6 @@ export function worksWith(note: string | null, release: string = packageFile.ver
   return since === undefined ? null : compareReleases(release, since) >= 0;
 }
 
-/** Negative if `one` is older than `other`. */
 export function compareReleases(one: string, other: string): number {
   const [left, right] = [one, other].map((release) => release.split(".").map(Number));
   return left!.map((part, i) => part - (right![i] ?? 0)).find((difference) => difference !== 0) ?? 0;

@@ -28,7 +28,6 @@ export type Answer = {
   /** The first bytes of the body, at most 4 KiB. */ start: Buffer;
 };
 
-/** Posts to addresses that partners registered. */
 export type GuardedSender = { post(url: URL, message: Message): Promise<Answer>; close(): Promise<void> };
 
 export class RefusedTarget extends Error {
@@ -67,7 +66,6 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
   };
 }
 
-/** Errors: RefusedTarget with the reason. */
 export async function checkReachable(url: URL, policy: OutboundPolicy): Promise<void> {
   const refusal = findRefusal(url, policy);
   if (refusal !== null) throw refusal;

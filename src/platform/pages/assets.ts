@@ -15,10 +15,7 @@ type Asset = { content: Buffer; contentType: string };
 
 const assets = new Map<string, Asset>();
 
-/**
- * Serves a file for all pages and returns its path, which holds the content's hash, so that browsers may cache it for
- * ever.
- */
+/** Returns a path with the content's hash, so that browsers may cache the file for ever. */
 export function addAsset(file: string): string {
   const extension = extname(file);
   if (!Object.hasOwn(contentTypes, extension)) throw new Error(`no content type for ${file}`);

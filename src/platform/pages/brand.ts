@@ -12,10 +12,7 @@ export type ShownBrand = { name: string; logo: string; style: string | null; lin
 
 let shown: ShownBrand = { name: "Schultor", logo: assetPaths.logo, style: null, links: [] };
 
-/**
- * Sets the operator's name, logo, colour and links for all pages. Errors: throws for a logo that is unreadable or
- * neither SVG nor PNG.
- */
+/** Errors: throws for a logo that is unreadable or neither SVG nor PNG. */
 export function useBrand({ name, logoFile, colour, links }: Brand): void {
   shown = {
     name,

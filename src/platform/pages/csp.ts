@@ -1,7 +1,4 @@
-/**
- * The headers of every page. `formTargets`, from `formTarget`: browsers apply `form-action` to redirects after a form,
- * so an app's redirect origin belongs there. `scripts` allows scripts and requests of this origin.
- */
+/** Browsers apply `form-action` to redirects after a form too: `formTargets` are the apps' origins. */
 export function pageHeaders(formTargets: readonly string[] = [], scripts = false): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -23,10 +20,7 @@ export function pageHeaders(formTargets: readonly string[] = [], scripts = false
   };
 }
 
-/**
- * A validated redirect URI as a form-action source: its origin, or the scheme of a mobile app. Throws for what could
- * end the directive.
- */
+/** The origin of a redirect URI, or a mobile app's scheme. Throws for what could end the directive. */
 export function formTarget(redirectUri: string): string {
   const uri = new URL(redirectUri);
   const source = uri.origin === "null" ? uri.protocol : uri.origin;

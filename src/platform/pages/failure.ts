@@ -3,7 +3,6 @@ import { render, renderPage, translator, type Page, type PageContext } from "./l
 
 export type Failure = "not_found" | "invalid" | "unavailable" | "bug";
 
-/** With a request id, unless the address is wrong. */
 export function renderFailurePage(
   { failure, status, requestId }: { failure: Failure; status: number; requestId: string | undefined },
   context: PageContext,

@@ -20,10 +20,7 @@ export type PageContext = {
 export const render = makeTemplates(join(import.meta.dirname, "templates"));
 export const translator = makeTranslator({ de: german, en: english });
 
-/**
- * Puts a body into the layout. `body` is escaped HTML, `title` plain text, `headers` are added to the strict ones, and
- * `scripts` are loaded after the page.
- */
+/** `body` is escaped HTML, `title` plain text; `scripts` are loaded after the page. */
 export function renderPage(
   content: {
     title: string;

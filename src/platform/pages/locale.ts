@@ -4,11 +4,7 @@ export type Locale = (typeof locales)[number];
 
 const fallback: Locale = "de";
 
-/**
- * Chooses a page's language: the person's pick, then `ui_locales`, then Accept-Language.
- *
- * Source: OpenID Connect Core 1.0 section 3.1.2.1; RFC 9110 section 12.5.4.
- */
+/** The person's pick, then `ui_locales` (OpenID Connect Core), then Accept-Language. */
 export function chooseLocale(wishes: {
   picked?: string | undefined;
   uiLocales?: string | undefined;

@@ -29,7 +29,6 @@ export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) =
   };
 }
 
-/** Writes a text as escaped HTML with its values in strong type. */
 export function emphasise(translate: Translate, key: string, values: Record<string, string>): string {
   const marked = Object.fromEntries(Object.keys(values).map((name, index) => [name, `\u{e000}${index}\u{e001}`]));
   const strong = Object.values(values).map((value) => `<strong>${escapeHtml(value)}</strong>`);

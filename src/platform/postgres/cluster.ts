@@ -28,7 +28,6 @@ export type Cluster = { folder: string; user: ServerUser };
 /** The place of clusters whose DATA_DIR the server's user cannot enter. */
 export const sharedState = "/var/lib/schultor";
 
-/** Null if DATA_DIR has none. It runs as its owner. */
 export function findCluster(dataDir: string): Cluster | null {
   const link = join(dataDir, "postgres");
   if (!lstatSync(link, { throwIfNoEntry: false })) return null;
@@ -54,10 +53,7 @@ export function findCluster(dataDir: string): Cluster | null {
   return { folder, user };
 }
 
-/**
- * Makes the cluster of a data folder: `postgres` inside it or, if the server's user cannot enter it, a link to a folder
- * below /var/lib/schultor. `fill` writes the files. A failure leaves nothing that looks complete.
- */
+/** If the server's user cannot enter `dataDir`, makes a link to a folder below /var/lib/schultor. */
 export async function makeCluster(
   dataDir: string,
   { user, fill }: { user: ServerUser; fill(folder: string): Promise<void> },

@@ -21,11 +21,7 @@ const emptied = new Set([
 ]);
 const segment = /^[0-9A-F]{24}$/;
 
-/**
- * Copies a running embedded server to a new folder. A slot keeps the WAL that the copy needs.
- *
- * Source: "Making a Base Backup Using the Low Level API", PostgreSQL manual.
- */
+/** Source: "Making a Base Backup Using the Low Level API". A slot keeps the WAL that the copy needs. */
 export async function copyRunningServer(
   { url, folder }: { url: string; folder: string },
   target: string,
@@ -51,10 +47,7 @@ export async function copyRunningServer(
   }
 }
 
-/**
- * Makes a data folder's database from a copy, marked as unfinished. Errors: DatabaseStartError if the folder has a
- * database.
- */
+/** Marks the database as unfinished. Errors: DatabaseStartError if the folder has a database. */
 export async function putCopy(dataDir: string, source: string, say: (line: string) => void): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   const lock = lockFolder(dataDir);

@@ -21,10 +21,7 @@ export async function dumpDatabase(url: string, file: string): Promise<void> {
   }
 }
 
-/**
- * Loads a dump into an empty database in one transaction, marked as unfinished. Errors: DatabaseStartError if there are
- * tables.
- */
+/** Marks the database as unfinished. Errors: DatabaseStartError if there are tables. */
 export async function loadDump(url: string, file: string): Promise<void> {
   const rows = await ask<{ name: string }>(
     url,

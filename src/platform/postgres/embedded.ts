@@ -17,7 +17,6 @@ import { handMarkOn } from "./unfinished-restore.ts";
 export type EmbeddedPostgres = {
   url: string;
   folder: string;
-  /** Resolves when the server has ended, for any reason. */
   exited: Promise<void>;
   stop(): Promise<void>;
 };
@@ -26,7 +25,6 @@ export type EmbeddedOptions = {
   dataDir: string;
   say(line: string): void;
   settings?: Record<string, string>;
-  /** Programs other than the embedded ones. */
   binariesFolder?: string | undefined;
 };
 

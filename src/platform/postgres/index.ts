@@ -24,9 +24,7 @@ export { checkRestored, removeMark } from "./unfinished-restore.ts";
 
 export type DatabaseServer = {
   url: string;
-  /** Null if the server is not embedded. */
   folder: string | null;
-  /** Resolves when an embedded server has ended, for any reason. */
   exited: Promise<void>;
   stop(): Promise<void>;
 };
@@ -36,7 +34,6 @@ export async function openDatabaseServer(options: {
   databaseUrl: string | undefined;
   databaseReplicaUrl?: string | undefined;
   dataDir: string;
-  /** How many connections the service may open. */
   connections?: number;
   say(line: string): void;
 }): Promise<DatabaseServer> {

@@ -17,7 +17,6 @@ import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers } from "./postmaster.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-/** `dataDir` is null if it is unknown. */
 export type DatabasePlace = { folder: string; dataDir: string | null; ownerUid: number; isInUse: boolean };
 
 const note = "data-dir";
@@ -34,10 +33,7 @@ export function findPlace(dataDir: string): DatabasePlace | null {
   return { folder, dataDir: realpathSync(resolve(dataDir)), ownerUid: statSync(folder).uid, isInUse: true };
 }
 
-/**
- * The databases outside their DATA_DIR; null if this user may not list them. One that no DATA_DIR links to is not in
- * use.
- */
+/** Null if this user may not list them. A database that no DATA_DIR links to is not in use. */
 export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
   if (!existsSync(state)) return [];
   if (!isReadable(state)) return null;
@@ -56,7 +52,6 @@ export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
     });
 }
 
-/** Errors: DatabaseStartError while a process uses it. */
 export async function removeDatabase(given: string): Promise<string> {
   const dataDir = realpathSync(resolve(given));
   const cluster = findCluster(dataDir);
@@ -75,11 +70,7 @@ export async function removeDatabase(given: string): Promise<string> {
   }
 }
 
-/**
- * Deletes a database that no DATA_DIR links to.
- *
- * Errors: DatabaseStartError for any other folder, and while a process uses it.
- */
+/** Errors: DatabaseStartError for a database that is in use or not outside its DATA_DIR. */
 export async function removeOutsidePlace(folder: string, state = sharedState): Promise<string> {
   const places = listOutsidePlaces(state);
   if (places === null) throw new DatabaseStartError(`Only root can remove a database from ${state}.`);

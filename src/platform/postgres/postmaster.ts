@@ -19,7 +19,6 @@ export type Postmaster = {
 
 type StartOptions = { cluster: Cluster; binaries: Binaries; logFile: string; settings: Record<string, string> };
 
-/** Starts the server and waits until it accepts connections, after crash recovery if needed. */
 export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
   // The sessions of a killed server may need a moment to end.
   const giveUpAt = performance.now() + 30_000;

@@ -13,7 +13,6 @@ const usualAccounts = {
   useradd: "useradd",
 };
 
-/** As root: `schultor-db`, created if missing, else `postgres`. */
 export function findServerUser(say: (line: string) => void, { own, shared, useradd } = usualAccounts): ServerUser {
   if (process.getuid?.() !== 0) return null;
   const existing = findAccount(own);

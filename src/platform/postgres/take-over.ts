@@ -3,7 +3,6 @@ import { dirname } from "node:path";
 import { giveTo, type Cluster } from "./cluster.ts";
 import { canEnter, findServerUser, isShared } from "./server-user.ts";
 
-/** An existing cluster runs as its owner, or as our account if the owner is shared. */
 export function findUserFor({ folder, user }: Cluster, say: (line: string) => void): Cluster["user"] {
   if (!isShared(user)) return user;
   const own = findServerUser(say);

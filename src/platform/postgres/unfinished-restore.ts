@@ -31,7 +31,6 @@ export const removeMark = async (tx: Asks): Promise<void> => void (await tx.quer
 
 export const removeMarkOf = (url: string): Promise<void> => ask(url, removal);
 
-/** Errors: DatabaseStartError while a restore is unfinished. */
 export async function checkRestored(db: Asks): Promise<void> {
   const { rows } = await db.query<{ mark: string | null }>(`SELECT to_regclass('"${unfinishedTable}"')::text AS mark`);
   if (rows[0]!.mark !== null)

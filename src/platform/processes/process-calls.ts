@@ -14,7 +14,6 @@ type Message =
   | { kind: "value"; id: number; value: unknown }
   | { kind: "error"; id: number; error: unknown };
 
-/** The functions that the other process may call. */
 export type ProcessAnswers = Record<string, (given: never) => unknown>;
 
 /** Errors: what the other process threw, as a plain error; or that it has ended. */

@@ -12,7 +12,6 @@ type Kept<Plan> = Process<Plan> & {
 };
 
 type Options<Plan> = {
-  /** The program of each process; all share its ports. */
   program: string;
   plans: readonly Plan[];
   log: Log;
@@ -36,10 +35,7 @@ const waitMs = { least: 200, most: 30_000 };
 /** After this time a failure counts as the first one again. */
 const soundMs = 60_000;
 
-/**
- * Starts processes and replaces those that end, with growing delays. They end with this process in any case; the call
- * `stop` asks them to end.
- */
+/** Replaces processes that end, with growing delays. The call `stop` asks them to end. */
 export function openProcesses<Plan extends { name: string }>(options: Options<Plan>): Processes<Plan> {
   const { log } = options;
   const stopping = new AbortController();

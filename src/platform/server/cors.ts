@@ -3,11 +3,7 @@ import type { RequestHandler } from "express";
 const exposed = "ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id";
 const allowed = "Authorization, If-None-Match, X-Request-Id";
 
-/**
- * Lets scripts of any origin use an API that identifies callers by token only, never by cookie.
- *
- * Source: Fetch standard, section 3.2 (CORS protocol).
- */
+/** For APIs that identify callers by token only, never by cookie (Fetch standard, section 3.2). */
 export const allowAnyOrigin: RequestHandler = (req, res, next) => {
   if (req.headers.origin === undefined) {
     next();

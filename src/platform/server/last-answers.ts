@@ -54,7 +54,6 @@ function classify(error: unknown, isUnavailable: (error: unknown) => boolean): {
     : { failure: "bug" };
 }
 
-/** Answers unknown addresses and unhandled errors. */
 export function makeLastAnswers({
   log,
   isUnavailable,

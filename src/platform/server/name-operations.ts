@@ -1,15 +1,11 @@
 import { listOperations, type OpenApiDocument } from "../http/index.ts";
 
-/** The fixed segments of all paths. */
 export function listPathWords(documents: readonly OpenApiDocument[], further: readonly string[]): ReadonlySet<string> {
   const paths = [...documents.flatMap((document) => listOperations(document).map(({ path }) => path)), ...further];
   return new Set(paths.flatMap((path) => path.split("/")).filter((part) => part !== "" && !part.startsWith("{")));
 }
 
-/**
- * Names requests for log and metrics: an operation by method and path (without parameters), else the first segment if
- * it is one of `places`.
- */
+/** The operation by method and path (without parameters), else the first segment if in `places`. */
 export function makeOperationNames(
   document: OpenApiDocument,
   places: readonly string[],

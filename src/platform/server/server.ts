@@ -38,10 +38,7 @@ const answerWhileStarting: RequestListener = (req, res) => {
   res.end(JSON.stringify(live ? { status: "live" } : { status: "not_ready", missing: ["the service is starting"] }));
 };
 
-/**
- * Opens the port first, so that a taken port and a live process show at once. `localhost` means both loopback
- * addresses.
- */
+/** Opens the port first, so that a taken port shows at once. `localhost` is both loopback addresses. */
 export async function openServer({
   host,
   port,

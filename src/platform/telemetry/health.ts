@@ -23,7 +23,6 @@ export async function isWell({ check }: Pick<HealthCheck, "check">, waitMs = pat
 export const runChecks = (checks: readonly HealthCheck[]): Promise<{ check: HealthCheck; well: boolean }[]> =>
   Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
 
-/** `live`: this process runs. `ready`: it can serve requests; a 503 names what is missing. */
 export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]; isStopping(): boolean }): Router {
   const router = Router();
   router.get("/health/live", (_req, res) => {

@@ -37,7 +37,6 @@ function hideEntry(key: string, value: unknown, depth: number): unknown {
   return hideIn(value, depth + 1);
 }
 
-/** Redacts secret keys at any depth and drops query strings. */
 export function hideSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   return hideIn(fields, 0) as Record<string, unknown>;
 }

@@ -8,12 +8,10 @@ export type Log = Logger;
 type LogOptions = {
   level: string;
   format: "json" | "readable";
-  /** The name of this process among several. */
   process?: string | undefined;
   to?: DestinationStream;
 };
 
-/** Makes the log: one line per event; no tokens, passwords, names or query strings. */
 export function makeLog({ level, format, process: name, to }: LogOptions): Log {
   const options = {
     level,

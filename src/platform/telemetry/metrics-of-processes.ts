@@ -12,10 +12,7 @@ export type MetricsOf<Source extends object> = {
 
 const patienceMs = 2000;
 
-/**
- * Adds up the metrics of several processes and this one; event loop times are maxima, the start time is that of this
- * process. Counts between the last sum and a process's end are lost.
- */
+/** Event loop times are maxima. Counts between the last sum and a process's end are lost. */
 export function makeMetricsOfProcesses<Source extends object>(own: Registry): MetricsOf<Source> {
   const lastOf = new WeakMap<Source, ReadMetrics>();
   let ended: Promise<ReadMetrics> = Promise.resolve([]);

@@ -51,7 +51,6 @@ export function watchProcess({ registry }: Pick<Metrics, "registry">): void {
   collectDefaultMetrics({ register: registry });
 }
 
-/** Returns the counter of ended processes. */
 export function watchProcesses(
   registry: Registry,
   { roles, count }: { roles: readonly string[]; count(role: string): number },
@@ -105,7 +104,6 @@ export function watchMachineClock({ registry }: Metrics, aheadSeconds: () => num
 
 type Job = { name: string; everySeconds: number };
 
-/** Seconds after its last success at which a job is late. */
 export const lateAfterSeconds = ({ everySeconds }: Pick<Job, "everySeconds">): number => 3 * everySeconds + 60;
 
 /** Measures the age of each job's last success; call the result after each success. */

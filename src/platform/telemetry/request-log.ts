@@ -13,10 +13,7 @@ type Locals = { requestId?: string; operation?: string; clientId?: string; code?
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const mostParts = 12;
 
-/**
- * Masks path segments other than known words and UUIDs, because a caller can put names and secrets into a path. An
- * unknown path with any other segment is hidden entirely.
- */
+/** A caller can put names and secrets into a path: hides all but known words and UUIDs. */
 function maskPath(path: string, words: ReadonlySet<string>, isKnown: boolean): string {
   const parts = path.split("/", mostParts + 1);
   const masked = parts.map((part) => (part === "" || words.has(part) || uuid.test(part) ? part : ":other"));
@@ -27,9 +24,7 @@ type Watching = {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Names a request without a bound operation. */
   nameOperation(method: string, path: string): string | undefined;
-  /** The fixed segments of our paths. */
   pathWords: ReadonlySet<string>;
   onAnswered?(answered: Answered): void;
 };

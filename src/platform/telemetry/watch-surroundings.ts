@@ -12,7 +12,6 @@ type Surroundings = {
   database: HealthCheck;
   /** In seconds; infinite without a backup. */
   findBackupAge(): Promise<number>;
-  /** Undefined for an external server. */
   databaseFolder: string | undefined;
   issuerUrl: string;
 };

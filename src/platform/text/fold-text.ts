@@ -1,4 +1,3 @@
-/** Folds width, case and surrounding space. */
 export function foldText(text: string): string {
   return text.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
 }

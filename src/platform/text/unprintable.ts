@@ -7,7 +7,6 @@ const unprintable =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\u034f\u200c\u200d\p{Variation_Selector}]]/v;
 const everyUnprintable = new RegExp(unprintable, "gv");
 
-/** The first such character, as U+202E. */
 export function findUnprintable(text: string): string | null {
   const found = unprintable.exec(text)?.[0].codePointAt(0);
   return found === undefined ? null : `U+${hex(found).padStart(4, "0")}`;

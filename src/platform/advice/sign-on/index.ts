@@ -29,10 +29,7 @@ const byCode: Readonly<Record<string, SignOnAdvice>> = {
   temporarily_unavailable: "ours",
 };
 
-/**
- * Says how an app can fix what stopped a sign-on; null if there is nothing to fix. `index` is the step at which it
- * stopped.
- */
+/** How an app can fix the step `index`, at which a sign-on stopped; null if there is nothing to fix. */
 export function adviseSignOn(steps: readonly Step[]): { index: number; advice: SignOnAdvice } | null {
   const index = steps.length - 1;
   const last = steps[index];

@@ -20,10 +20,7 @@ export type EventFault = (typeof eventFaults)[number];
 
 export type Scheme = "ep" | "standard";
 
-/**
- * A signature compared with the expected one. `faults` turn one into the other, in the order of the steps; null if no
- * known fault does.
- */
+/** `faults` turn one signature into the other, in the order of the steps; null if no known fault does. */
 export type ComparedSignature = {
   scheme: Scheme;
   source: "header" | "computed";
@@ -84,7 +81,6 @@ function framingsOf(scheme: Scheme): Step<Framing>[] {
   ];
 }
 
-/** The body as given, and as it may have been changed on its way. */
 function bodiesOf(body: Buffer): Step<Buffer>[] {
   const text = body.toString();
   const lf = text.replaceAll("\r\n", "\n");
@@ -154,7 +150,6 @@ const frame = ({ id, time }: Making, framing: Framing, body: Buffer): Buffer => 
 
 const hmac = (key: string | Buffer, data: Buffer): Buffer => createHmac("sha256", key).update(data).digest();
 
-/** The fewest faults that produce the value; null if no known ones do. */
 function findFaults(given: string, making: Making): SignatureFault[] | null {
   let best: SignatureFault[] | null = null;
   for (const body of making.bodies)
@@ -186,11 +181,7 @@ function compare(source: ComparedSignature["source"], written: string, making: M
   return { scheme, source, given: written, expected, isGood, faults };
 }
 
-/**
- * Finds the step in which a signature differs from the expected one. Never returns the secret.
- *
- * Source: openapi/webhooks.yaml; Standard Webhooks 1.0.
- */
+/** Source: openapi/webhooks.yaml; Standard Webhooks 1.0. Never returns the secret. */
 export function explainSignature({ headers, body, secret: given, computed, now }: ReceivedEvent): SignatureReport {
   const read = (name: string): string => headers[name]?.trim() ?? "";
   const [id, time, ep, standard] = [
@@ -219,7 +210,6 @@ export function explainSignature({ headers, body, secret: given, computed, now }
   return { isGood, compared, faults, bodyBytes: body.length, ageSeconds };
 }
 
-/** Compares the app's own result with the scheme it is closest to. */
 function compareOwn(own: string, making: Omit<Making, "scheme">): ComparedSignature {
   const [ep, standard] = (["ep", "standard"] as const).map((scheme) =>
     compare("computed", own, { ...making, scheme }),

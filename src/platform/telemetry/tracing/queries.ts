@@ -3,7 +3,6 @@ import { isTracing, startChild } from "./spans.ts";
 
 type Query = (...given: unknown[]) => unknown;
 
-/** Makes each statement a span of its request, by name and without values. */
 export function traceQueries(pool: pg.Pool): void {
   if (!isTracing()) return;
   pool.on("connect", (client) => {

@@ -4,10 +4,7 @@ import { inSpan, startSpan } from "./spans.ts";
 type Locals = { operation?: string; traceId?: string };
 type NameOperation = (method: string, path: string) => string | undefined;
 
-/**
- * Makes a request a span. Its `traceparent` becomes a link, not the parent: callers could join foreign traces and
- * decide what is kept.
- */
+/** `traceparent` becomes a link, not the parent: callers could join foreign traces. */
 export function traceRequest(
   { req, res, nameOperation }: { req: IncomingMessage; res: ServerResponse; nameOperation: NameOperation },
   handle: () => void,

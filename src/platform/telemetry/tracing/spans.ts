@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Names of this code base, ids of events, counts and status codes; nothing that a caller wrote. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
 export type Span = {
@@ -30,14 +29,12 @@ export type TraceSettings = {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;
-  /** The sampled share of requests, 0 to 1. */
   share: number;
 };
 
 let tracer: Tracer | null = null;
 const active = new AsyncLocalStorage<Span>();
 
-/** Turns traces on for this process; returns how to end them. */
 export async function startTracing(
   settings: TraceSettings | null,
   onFailure: (message: string) => void,
@@ -54,17 +51,14 @@ export async function startTracing(
 
 export const isTracing = (): boolean => tracer !== null;
 
-/** Null while traces are off. */
 export const startSpan = (name: string, start: SpanStart): Span | null => tracer?.start(name, start) ?? null;
 
 export const inSpan = <T>(span: Span, work: () => T): T => active.run(span, work);
 
-/** Null outside a sampled span. */
 export function startChild(name: string, attributes: Attributes): Span | null {
   const parent = active.getStore();
   if (parent === undefined || parent.traceparent === null) return null;
   return startSpan(name, { kind: "client", parent, attributes });
 }
 
-/** Stored with what the span causes. */
 export const currentTraceparent = (): string | null => active.getStore()?.traceparent ?? null;
