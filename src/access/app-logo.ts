@@ -1,13 +1,23 @@
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { ImageType } from "../platform/images/image.ts";
 import { checkLogo } from "../platform/images/logo.ts";
 import type { ClientId } from "./token.ts";
 
 const endings: Record<ImageType, string> = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };
 
-export const logoPathOf = (logo: { clientId: string; type: string; hash: string }): string =>
+export const logoPathOf = (logo: LogoName): string =>
   `/assets/apps/${logo.clientId}/${logo.hash}.${endings[logo.type as ImageType]}`;
+
+const logo = table("appLogo", "logo");
+
+export type LogoName = { clientId: string; type: string; hash: string };
+
+/** SQL value: the `LogoName` of an app; null without a logo. */
+export const logoOf = (clientId: Value): Sql => sql`(
+  SELECT json_build_object('clientId', ${logo.clientId}, 'type', ${logo.type}, 'hash', ${logo.hash})
+  FROM ${logo} WHERE ${logo.clientId} = ${clientId})`;
 
 export async function findLogo(
   { prisma }: RecordStore,

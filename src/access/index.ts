@@ -12,7 +12,7 @@
  */
 export { appNotFound, createApp, updateApp, type AppUpdate, type NewApp } from "./app.ts";
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
-export { deleteLogo, findLogo, putLogo } from "./app-logo.ts";
+export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";
 export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "./app-profile.ts";
 export { checkBackchannelLogoutUri, type BackchannelLogoutUri } from "./redirect-uri.ts";
 export { findInCatalogue, listCatalogue, type CatalogueApp } from "./catalogue.ts";

@@ -19,7 +19,7 @@ export type { CardPlace } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
 export { lockCardSettings, readCardSettings, writeCardSettings } from "./cards/settings.ts";
 export type { CardSecondStep, CardSettings } from "./cards/settings.ts";
-export { checkAnswer, checkCard, limitCardUse, recordCardUse } from "./cards/use-card.ts";
+export { checkAnswer, checkCard, checkCardUse, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
 export { changePassword } from "./change-password.ts";
 export type { PasswordFault } from "./change-password.ts";

@@ -57,8 +57,11 @@ export async function recordAuditLines({ prisma }: RecordStore, lines: readonly 
   await prisma.audit.createMany({ data: lines.map(rowOf) });
 }
 
-/** SQL that writes an audit line per row of `relation`: columns id (a UUIDv7), at, client_id, person_id, request_id. */
-export const recordAuditFrom = (relation: Sql, action: string): Sql =>
+/**
+ * SQL that writes an audit line per row of `relation`: columns id (a UUIDv7), at, client_id, person_id, request_id, and
+ * those of `more`.
+ */
+export const recordAuditFrom = (relation: Sql, action: string, more: readonly ("schoolId" | "detail")[] = []): Sql =>
   insert(
     "audit",
     {
@@ -68,6 +71,8 @@ export const recordAuditFrom = (relation: Sql, action: string): Sql =>
       clientId: sql`line.client_id`,
       personId: sql`line.person_id`,
       requestId: sql`line.request_id`,
+      ...(more.includes("schoolId") && { schoolId: sql`line.school_id` }),
+      ...(more.includes("detail") && { detail: sql`line.detail` }),
     },
     sql`FROM ${relation} line`,
   );

@@ -27,7 +27,7 @@ import { findKeysVersion, listSigningKeys, type SigningKey } from "./protocol/ke
 import { makeKeyWatch, makeRetiredKeysJob } from "./protocol/keys/watch.ts";
 import { makeLoginHint } from "./protocol/login-hint.ts";
 import { makeLogoutJob } from "./protocol/logout/job.ts";
-import { limitSessions } from "./protocol/logout/limit-sessions.ts";
+import { makeFindInteraction } from "./protocol/find-interaction.ts";
 import { makeSender } from "./protocol/logout/send.ts";
 import { renderErrorPage } from "./forms/pages/index.ts";
 import { makeMount, type Mount } from "./protocol/mount.ts";
@@ -135,7 +135,6 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const checkPassword: typeof classify = async (attempt) => {
     const result = await classify(attempt);
     options.count?.signIn(result.kind);
-    if (result.kind === "ok") await limitSessions(db, { personId: result.personId, at: attempt.now });
     return result;
   };
   const deps: InteractionDeps = {
@@ -146,6 +145,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     secrets,
     encryptionKeys: keys,
     checkPassword,
+    findInteraction: makeFindInteraction({ store, clock, provider: () => provider }),
     findPersonName,
     sessionSeconds: lifetimes.sessionSeconds,
     staffSecondFactor: options.staffSecondFactor,

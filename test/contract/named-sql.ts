@@ -80,6 +80,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "an advisory lock, so that two operators do not withdraw each other's role at the same time",
   ],
   [["src/access/{find-app,grant}.ts"], "the app of every sign-on, prepared; row locks"],
+  [["src/access/app-logo.ts"], "the name of the logo, within the statement that finds a sign-on and its app"],
   [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
   [
@@ -121,7 +122,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "leases of schools and turns: advisory and row locks, and the clock of the server",
   ],
   [
-    ["src/sign-on/protocol/storage/{artifact,lookup,write,use-token}.ts"],
+    ["src/sign-on/protocol/storage/{artifact,lookup,open-interaction,write,use-token}.ts"],
     "the token store: many requests in one statement, each by itself",
   ],
   [
@@ -154,6 +155,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   ],
   [["src/accounts/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
   [["src/accounts/sign-in-settings.ts"], "the row lock of a change"],
+  [
+    ["src/accounts/cards/use-card.ts"],
+    "the sign-in by card: the card with all that decides on it, and its limits, in one prepared statement",
+  ],
   [["src/accounts/cards/settings.ts"], "the row lock of a change; all who hold a card of the school in one statement"],
   [
     ["src/accounts/{current-sign-in,end-sign-ins,void-sign-ins,logout-notices}.ts"],

@@ -4,7 +4,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { columnNames, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, fields, insert, run, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
 
 export type { CardSecondStep };
 
@@ -31,12 +31,38 @@ const noCards: CardSettings = {
   printSecondStep: false,
 };
 
-export async function readCardSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<CardSettings> {
-  const row = await prisma.cardSettings.findUnique({ where: { schoolId } });
+export type CardSettingsRow = Omit<CardSettings, "grades" | "hours"> & {
+  grades: number[];
+  hoursFrom: string | null;
+  hoursTo: string | null;
+  weekdays: number[];
+};
+
+const settings = table("cardSettings", "settings");
+
+/** The `CardSettingsRow` of a school as one value, for statements that ask for more than it; null if it set none. */
+export const cardSettingsOf = (schoolId: Sql): Sql => sql`(
+  SELECT to_json(found) FROM (
+    SELECT ${fields<CardSettingsRow>({
+      enabled: settings.enabled,
+      grades: settings.grades,
+      hoursFrom: settings.hoursFrom,
+      hoursTo: settings.hoursTo,
+      weekdays: settings.weekdays,
+      networks: settings.networks,
+      secondStep: settings.secondStep,
+      printSecondStep: settings.printSecondStep,
+    })} FROM ${settings} WHERE ${settings.schoolId} = ${schoolId}) found)`;
+
+export function settingsFrom(row: CardSettingsRow | null): CardSettings {
   if (row === null) return noCards;
   const { enabled, grades, hoursFrom, hoursTo, weekdays, networks, secondStep, printSecondStep } = row;
   const hours = hoursFrom === null || hoursTo === null ? null : { from: hoursFrom, to: hoursTo, weekdays };
   return { enabled, grades: grades.length === 0 ? null : grades, hours, networks, secondStep, printSecondStep };
+}
+
+export async function readCardSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<CardSettings> {
+  return settingsFrom(await prisma.cardSettings.findUnique({ where: { schoolId } }));
 }
 
 const school = table("school");

@@ -1,14 +1,35 @@
 import { timingSafeEqual } from "node:crypto";
 import { gradeOfNames, type PersonId, type SchoolId } from "../../directory/index.ts";
-import { recordAudit } from "../../events/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
-import { secondsUntil, takeTokens } from "../../platform/database/token-bucket.ts";
-import { listRolesOf } from "../../staff/index.ts";
+import { recordAudit, recordAuditFrom } from "../../events/index.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import { withPrismaTransaction, type Db, type PrismaDb } from "../../platform/database/db.ts";
+import {
+  empty,
+  fields,
+  findRows,
+  join,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Sql,
+  type Value,
+} from "../../platform/database/sql.ts";
+import {
+  makeForCount,
+  secondsUntil,
+  takeSteps,
+  toBucketParameters,
+  undoTake,
+  type Bucket,
+  type BucketParameters,
+} from "../../platform/database/token-bucket.ts";
 import { countedAddress, countedSite, makeKeyMaker } from "../login/known-devices.ts";
 import { findCardRefusal, type CardRefusal } from "./allowed.ts";
 import type { CardId } from "./cards.ts";
 import { hashAnswer, hashCardToken } from "./make-card.ts";
-import { readCardSettings, type CardHours, type CardSecondStep } from "./settings.ts";
+import { cardSettingsOf, settingsFrom, type CardHours, type CardSecondStep, type CardSettingsRow } from "./settings.ts";
 
 /** A card that signs its person in, here and now. Shape: `cardId` is its id, as a sign-in names it. */
 export type UsableCard = {
@@ -26,46 +47,103 @@ export type CardCheck =
   | { kind: "refused"; reason: "invalid" | "blocked" | Exclude<CardRefusal, "hours"> }
   | { kind: "refused"; reason: "hours"; hours: CardHours | null };
 
-const included = {
-  affiliation: {
-    include: {
-      person: { include: { credential: { select: { generation: true } } } },
-      memberships: {
-        where: { group: { type: "KLASSE" as const, status: "ACTIVE" as const } },
-        select: { group: { select: { name: true } } },
-      },
-    },
-  },
+type CardRow = {
+  cardId: CardId;
+  personId: PersonId;
+  schoolId: SchoolId;
+  firstName: string | null;
+  /** Null for a person without a user name. */
+  generation: number | null;
+  secondStep: CardSecondStep;
+  secondStepHash: Buffer | null;
+  /** Not revoked, of an active person at their home school who holds no staff role. */
+  isValid: boolean;
+  isBlocked: boolean;
+  classes: string[];
+  settings: CardSettingsRow | null;
 };
 
+/** Null in all but `taken` where there is no such card. */
+type FoundRow = { [Name in keyof CardRow]: CardRow[Name] | null } & { taken: number };
+
+type FindGiven = BucketParameters & { tokenHash: Buffer; now: Date };
+
+const card = table("loginCard", "card");
+const person = table("person");
+const credential = table("credential");
+const role = table("staffRole", "role");
+const membership = table("membership");
+const group = table("group", "class");
+
+const classNames = sql`(
+  SELECT coalesce(json_agg(${group.name}), '[]') FROM ${membership} JOIN ${group} ON ${group.id} = ${membership.groupId}
+  WHERE ${membership.personId} = ${card.personId} AND ${membership.schoolId} = ${card.schoolId}
+    AND ${group.type} = 'KLASSE' AND ${group.status} = 'ACTIVE')`;
+
+const isOfStaff = (now: Value): Sql => sql`EXISTS (SELECT FROM ${role}
+  WHERE ${role.personId} = ${card.personId} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}))`;
+
+// A card of a school that is no longer the home is not valid: nobody there could revoke it.
+const findStatement = makeForCount((count) =>
+  statement<FindGiven>((given) => {
+    const { steps, count: taken } = takeSteps(given, count);
+    return sql`
+      ${count === 0 ? empty : sql`WITH ${join(steps)}`}
+      SELECT ${fields<FoundRow>({
+        taken,
+        cardId: card.id,
+        personId: card.personId,
+        schoolId: card.schoolId,
+        firstName: person.firstCall,
+        generation: credential.generation,
+        secondStep: card.secondStep,
+        secondStepHash: card.secondStepHash,
+        isValid: sql`${card.revokedAt} IS NULL AND ${person.homeSchoolId} = ${card.schoolId}
+          AND ${person.status} = 'ACTIVE' AND NOT ${isOfStaff(given.now)}`,
+        isBlocked: sql`${person.blockedAt} IS NOT NULL`,
+        classes: classNames,
+        settings: cardSettingsOf(card.schoolId),
+      })}
+      FROM (SELECT) AS once LEFT JOIN ${card} ON ${card.tokenHash} = ${given.tokenHash}
+        LEFT JOIN ${person} ON ${person.id} = ${card.personId}
+        LEFT JOIN ${credential} ON ${credential.personId} = ${card.personId}`;
+  }, `sign-in-card-find.${count}`),
+);
+
+type Use = { token: string; at: Date; address: string };
+
 /** Finds out whether a card signs somebody in. Shape: one that is revoked is `invalid`, as one that never was. */
-export async function checkCard(
-  db: PrismaDb,
-  { token, at, address }: { token: string; at: Date; address: string },
-): Promise<CardCheck> {
-  const tokenHash = new Uint8Array(hashCardToken(token));
-  const row = await db.prisma.loginCard.findUnique({ where: { tokenHash }, include: included });
-  if (row === null || row.revokedAt !== null) return { kind: "refused", reason: "invalid" };
-  const { person, memberships } = row.affiliation;
-  const [personId, schoolId] = [row.personId as PersonId, row.schoolId as SchoolId];
-  const isStaff = (await listRolesOf(db, { personIds: [personId], now: at })).has(personId);
-  // A card of a school that is no longer the home is not one: nobody there could revoke it.
-  const isOfHome = person.homeSchoolId === schoolId;
-  if (!isOfHome || person.status !== "ACTIVE" || person.credential === null || isStaff)
-    return { kind: "refused", reason: "invalid" };
-  if (person.blockedAt !== null) return { kind: "refused", reason: "blocked" };
-  const settings = await readCardSettings(db, schoolId);
-  const grade = gradeOfNames(memberships.map(({ group }) => group.name));
-  const reason = findCardRefusal(settings, { grade, at, address });
+export async function checkCard(db: Db, use: Use): Promise<CardCheck> {
+  return judge(await findCard(db, use, []), use);
+}
+
+/** Counts one use of a card, and finds out whether it signs somebody in. */
+export async function checkCardUse(
+  db: Db,
+  { key, ...use }: Use & { key: Buffer },
+): Promise<CardCheck | { kind: "slowed"; retryAfterSeconds: number }> {
+  const buckets = bucketsOf(use, key);
+  const row = await findCard(db, use, buckets);
+  if (row.taken === buckets.length) return judge(row, use);
+  const until = await undoTake(db.pool, buckets, row.taken, use.at);
+  return { kind: "slowed", retryAfterSeconds: secondsUntil(until, use.at) };
+}
+
+async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Promise<FoundRow> {
+  const given = { ...toBucketParameters(buckets), tokenHash: hashCardToken(token), now };
+  const [row] = await findRows<FoundRow, FindGiven>(db.pool, findStatement(buckets.length), given);
+  return row!;
+}
+
+function judge(row: FoundRow, { at, address }: Use): CardCheck {
+  if (row.isValid !== true || row.generation === null) return { kind: "refused", reason: "invalid" };
+  if (row.isBlocked === true) return { kind: "refused", reason: "blocked" };
+  const { isValid: _valid, isBlocked: _blocked, classes, settings: settingsRow, taken: _taken, ...found } = row;
+  const settings = settingsFrom(settingsRow);
+  const reason = findCardRefusal(settings, { grade: gradeOfNames(classes ?? []), at, address });
   if (reason === "hours") return { kind: "refused", reason, hours: settings.hours };
   if (reason !== null) return { kind: "refused", reason };
-  const { secondStep, secondStepHash } = row;
-  const card = { cardId: row.id as CardId, personId, schoolId, firstName: person.firstCall, secondStep };
-  const { generation } = person.credential;
-  return {
-    kind: "usable",
-    card: { ...card, generation, secondStepHash: secondStepHash && Buffer.from(secondStepHash) },
-  };
+  return { kind: "usable", card: found as UsableCard };
 }
 
 /** How many wrong answers in a row end a card: a picture is guessed one time in nine. */
@@ -103,37 +181,45 @@ export async function checkAnswer(
   return "ended";
 }
 
+type UseGiven = Pick<UsableCard, "cardId" | "personId" | "schoolId"> & {
+  auditId: string;
+  at: Date;
+  requestId: string | undefined;
+};
+
+const useStatement = statement<UseGiven>(
+  (given) => sql`
+    WITH used AS (
+      ${update("loginCard", "card", { lastUsedAt: given.at, wrongAnswers: 0 })}
+      WHERE ${card.id} = ${given.cardId} AND ${card.revokedAt} IS NULL
+      RETURNING ${given.auditId}::uuid AS id, ${given.at}::timestamptz AS at, NULL::text AS client_id,
+        ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
+        json_build_object('cardId', ${given.cardId}::uuid) AS detail),
+    recorded AS (${recordAuditFrom(sql`used`, "login_card_used", ["schoolId", "detail"])})
+    SELECT FROM used`,
+  "sign-in-card-use",
+);
+
 /** Records that a card signs in. Shape: false where it was revoked meanwhile. */
 export async function recordCardUse(
-  db: PrismaDb,
-  { cardId: id, personId, schoolId }: UsableCard,
+  db: Db,
+  { cardId, personId, schoolId }: UsableCard,
   { at, requestId }: { at: Date; requestId: string | undefined },
 ): Promise<boolean> {
-  return withPrismaTransaction(db, async (tx) => {
-    const data = { lastUsedAt: at, wrongAnswers: 0 };
-    const { count } = await tx.prisma.loginCard.updateMany({ where: { id, revokedAt: null }, data });
-    if (count === 0) return false;
-    await recordAudit(tx, { at, requestId, personId, schoolId, action: "login_card_used", detail: { cardId: id } });
-    return true;
-  });
+  const given = { cardId, personId, schoolId, at, requestId, auditId: makeUuid(at) };
+  return (await run(db.pool, useStatement, given)) === 1;
 }
 
 const addressBucket = { capacity: 500, refillSeconds: 300 };
 const siteBucket = { capacity: 1000, refillSeconds: 300 };
 const cardBucket = { capacity: 20, refillSeconds: 600 };
 
-/** Counts one use of a card. Shape: seconds to wait, null where it goes on. */
-export async function limitCardUse(
-  db: PrismaDb,
-  { token, address, key, at }: { token: string; address: string; key: Buffer; at: Date },
-): Promise<number | null> {
+function bucketsOf({ token, address }: Use, key: Buffer): Bucket[] {
   const makeKey = makeKeyMaker(key);
   const site = countedSite(address);
-  const buckets = [
+  return [
     { key: makeKey("card", hashCardToken(token).toString("hex")), ...cardBucket },
     ...(site === null ? [] : [{ key: makeKey("card site", site), ...siteBucket }]),
     { key: makeKey("card address", countedAddress(address)), ...addressBucket },
   ];
-  const wait = await takeTokens(db.pool, buckets, at);
-  return wait === null ? null : secondsUntil(wait, at);
 }

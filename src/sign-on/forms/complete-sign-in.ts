@@ -1,15 +1,13 @@
 import type { Request, Response } from "express";
-import type { Provider } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { endSession } from "../protocol/logout/end-session.ts";
-import { answerInteraction, forgetSession, startSession } from "../protocol/provider/library.ts";
+import { limitSessions } from "../protocol/logout/limit-sessions.ts";
+import { answerInteraction, forgetSession, type Interaction, startSession } from "../protocol/provider/library.ts";
 import { makeBinding } from "../protocol/session-binding.ts";
 import { secondsOfSession, sharedDevice } from "../protocol/shared-device.ts";
 import { readLastSignIn } from "./last-sign-in.ts";
 import { setSessionCookie } from "./platform-session.ts";
-
-export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
 /** Whether the person is asked to switch because the app hinted at another person. */
 export const asksToSwitch = ({ prompt }: Interaction): boolean => prompt.reasons.includes("login_hint");
@@ -44,6 +42,7 @@ export async function signIn(
     return res.redirect(303, await answerInteraction(to, { login, ...hint }, standing));
   }
   await leaveSession(deps, req, res, { unlessOf: null, interaction: null });
+  await limitSessions(deps.db, { personId, at: deps.clock() });
   const provider = deps.provider();
   const now = Math.floor(Date.now() / 1000);
   const seconds = secondsOfSession({ acr, loginTs: now }, { sessionSeconds: deps.sessionSeconds, now });

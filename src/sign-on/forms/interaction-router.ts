@@ -47,7 +47,7 @@ export function makeInteractionRouter(deps: InteractionDeps): Router {
       if (!step) return next();
       const visit = await findVisit(deps, req, res);
       if (!visit) return;
-      if (isOwnForm(deps, visit, fieldOf(req, "csrf"))) await step(deps, visit, req, res);
+      if (isOwnForm(deps, visit, fieldOf(req, "csrf"))) await orOver(deps, req, res, () => step(deps, visit, req, res));
       else if (step === logIn) sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
       else sendError(req, res, { reason: "forged", status: 403, again: `/interaction/${visit.interaction.uid}` });
     },
@@ -56,13 +56,17 @@ export function makeInteractionRouter(deps: InteractionDeps): Router {
 }
 
 async function findVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
+  const visit = await openVisit(deps, req, res);
+  if (!visit) await showOver(deps, req, res);
+  return visit;
+}
+
+/** Shows that the sign-on is over if it ended while `work` ran. */
+async function orOver(deps: InteractionDeps, req: Request, res: Response, work: () => Promise<void>): Promise<void> {
   try {
-    const visit = await openVisit(deps, req, res);
-    if (!visit) await showOver(deps, req, res);
-    return visit;
+    await work();
   } catch (error) {
     if (!(error instanceof errors.SessionNotFound)) throw error;
     await showOver(deps, req, res);
-    return null;
   }
 }

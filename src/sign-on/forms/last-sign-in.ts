@@ -37,21 +37,18 @@ function write(deps: Deps, req: Request, res: Response, last: LastSignIn): void 
 }
 
 /** Keeps who signed in, on a device of their own; on a shared one nothing but the school. */
-export async function keepLastSignIn(
+export function keepLastSignIn(
   deps: Deps,
   req: Request,
   res: Response,
-  { personId, isShared }: { personId: PersonId; isShared: boolean },
-): Promise<void> {
+  { personId, homeSchoolId, isShared }: { personId: PersonId; homeSchoolId: SchoolId | null; isShared: boolean },
+): void {
   const before = readLastSignIn(deps, req, res);
-  const { prisma } = deps.db;
-  const person = await prisma.person.findUnique({ where: { id: personId }, select: { homeSchoolId: true } });
   const isAnother = before.personId !== null && before.personId !== personId;
   // Who took the tick away on purpose is believed: the form had it set.
   const hasSeveral = !isShared && isAnother;
   const keeps = !isShared && !hasSeveral;
-  const schoolId = (person?.homeSchoolId ?? null) as SchoolId | null;
-  write(deps, req, res, { isShared, hasSeveral, personId: keeps ? personId : null, schoolId });
+  write(deps, req, res, { isShared, hasSeveral, personId: keeps ? personId : null, schoolId: homeSchoolId });
 }
 
 /** Forgets the person, and keeps the rest. */

@@ -56,7 +56,7 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
   const refusal = await findRefusal(deps.db.pool, { personId: check.personId, now: deps.clock() });
   if (refusal !== null) return showLogin(deps, req, res, { kind: refusal });
   rememberDevice(deps, req, res, check.device);
-  await keepLastSignIn(deps, req, res, { personId: check.personId, isShared });
+  keepLastSignIn(deps, req, res, { ...check, isShared });
   // The second factor comes first, so that the password alone does not get the owner locked out.
   if (check.mustChange && (await findNextStep(deps, check.personId)) !== "confirm")
     askNewPassword(deps, req, res, check);

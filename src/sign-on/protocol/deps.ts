@@ -3,6 +3,7 @@ import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import type { FindInteraction } from "./find-interaction.ts";
 import type { SharedSecrets } from "./keys/shared-secrets.ts";
 import type { makeCheckPassword } from "../../accounts/index.ts";
 
@@ -20,6 +21,7 @@ export type InteractionDeps = {
   sessionSeconds: number;
   staffSecondFactor: StaffSecondFactor;
   checkPassword: ReturnType<typeof makeCheckPassword>;
+  findInteraction: FindInteraction;
   findPersonName(personId: PersonId): Promise<string | null>;
   /** The current provider. Another one takes its place when signing keys change. */
   provider(): Provider;

@@ -34,27 +34,6 @@ test("a session is written when something about it changes, and lives on while i
   expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
 });
 
-test("with a session four statements are enough: one reads and one writes, at the authorization and at the exchange", async () => {
-  const { service, login } = world;
-  const app = await world.app();
-  const { browser } = await getUserTokens(service, app, login);
-  const query = vi.spyOn(pg.Client.prototype, "query");
-  try {
-    await getUserTokens(service, app, login, { browser });
-    const names = query.mock.calls.map(([asked]) =>
-      (asked as unknown as { name?: string }).name?.replace(/\.[0-9a-f]{16}$/, ""),
-    );
-    expect(names).toEqual([
-      "sign-on.findSessions",
-      "sign-on.write",
-      "sign-on.findTokensWithSubject",
-      "sign-on.useTokens",
-    ]);
-  } finally {
-    query.mockRestore();
-  }
-});
-
 test("what was read for the person of the session is asked again for the person who signs in instead", async () => {
   const { service, make, school, login } = world;
   const app = await world.app();

@@ -1,10 +1,9 @@
 import express, { type Request, type Response, Router } from "express";
-import { formTarget, readLocale, type Page } from "../../../platform/pages/index.ts";
+import { readLocale, type Page } from "../../../platform/pages/index.ts";
 import { seal, unseal } from "../../../platform/crypto/seal.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { signIn, type Interaction } from "../complete-sign-in.ts";
+import { signIn } from "../complete-sign-in.ts";
 import { fieldOf, sendPage } from "../form.ts";
-import { limitSessions } from "../../protocol/logout/limit-sessions.ts";
 import { checkCsrfToken, makeCsrfToken, renderCardPage, renderCardProblemPage } from "../pages/index.ts";
 import type { CardProblemModel } from "../pages/index.ts";
 import { cookiesOf, signInPath } from "../platform-session.ts";
@@ -12,12 +11,12 @@ import {
   cardPath,
   checkAnswer,
   checkCard,
+  checkCardUse,
   isCardToken,
-  limitCardUse,
   recordCardUse,
   type UsableCard,
 } from "../../../accounts/index.ts";
-import { findWaiting, forgetWaiting } from "./waiting-app.ts";
+import { findWaiting, forgetWaiting, readWaitingTarget } from "./waiting-app.ts";
 
 const cookieName = "_card";
 const cookieMs = 600_000;
@@ -67,20 +66,15 @@ function showProblem(req: Request, res: Response, model: Partial<CardProblemMode
   sendAlone(res, renderCardProblemPage({ hours: null, ...model, signInPath }, contextOf(req)));
 }
 
-type Form = { card: UsableCard; browser: string; waiting: Interaction | null; isWrong: boolean };
+type Form = { card: UsableCard; browser: string; isWrong: boolean };
 
-function showForm(
-  { secrets }: InteractionDeps,
-  req: Request,
-  res: Response,
-  { card, browser, waiting, isWrong }: Form,
-): void {
+function showForm(deps: InteractionDeps, req: Request, res: Response, { card, browser, isWrong }: Form): void {
   const { firstName, secondStep } = card;
-  const csrf = makeCsrfToken(secrets.csrf, { interaction: cardPath, browser });
+  const csrf = makeCsrfToken(deps.secrets.csrf, { interaction: cardPath, browser });
   const model = { firstName, secondStep, isWrong, csrf, action: cardPath, signInPath };
   // Browsers hold the form against every redirect that follows it, also that to the app.
-  const formTargets = waiting === null ? [] : [formTarget(String(waiting.params["redirect_uri"]))];
-  sendAlone(res, renderCardPage(model, { ...contextOf(req), formTargets }));
+  const target = readWaitingTarget(deps, req, res);
+  sendAlone(res, renderCardPage(model, { ...contextOf(req), formTargets: target === null ? [] : [target] }));
 }
 
 async function showCard(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
@@ -90,8 +84,7 @@ async function showCard(deps: InteractionDeps, req: Request, res: Response): Pro
   const { token, browser } = scanned;
   const check = await checkCard(deps.db, { token, at: deps.clock(), address: req.ip ?? "" });
   if (check.kind !== "usable") return showProblem(req, res, check);
-  const waiting = await findWaiting(deps, req, res);
-  showForm(deps, req, res, { card: check.card, browser, waiting, isWrong: false });
+  showForm(deps, req, res, { card: check.card, browser, isWrong: false });
 }
 
 async function useCard(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
@@ -102,22 +95,21 @@ async function useCard(deps: InteractionDeps, req: Request, res: Response): Prom
   const { token, browser } = scanned;
   const [at, address] = [deps.clock(), req.ip ?? ""];
   const requestId = res.locals["requestId"] as string | undefined;
-  const wait = await limitCardUse(deps.db, { token, address, key: deps.secrets.signInTraces, at });
-  if (wait !== null) return showProblem(req, res, { reason: "slowed", retryAfterSeconds: wait });
-  const check = await checkCard(deps.db, { token, at, address });
+  const check = await checkCardUse(deps.db, { token, at, address, key: deps.secrets.signInTraces });
+  if (check.kind === "slowed")
+    return showProblem(req, res, { reason: "slowed", retryAfterSeconds: check.retryAfterSeconds });
   if (check.kind !== "usable") return showProblem(req, res, check);
   const { card } = check;
-  const waiting = await findWaiting(deps, req, res);
   if (card.secondStep !== "NONE" && fieldOf(req, "answer") === "")
-    return showForm(deps, req, res, { card, browser, waiting, isWrong: true });
+    return showForm(deps, req, res, { card, browser, isWrong: true });
   const given = { answer: fieldOf(req, "answer"), key: deps.secrets.cardAnswers, at, requestId };
   const answer = await checkAnswer(deps.db, card, given);
-  if (answer === "wrong") return showForm(deps, req, res, { card, browser, waiting, isWrong: true });
+  if (answer === "wrong") return showForm(deps, req, res, { card, browser, isWrong: true });
   if (answer === "ended") return showProblem(req, res, { reason: "ended" });
   if (!(await recordCardUse(deps.db, card, { at, requestId }))) return showProblem(req, res, { reason: "invalid" });
 
   const { personId } = card;
-  await limitSessions(deps.db, { personId, at });
+  const waiting = await findWaiting(deps, req, res);
   cookiesOf(deps, req, res).set(cookieName, null, { path: "/", signed: true });
   if (waiting !== null) forgetWaiting(deps, req, res);
   const { generation, cardId } = card;

@@ -4,8 +4,6 @@ import {
   type App,
   claimsAt,
   type ClientId,
-  findApp,
-  findProfile,
   findSignOnRight,
   findSubject,
   scopeFromWire,
@@ -38,16 +36,18 @@ import { secondFactorPrompt } from "../../protocol/provider/policy.ts";
 import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
 import { withoutRefused } from "../../protocol/staff-scopes.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
-import { readInteractionSignature } from "../../protocol/provider/library.ts";
+import { type Interaction, readInteractionSignature } from "../../protocol/provider/library.ts";
 import type { LoginProblem } from "../check-login.ts";
-import { asksToSwitch, type Interaction } from "../complete-sign-in.ts";
+import { asksToSwitch } from "../complete-sign-in.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
+import { readOwnInteractionId } from "../../protocol/find-interaction.ts";
 import { readHintedSchool, readTypedHint } from "../../protocol/typed-hint.ts";
 
 /** An interaction, with what its pages and steps need. */
 export type Visit = {
   interaction: Interaction;
   app: App;
+  logoPath: string | null;
   clientId: ClientId;
   /** The person who is signed in; null before that. */
   personId: PersonId | null;
@@ -58,17 +58,17 @@ export type Visit = {
 };
 
 export async function openVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
-  const interaction = await deps.provider().interactionDetails(req, res);
-  if (interaction.uid !== req.params["uid"]) return null;
-  const clientId = interaction.params["client_id"] as ClientId;
-  const app = await findApp(deps.db.pool, clientId);
-  if (!app) return null;
+  const id = readOwnInteractionId(deps.provider(), req, res);
+  const found = id === null || id !== req.params["uid"] ? null : await deps.findInteraction(id);
+  if (found === null || found.app === null) return null;
+  const { interaction, app, logoPath } = found;
   const { cookies } = deps.provider().createContext(req, res);
   const asked = ((interaction.params["scope"] as string | undefined) ?? "").split(" ");
   return {
     interaction,
     app,
-    clientId,
+    logoPath,
+    clientId: app.clientId,
     personId: (interaction.session?.accountId ?? null) as PersonId | null,
     scopes: asked.map((scope) => scopeFromWire(deps.platform, scope)).filter((scope) => scope !== null),
     browser: readInteractionSignature(deps.provider(), cookies),
@@ -190,11 +190,8 @@ export async function renderLogin(
   problem: LoginProblem,
   typed?: Typed,
 ): Promise<Page> {
-  const { app, typedHint, interaction } = visit;
-  const [known, { logoPath }] = await Promise.all([
-    readKnownBrowser(deps, req, res, readHintedSchool(deps, req, res)),
-    findProfile(deps.db, visit.clientId),
-  ]);
+  const { app, logoPath, typedHint, interaction } = visit;
+  const known = await readKnownBrowser(deps, req, res, readHintedSchool(deps, req, res));
   const hinted = typedHint === "" ? undefined : { username: typedHint, isShared: known.isShared };
   const other = `/interaction/${interaction.uid}?other`;
   return renderLoginPage(

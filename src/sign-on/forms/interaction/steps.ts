@@ -5,6 +5,7 @@ import { withPrismaTransaction } from "../../../platform/database/db.ts";
 import { rememberConsent, rememberSchool } from "../../protocol/consent.ts";
 import { forgetLastPerson, keepLastSignIn } from "../last-sign-in.ts";
 import { readPending, sealPending, takeNewPassword } from "../new-password/pending.ts";
+import { answerInteraction } from "../../protocol/provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../../protocol/provider/policy.ts";
 import { checkAnswer } from "../second-factor/ask.ts";
 import { hasSecondFactor, hasSecondFactors, passwordAlone, passwordAnd } from "../../../accounts/index.ts";
@@ -34,7 +35,7 @@ export const logIn: Step = async (deps, visit, req, res) => {
   const { check, isShared } = login;
   const { personId, generation } = check;
   rememberDevice(deps, req, res, check.device);
-  await keepLastSignIn(deps, req, res, { personId, isShared });
+  keepLastSignIn(deps, req, res, { ...check, isShared });
   if (!check.mustChange)
     return signIn(deps, req, res, { personId, generation, amr: passwordAlone, isShared }, visit.interaction);
   const pending = sealPending(deps, { personId, generation, browser: visit.browser });
@@ -58,11 +59,19 @@ export const chooseNewPassword: Step = async (deps, visit, req, res) => {
   sendPage(res, renderNewPassword(deps, visit, req, { pending: taken.pending, problem }));
 };
 
+type Result = Parameters<typeof answerInteraction>[1];
+
+/** Stores the result beside those of earlier prompts, and lets the library go on. */
+async function finish({ interaction }: Visit, res: Response, result: Result): Promise<void> {
+  const whole = "error" in result ? result : { ...interaction.lastSubmission, ...result };
+  res.redirect(303, await answerInteraction(interaction, whole));
+}
+
 /** Continues as the person who is signed in, whom the app did not name. */
 export const stay: Step = async (deps, visit, req, res) => {
   if (visit.personId === null || !asksToSwitch(visit.interaction) || !mayStay(visit))
     return showAgain(deps, visit, req, res);
-  await deps.provider().interactionFinished(req, res, { hint: { answered: true } });
+  await finish(visit, res, { hint: { answered: true } });
 };
 
 export const allow: Step = async (deps, visit, req, res) => {
@@ -82,7 +91,7 @@ export const allow: Step = async (deps, visit, req, res) => {
       detail: { scopes },
     });
   });
-  await deps.provider().interactionFinished(req, res, { consent: {} });
+  await finish(visit, res, { consent: {} });
 };
 
 export const chooseSchool: Step = async (deps, visit, req, res) => {
@@ -92,7 +101,7 @@ export const chooseSchool: Step = async (deps, visit, req, res) => {
   const school = right.kind === "allowed" ? right.schools.find(({ id }) => id === fieldOf(req, "schoolId")) : undefined;
   if (!school) return showAgain(deps, visit, req, res);
   await rememberSchool(deps.db.pool, { personId, clientId, schoolId: school.id });
-  await deps.provider().interactionFinished(req, res, { choose_school: { schoolId: school.id } });
+  await finish(visit, res, { choose_school: { schoolId: school.id } });
 };
 
 /** Takes the second factor, or goes on where the session has got one meanwhile. */
@@ -101,13 +110,12 @@ export const proveSecondFactor: Step = async (deps, visit, req, res) => {
   const { personId, interaction } = visit;
   if (personId === null || interaction.prompt.name !== secondFactorPrompt) return showAgain(deps, visit, req, res);
   const session = await deps.provider().Session.get(deps.provider().createContext(req, res));
-  if (session.accountId === personId && hasSecondFactor(session.amr))
-    return deps.provider().interactionFinished(req, res, { second_factor: {} });
+  if (session.accountId === personId && hasSecondFactor(session.amr)) return finish(visit, res, { second_factor: {} });
   const check = await checkAnswer(deps, req, res, { personId, browser: visit.browser });
   if (check.kind !== "ok") return sendPage(res, await renderSecondFactor(deps, visit, req, { problem: check }));
   const context = session.acr === undefined ? {} : { acr: session.acr };
   const login = { accountId: personId, remember: false, amr: passwordAnd(check.method), ...context };
-  await deps.provider().interactionFinished(req, res, { login });
+  await finish(visit, res, { login });
 };
 
 /** Takes the second factor of a person who has no session yet, because their password is to be replaced. */
@@ -131,14 +139,14 @@ export const switchUser: Step = async (deps, visit, req, res) => {
   res.redirect(303, `/interaction/${visit.interaction.uid}`);
 };
 
-export const cancel: Step = async (deps, visit, req, res) => {
+export const cancel: Step = async (deps, visit, _req, res) => {
   const { personId, clientId, interaction } = visit;
   const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
   // Without a person there is nothing to record, and strangers could fill the database with it.
   if (personId !== null)
     await recordAudit(deps.db, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
   const denial = { error: "access_denied", error_description: describe(interaction.prompt) };
-  await deps.provider().interactionFinished(req, res, denial, { mergeWithLastSubmission: false });
+  await finish(visit, res, denial);
 };
 
 const describe = ({ name, details }: Visit["interaction"]["prompt"]): string =>

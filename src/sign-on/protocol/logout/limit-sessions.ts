@@ -3,7 +3,7 @@ import type { PrismaDb } from "../../../platform/database/db.ts";
 import { endSession } from "./end-session.ts";
 
 /** More browsers than anybody uses at the same time. */
-const sessionsPerPerson = 100;
+export const sessionsPerPerson = 100;
 
 /** Ends the oldest sessions of a person who signs in again and again. */
 export async function limitSessions(db: PrismaDb, { personId, at }: { personId: PersonId; at: Date }): Promise<void> {
@@ -13,5 +13,10 @@ export async function limitSessions(db: PrismaDb, { personId, at }: { personId: 
     skip: sessionsPerPerson - 1,
     select: { sessionUid: true },
   });
-  for (const { sessionUid: uid } of surplus) if (uid !== null) await endSession(db, { uid, at, requestId: undefined });
+  const uids = surplus.flatMap(({ sessionUid: uid }) => (uid === null ? [] : [uid]));
+  await endSessions(db, uids, at);
+}
+
+export async function endSessions(db: PrismaDb, uids: readonly string[], at: Date): Promise<void> {
+  for (const uid of uids) await endSession(db, { uid, at, requestId: undefined });
 }

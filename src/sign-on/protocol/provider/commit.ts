@@ -3,6 +3,7 @@ import type { ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { seal, unseal } from "../../../platform/crypto/seal.ts";
+import type { Bucket } from "../../../platform/database/token-bucket.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
 import {
   type Changing,
@@ -19,13 +20,17 @@ import { nothing, writeArtifacts } from "../storage/write.ts";
 import { requestIdOf } from "./account.ts";
 import { refuseToken } from "./answers.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { findReturnedBuckets } from "./open-interactions.ts";
 
 type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
 
 /** Writes what the request wants written. Where another request was faster, changes the answer. */
 export async function commit(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<Committed> {
   if (work.state === "consuming") await commitUse(deps, ctx, work);
-  else if (work.state === "changing" && !(await writeChange(deps, work))) await answerEndedSession(deps, ctx, work);
+  else if (work.state === "changing") {
+    const returned = findReturnedBuckets(deps, ctx, work);
+    if (!(await writeChange(deps, work, returned))) await answerEndedSession(deps, ctx, { work, returned });
+  }
   return committed;
 }
 
@@ -45,7 +50,7 @@ async function commitUse(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Cons
 async function answerEndedSession(
   { db }: ProviderDeps,
   ctx: KoaContextWithOIDC,
-  { removals }: Changing,
+  { work, returned }: { work: Changing; returned: readonly Bucket[] },
 ): Promise<void> {
   if (ctx.oidc.route !== "resume") {
     if (ctx.method !== "GET") return;
@@ -53,7 +58,7 @@ async function answerEndedSession(
     if (ctx.oidc.route === "end_session") ctx.status = 303;
     return;
   }
-  await writeArtifacts(db.pool, { ...nothing, removals: [...removals.values()] });
+  await writeArtifacts(db.pool, { ...nothing, removals: [...work.removals.values()], returned });
   const { redirect_uri: redirectUri, state } = (ctx.oidc.params ?? {}) as Record<string, string | undefined>;
   const target = new URL(String(redirectUri));
   const error = {
@@ -66,9 +71,9 @@ async function answerEndedSession(
   ctx.redirect(target.href);
 }
 
-async function writeChange({ db, store }: ProviderDeps, work: Changing): Promise<boolean> {
+async function writeChange({ db, store }: ProviderDeps, work: Changing, returned: readonly Bucket[]): Promise<boolean> {
   const artifact = findOnlyPut(work);
-  if (artifact === null) return writeArtifacts(db.pool, toWrite(work));
+  if (artifact === null) return writeArtifacts(db.pool, toWrite(work, returned));
   await store.put(artifact);
   return true;
 }

@@ -1,7 +1,14 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { type Client, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import {
+  type AdapterPayload,
+  type Client,
+  errors,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+  Provider,
+} from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
@@ -234,7 +241,17 @@ export async function startSession(
   return session.jti;
 }
 
-type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
+export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
+
+/** The interaction whose cookie this browser has, as it is stored. */
+export const restoreInteraction = (provider: Provider, id: string, payload: AdapterPayload): Interaction =>
+  new (provider.Interaction as unknown as new (id: string, payload: AdapterPayload) => Interaction)(id, payload);
+
+/** The id in the cookie of the interaction; null without a cookie that this service signed. */
+export const readInteractionId = (provider: Provider, cookies: SignedCookies): string | null =>
+  cookies.get(provider.cookieName("interaction"), { signed: true }) ?? null;
+
+type SignedCookies = { get(name: string, options: { signed: boolean }): string | undefined };
 
 /** Stores the interaction as one that nobody has signed in to. */
 export async function forgetSession(interaction: Interaction): Promise<void> {
@@ -242,13 +259,18 @@ export async function forgetSession(interaction: Interaction): Promise<void> {
   await interaction.persist();
 }
 
-/** Stores that a person has signed in. Returns the address of this service where the browser goes on. */
+/**
+ * Stores the result of an interaction, with what the person proved if they signed in. Returns the address of this service
+ * where the browser goes on.
+ *
+ * Errors: `SessionNotFound` if the interaction has ended meanwhile.
+ */
 export async function answerInteraction(
   interaction: Interaction,
-  { login, ...result }: { login: { accountId: string; amr: string[] }; hint?: { answered: boolean } },
-  standing: Standing,
+  { login, ...result }: NonNullable<Interaction["result"]>,
+  standing?: Standing,
 ): Promise<string> {
-  Object.assign(interaction, { result: { login: { ...login, standing }, ...result } });
+  Object.assign(interaction, { result: login === undefined ? result : { ...result, login: { ...login, standing } } });
   await interaction.persist();
   return interaction.returnTo;
 }

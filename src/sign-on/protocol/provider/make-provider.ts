@@ -2,7 +2,9 @@ import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { isDatabaseUnavailable } from "../../../platform/database/db.ts";
 import { secondsUntil } from "../../../platform/database/token-bucket.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
+import { endSessions } from "../logout/limit-sessions.ts";
 import { findRequest, type FoundCode, type ProviderRequest, runRequest, startRequest } from "../storage/request.ts";
+import { committed } from "../storage/unit-of-work.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
 import { commit } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
@@ -16,7 +18,7 @@ import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./show-pages.ts";
 import { noteRefusedSession } from "./refused-session.ts";
 import { makeMarkDeprecated } from "./without-pkce.ts";
-import { countInteraction, keepHintOfInteraction, uncountInteraction } from "./open-interactions.ts";
+import { countInteraction, keepHintOfInteraction } from "./open-interactions.ts";
 
 /** Builds the provider with the current signing keys. Other keys need another provider. */
 export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
@@ -91,11 +93,11 @@ async function finish(
   if (hasFailed) return;
   try {
     const { work } = request;
-    const wait = await countInteraction(deps, ctx, work);
+    const { wait, isStored } = await countInteraction(deps, ctx, work);
     if (wait !== null) return pages.showTooMany(ctx, secondsUntil(wait, deps.clock()));
     keepHintOfInteraction(deps, ctx, request);
-    request.work = await commit(deps, ctx, work);
-    await uncountInteraction(deps, ctx, work);
+    request.work = isStored ? committed : await commit(deps, ctx, work);
+    await endSessions(deps.db, request.surplusSessions, deps.clock());
   } catch (error) {
     deps.log.error({ err: error, route: ctx.oidc.route }, "sign-on failed");
     ctx.remove("Location");

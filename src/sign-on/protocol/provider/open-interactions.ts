@@ -1,10 +1,11 @@
 import { createHmac } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
-import { type Bucket, giveTokensBack, takeTokens } from "../../../platform/database/token-bucket.ts";
+import { type Bucket, takeTokens } from "../../../platform/database/token-bucket.ts";
 import { keepHintedSchool, keepTypedHint } from "../typed-hint.ts";
 import { countedAddress, countedSite } from "../../../accounts/index.ts";
 import type { ProviderRequest } from "../storage/request.ts";
-import type { UnitOfWork } from "../storage/unit-of-work.ts";
+import { openInteraction } from "../storage/open-interaction.ts";
+import { findOnlyPut, type UnitOfWork } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 export const interactionSeconds = 3600;
@@ -16,25 +17,29 @@ const atAddress = { capacity: 3000, refillSeconds: interactionSeconds };
 const atSite = { capacity: 6000, refillSeconds: interactionSeconds };
 
 /**
- * Counts what a request adds to the open interactions of its address.
+ * Counts what a request adds to the open interactions of its address, and stores the interaction with it if the request
+ * stores nothing else. An interaction counts until it ends or expires.
  *
- * Shape: null where it may go on, else the time at which the address may open one more. An interaction counts until it
- *        ends or expires.
+ * Shape: `wait` is the time at which the address may open one more; null where the request may go on.
  */
 export async function countInteraction(
   deps: ProviderDeps,
   ctx: KoaContextWithOIDC,
   work: UnitOfWork,
-): Promise<Date | null> {
+): Promise<{ wait: Date | null; isStored: boolean }> {
   const { opens, ends } = readChange(work);
-  if (!opens || ends) return null;
-  return takeTokens(deps.db.pool, bucketsOf(deps, ctx), deps.clock());
+  if (work.state !== "changing" || !opens || ends) return { wait: null, isStored: false };
+  const [buckets, now] = [bucketsOf(deps, ctx), deps.clock()];
+  const interaction = findOnlyPut(work);
+  return interaction === null
+    ? { wait: await takeTokens(deps.db.pool, buckets, now), isStored: false }
+    : { wait: await openInteraction(deps.db.pool, interaction, { buckets, now }), isStored: true };
 }
 
-/** Takes an interaction that has ended out of the count. */
-export async function uncountInteraction(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<void> {
+/** The buckets that an interaction which has ended counts in no longer. */
+export function findReturnedBuckets(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Bucket[] {
   const { opens, ends } = readChange(work);
-  if (ends && !opens) await giveTokensBack(deps.db.pool, bucketsOf(deps, ctx));
+  return ends && !opens ? bucketsOf(deps, ctx) : [];
 }
 
 /** Lets the login form show what the app wrote as the user name. */

@@ -4,6 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import {
   type Artifact,
+  changeInteraction,
   deleteArtifact,
   deleteGrant,
   findSessionByUid,
@@ -38,7 +39,7 @@ export type StorageDeps = {
   db: Db;
   clock: Clock;
   refreshGraceSeconds: number;
-  store: Pick<Store, "findArtifact" | "findSession" | "findToken">;
+  store: Pick<Store, "findArtifact" | "findInteraction" | "findSession" | "findToken">;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
   /** The app that an authorization request names, before it is known. */
   readClientId(ctx: KoaContextWithOIDC): string | null;
@@ -122,7 +123,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
       const kept = request && kind === "Session" ? keepUsedApps(request, payload) : payload;
       const artifact = toArtifact(kind, id, kept, { expiresAt, standings: request?.standings });
-      if (!request) await writeArtifacts(db.pool, { ...nothing, puts: [artifact] });
+      if (!request) await storeAtOnce(deps, artifact);
       else if (kind === "Session" && request.session?.uid === payload.uid) saveSession(request, artifact);
       else request.work = put(beforePut(request), artifact);
     },
@@ -145,6 +146,12 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     // The library asks for each kind of token; one statement ends them all.
     revokeByGrantId: (grantId) => deleteGrant(db.pool, grantId),
   };
+}
+
+async function storeAtOnce({ db }: StorageDeps, artifact: Artifact): Promise<void> {
+  if (artifact.kind !== "Interaction") await writeArtifacts(db.pool, { ...nothing, puts: [artifact] });
+  else if (!(await changeInteraction(db.pool, artifact)))
+    throw new errors.SessionNotFound("the interaction ended while the person answered");
 }
 
 type AskedKey = { kind: string; idHash: Buffer };
@@ -187,6 +194,7 @@ async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): 
     if (session) remember(request.memory, questions.app(clientId), session.app);
     return rememberLookup(request, session);
   }
+  if (request && kind === "Interaction") return findInteraction(store, request, idHash);
   if (!request || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
   const { token } = await once(request.memory, questions.token({ kind, idHash }), () =>
     store.findToken({ kind, idHash, clientId: null }),
@@ -194,6 +202,18 @@ async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): 
   if (token?.personId)
     remember(request.memory, questions.subject({ ...token, personId: token.personId }), token.subject);
   return rememberLookup(request, token);
+}
+
+async function findInteraction(
+  store: StorageDeps["store"],
+  request: ProviderRequest,
+  idHash: Buffer,
+): Promise<FoundArtifact | null> {
+  const interaction = await store.findInteraction(idHash);
+  if (interaction === null) return null;
+  remember(request.memory, questions.app(interaction.clientId), interaction.app);
+  request.surplusSessions = interaction.surplusSessions;
+  return rememberLookup(request, interaction);
 }
 
 function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): FoundArtifact | null {

@@ -11,6 +11,7 @@ import {
   type Sql,
   statement,
   table,
+  update,
 } from "../../../platform/database/sql.ts";
 import { isCurrent } from "../../../accounts/index.ts";
 import { arrayOf } from "../../../platform/database/parameters-sql.ts";
@@ -146,6 +147,31 @@ const findByUid = statement<{ uid: string }>(
 export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
   const [found] = await findRows<{ payload: AdapterPayload }>(db, findByUid, { uid });
   return found?.payload ?? null;
+}
+
+type Changed = Pick<Artifact, "idHash" | "personId" | "generation" | "cardId" | "expiresAt"> & { payload: string };
+
+const interaction = table("oidcArtifact", "interaction");
+
+const changeInteractionStatement = statement<Changed>((given) => {
+  const keeps = sql`${given.generation}::int IS NULL AND ${interaction.personId} = ${given.personId}::uuid`;
+  return sql`
+    ${update("oidcArtifact", "interaction", {
+      payload: sql`${given.payload}::jsonb`,
+      expiresAt: given.expiresAt,
+      personId: sql`${given.personId}::uuid`,
+      generation: sql`CASE WHEN ${keeps} THEN ${interaction.generation} ELSE ${given.generation}::int END`,
+      cardId: sql`CASE WHEN ${keeps} THEN ${interaction.cardId} ELSE ${given.cardId}::uuid END`,
+    })}
+    WHERE ${interaction.kind} = 'Interaction' AND ${interaction.idHash} = ${given.idHash}`;
+}, "sign-on.changeInteraction");
+
+/** Stores what a person answered; false if the interaction has ended meanwhile. */
+export async function changeInteraction(db: Queryable, artifact: Artifact): Promise<boolean> {
+  const { idHash, personId, generation, cardId, expiresAt } = artifact;
+  const payload = JSON.stringify(artifact.payload);
+  const given = { idHash, personId, generation, cardId, expiresAt, payload };
+  return (await run(db, changeInteractionStatement, given)) === 1;
 }
 
 const deleteByKey = statement<Key>(

@@ -30,6 +30,7 @@ export function makeStoreByRoute({ signOn, tokens }: Shares, clock: Clock): Stor
   return {
     findArtifact: byRoute(({ findArtifact }) => findArtifact),
     findSession: byRoute(({ findSession }) => findSession),
+    findInteraction: byRoute(({ findInteraction }) => findInteraction),
     findToken: byRoute(({ findToken }) => findToken),
     findApp: byRoute(({ findApp }) => findApp),
     findRight: byRoute(({ findRight }) => findRight),

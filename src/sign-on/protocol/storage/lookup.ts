@@ -5,6 +5,9 @@ import {
   type AppValue,
   type ClientId,
   decideSignOnRight,
+  type LogoName,
+  logoOf,
+  logoPathOf,
   readApp,
   type SignOnFacts,
   signOnFactsOf,
@@ -18,6 +21,7 @@ import { fields, findRows, sql, type Sql, statement, table } from "../../../plat
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
 import { arrayOf } from "../../../platform/database/parameters-sql.ts";
+import { sessionsPerPerson } from "../logout/limit-sessions.ts";
 import type { FoundToken } from "./unit-of-work.ts";
 
 /**
@@ -82,6 +86,67 @@ export async function findSessions(
   return answerEach(asked, rows, ({ facts, app, ...row }) => ({
     ...row,
     app: app && readApp(app),
+    right: decideSignOnRight(facts),
+  }));
+}
+
+/**
+ * An interaction with the app that it is for, and what is asked next about the person whom it has.
+ *
+ * Shape: `sessionPersonId` is the person of the session that it began with, null if that has ended; `surplusSessions`
+ *        are the uids of the person's oldest sessions, beyond those that they keep once they have signed in.
+ */
+export type InteractionLookup = Lookup & {
+  app: App | null;
+  logoPath: string | null;
+  sessionPersonId: string | null;
+  surplusSessions: string[];
+};
+
+type InteractionRow = Row & Pick<InteractionLookup, "sessionPersonId" | "surplusSessions"> & { logo: LogoName | null };
+
+const interaction = table("oidcArtifact", "interaction");
+const begun = table("oidcArtifact", "begun");
+const kept = table("oidcArtifact", "kept");
+const interactionClient = sql`(${interaction.payload} #>> '{params,client_id}')`;
+
+const surplusSessions = sql`CASE WHEN ${interaction.payload} #> '{result,login}' IS NULL THEN '[]' ELSE (
+  SELECT coalesce(json_agg(surplus.uid), '[]') FROM (
+    SELECT ${kept.sessionUid} AS uid FROM ${kept}
+    WHERE ${kept.personId} = ${interaction.personId} AND ${kept.kind} = 'Session' AND ${kept.sessionUid} IS NOT NULL
+    ORDER BY ${kept.expiresAt} DESC OFFSET ${sessionsPerPerson - 1}) AS surplus) END`;
+
+const interactionsByHash = statement<{ idHashes: Buffer[]; now: Date }>(
+  ({ idHashes, now }) => sql`
+    SELECT ${fields<InteractionRow>({
+      ...foundColumns(interaction),
+      place: sql`asked.place::int`,
+      clientId: interactionClient,
+      app: appOf(interactionClient),
+      logo: logoOf(interactionClient),
+      facts: signOnFactsOf(interactionClient, interaction.personId, now),
+      decisions: decisionsOf(interactionClient, interaction.personId),
+      sessionPersonId: sql`(SELECT ${begun.personId} FROM ${begun}
+        WHERE ${begun.kind} = 'Session' AND ${begun.sessionUid} = ${interaction.payload} #>> '{session,uid}'
+          AND ${isCurrent(begun)} LIMIT 1)`,
+      surplusSessions,
+    })}
+    FROM unnest(${arrayOf(idHashes, "bytea")}) WITH ORDINALITY AS asked (id_hash, place)
+    CROSS JOIN ${artifactOf(sql`'Interaction'`, sql`asked.id_hash`)} interaction`,
+  "sign-on.findInteractions",
+);
+
+/** Finds interactions, each with what its pages and its end need to know. */
+export async function findInteractions(
+  db: Queryable,
+  idHashes: Buffer[],
+  now: Date,
+): Promise<(InteractionLookup | null)[]> {
+  const rows = await findRows<InteractionRow>(db, interactionsByHash, { idHashes, now });
+  return answerEach(idHashes, rows, ({ facts, app, logo, ...row }) => ({
+    ...row,
+    app: app && readApp(app),
+    logoPath: logo && logoPathOf(logo),
     right: decideSignOnRight(facts),
   }));
 }

@@ -37,6 +37,8 @@ export type ProviderRequest = {
   session: FoundSession | null;
   /** What each person signed in with, by what was found of them. */
   readonly standings: Map<string, Standing>;
+  /** The uids of the oldest sessions of the person who signs in, which are more than a person keeps. */
+  surplusSessions: readonly string[];
   /** What the app wrote as the user name of the person it asks for. */
   typedHint: string;
   /** The school of the person whom a hint of our own names. */
@@ -51,6 +53,7 @@ export const startRequest = (isAtTokenEndpoint = false): ProviderRequest => ({
   code: null,
   session: null,
   standings: new Map(),
+  surplusSessions: [],
   typedHint: "",
   hintedSchoolId: null,
   work: reading,

@@ -7,8 +7,10 @@ import { makeBatch } from "./batch.ts";
 import {
   type AskedSession,
   type AskedToken,
+  findInteractions,
   findSessions,
   findTokens,
+  type InteractionLookup,
   type Presented,
   type SessionLookup,
 } from "./lookup.ts";
@@ -19,6 +21,7 @@ import { nothing, writeArtifacts } from "./write.ts";
 export type Store = {
   findArtifact(key: Key): Promise<FoundArtifact | null>;
   findSession(asked: AskedSession): Promise<SessionLookup | null>;
+  findInteraction(idHash: Buffer): Promise<InteractionLookup | null>;
   findToken(asked: AskedToken): Promise<Presented>;
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
@@ -37,6 +40,7 @@ export function makeStore({ pool }: Db, clock: Clock): Store {
   return {
     findArtifact: makeBatch((keys) => findArtifacts(pool, keys), reads),
     findSession: makeBatch((asked) => findSessions(pool, asked, clock()), reads),
+    findInteraction: makeBatch((idHashes) => findInteractions(pool, idHashes, clock()), reads),
     findToken: makeBatch(
       async (asked: AskedToken[]) =>
         (await findTokens(pool, asked, clock())).map((found) => found ?? { token: null, app: null }),

@@ -1,4 +1,5 @@
 import type { NewNotice } from "../../../accounts/index.ts";
+import type { Bucket } from "../../../platform/database/token-bucket.ts";
 import type { Artifact, Key } from "./artifact.ts";
 import type { SignIn, TokenUse } from "./use-token.ts";
 import type { Logout, SessionChange, SessionFate, Write } from "./write.ts";
@@ -128,12 +129,16 @@ export function findOnlyPut({ puts, removals, notices, session, logout }: Changi
   return artifact && isOnly && session.kind === "kept" && logout === null ? artifact : null;
 }
 
-export const toWrite = ({ puts, removals, session, notices, logout }: Changing): Write => ({
+export const toWrite = (
+  { puts, removals, session, notices, logout }: Changing,
+  returned: readonly Bucket[] = [],
+): Write => ({
   puts: [...puts.values()],
   removals: [...removals.values()],
   session,
   notices,
   logout,
+  returned,
 });
 
 export const toTokenUse = ({ token, at, puts, signIn }: Consuming, replay: Buffer | null): TokenUse => ({

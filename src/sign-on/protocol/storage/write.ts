@@ -14,6 +14,7 @@ import {
 } from "../../../platform/database/sql.ts";
 import { type NewNotice, storeNotices, toNoticeRows } from "../../../accounts/index.ts";
 import { recordAuditFrom } from "../../../events/index.ts";
+import { type Bucket, giveBackSteps, toBucketParameters } from "../../../platform/database/token-bucket.ts";
 import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
 import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
 
@@ -46,9 +47,18 @@ export type Write = {
   session: SessionFate;
   notices: readonly NewNotice[];
   logout: Logout | null;
+  /** Buckets that each get a token back. */
+  returned: readonly Bucket[];
 };
 
-export const nothing: Write = { puts: [], removals: [], session: { kind: "kept" }, notices: [], logout: null };
+export const nothing: Write = {
+  puts: [],
+  removals: [],
+  session: { kind: "kept" },
+  notices: [],
+  logout: null,
+  returned: [],
+};
 
 /**
  * Writes all of it in one statement, or nothing.
@@ -58,7 +68,8 @@ export const nothing: Write = { puts: [], removals: [], session: { kind: "kept" 
 export async function writeArtifacts(db: Queryable, write: Write): Promise<boolean> {
   const names = partNames.filter((name) => isNeeded[name](write));
   if (names.length === 0) return true;
-  const [row] = await findRows<{ isWritten: boolean }>(db, findStatement(names), toGiven(write));
+  const found = findStatement(names, write.returned.length);
+  const [row] = await findRows<{ isWritten: boolean }>(db, found, toGiven(write));
   return row?.isWritten === true;
 }
 
@@ -69,6 +80,7 @@ const isNeeded = {
   ending: ({ session }: Write) => session.kind === "ended",
   notice: ({ notices }: Write) => notices.length > 0,
   logout: ({ logout }: Write) => logout !== null,
+  returned: ({ returned }: Write) => returned.length > 0,
 };
 
 type PartName = keyof typeof isNeeded;
@@ -84,7 +96,7 @@ const noChange: SessionChange = {
   expiresAt: new Date(0),
 };
 
-function toGiven({ puts, removals, session, notices, logout }: Write) {
+function toGiven({ puts, removals, session, notices, logout, returned }: Write) {
   const { uid, idHash, payload, personId, generation, cardId, expiresAt } =
     session.kind === "changed" ? session.change : noChange;
   return {
@@ -104,6 +116,7 @@ function toGiven({ puts, removals, session, notices, logout }: Write) {
     logoutPersonId: logout?.personId,
     logoutClientId: logout?.clientId,
     logoutRequestId: logout?.requestId,
+    ...toBucketParameters(returned),
   };
 }
 
@@ -113,7 +126,7 @@ type Parameters = { readonly [Name in keyof Given]-?: Parameter };
 const artifact = table("oidcArtifact");
 const session = table("oidcArtifact", "session");
 
-const parts: Record<PartName, (given: Parameters, condition: Sql) => Sql> = {
+const parts: Record<PartName, (given: Parameters, condition: Sql, buckets: number) => Sql> = {
   sessionChange: (given) => {
     const change = {
       idHash: given.sessionIdHash,
@@ -147,28 +160,29 @@ const parts: Record<PartName, (given: Parameters, condition: Sql) => Sql> = {
         ${given.logoutRequestId}::text AS request_id
       WHERE ${condition}),
     logout_recorded AS (${recordAuditFrom(sql`logout`, "logged_out")})`,
+  returned: (given, condition, buckets) => join(giveBackSteps(given, buckets, condition).steps),
 };
 
 // Without the session that was to be changed, no part writes anything: each asks whether the change found its row.
 const isChanged = sql`EXISTS (SELECT FROM session_change)`;
 
-function makeStatement(names: readonly PartName[]): Statement<Given> {
+function makeStatement(names: readonly PartName[], buckets: number): Statement<Given> {
   const condition = names.includes("sessionChange") ? isChanged : sql`true`;
   const made = statement<Given>((given) => {
-    const expressions = names.map((name) => parts[name](given, condition));
+    const expressions = names.map((name) => parts[name](given, condition, buckets));
     return sql`WITH ${join(expressions, ", ")} SELECT ${condition} AS "isWritten"`;
   });
   return { ...made, name: `sign-on.write.${hash("sha256", made.text, "hex").slice(0, 16)}` };
 }
 
-// One for each combination of parts that requests need: a handful.
+// One for each combination of parts and number of buckets that requests need: a handful.
 const made = new Map<string, Statement<Given>>();
 
-function findStatement(names: readonly PartName[]): Statement<Given> {
-  const key = names.join(" ");
+function findStatement(names: readonly PartName[], buckets: number): Statement<Given> {
+  const key = `${names.join(" ")} ${buckets}`;
   const known = made.get(key);
   if (known) return known;
-  const statementOfParts = makeStatement(names);
+  const statementOfParts = makeStatement(names, buckets);
   made.set(key, statementOfParts);
   return statementOfParts;
 }

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Provider } from "oidc-provider";
+import type { App } from "../../access/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { type Interaction, readInteractionId, restoreInteraction } from "./provider/library.ts";
+import { hashId } from "./storage/artifact.ts";
+import type { Store } from "./storage/store.ts";
+
+/** An interaction with the app that it is for; null for an app that was deleted. */
+export type FoundInteraction = { interaction: Interaction; app: App | null; logoPath: string | null };
+
+export type FindInteraction = (id: string) => Promise<FoundInteraction | null>;
+
+/** Makes the function that finds an interaction by its id; null if it or the session that it began with has ended. */
+export function makeFindInteraction({
+  store,
+  clock,
+  provider,
+}: {
+  store: Pick<Store, "findInteraction">;
+  clock: Clock;
+  provider(): Provider;
+}): FindInteraction {
+  return async (id) => {
+    const found = await store.findInteraction(hashId(id));
+    if (found === null || found.expiresAt <= clock()) return null;
+    const { payload, app, logoPath, sessionPersonId } = found;
+    const interaction = restoreInteraction(provider(), id, payload);
+    const hasSession = interaction.session?.uid !== undefined;
+    return hasSession && interaction.session?.accountId !== sessionPersonId ? null : { interaction, app, logoPath };
+  };
+}
+
+/** The id of the interaction that the cookie of this browser names. */
+export const readOwnInteractionId = (provider: Provider, req: IncomingMessage, res: ServerResponse): string | null =>
+  readInteractionId(provider, provider.createContext(req, res).cookies);
