@@ -122,7 +122,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "leases of schools and turns: advisory and row locks, and the clock of the server",
   ],
   [
-    ["src/sign-on/protocol/storage/{artifact,lookup,open-interaction,write,use-token}.ts"],
+    ["src/sign-on/protocol/storage/{artifact,lookup,surplus-sessions,open-interaction,write,use-token}.ts"],
     "the token store: many requests in one statement, each by itself",
   ],
   [

@@ -21,7 +21,7 @@ import { fields, findRows, sql, type Sql, statement, table } from "../../../plat
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
 import { arrayOf } from "../../../platform/database/parameters-sql.ts";
-import { sessionsPerPerson } from "../logout/limit-sessions.ts";
+import { surplusSessionsOf } from "./surplus-sessions.ts";
 import type { FoundToken } from "./unit-of-work.ts";
 
 /**
@@ -107,14 +107,7 @@ type InteractionRow = Row & Pick<InteractionLookup, "sessionPersonId" | "surplus
 
 const interaction = table("oidcArtifact", "interaction");
 const begun = table("oidcArtifact", "begun");
-const kept = table("oidcArtifact", "kept");
 const interactionClient = sql`(${interaction.payload} #>> '{params,client_id}')`;
-
-const surplusSessions = sql`CASE WHEN ${interaction.payload} #> '{result,login}' IS NULL THEN '[]' ELSE (
-  SELECT coalesce(json_agg(surplus.uid), '[]') FROM (
-    SELECT ${kept.sessionUid} AS uid FROM ${kept}
-    WHERE ${kept.personId} = ${interaction.personId} AND ${kept.kind} = 'Session' AND ${kept.sessionUid} IS NOT NULL
-    ORDER BY ${kept.expiresAt} DESC OFFSET ${sessionsPerPerson - 1}) AS surplus) END`;
 
 const interactionsByHash = statement<{ idHashes: Buffer[]; now: Date }>(
   ({ idHashes, now }) => sql`
@@ -129,7 +122,8 @@ const interactionsByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       sessionPersonId: sql`(SELECT ${begun.personId} FROM ${begun}
         WHERE ${begun.kind} = 'Session' AND ${begun.sessionUid} = ${interaction.payload} #>> '{session,uid}'
           AND ${isCurrent(begun)} LIMIT 1)`,
-      surplusSessions,
+      surplusSessions: sql`CASE WHEN ${interaction.payload} #> '{result,login}' IS NULL THEN '[]'
+        ELSE ${surplusSessionsOf(interaction.personId)} END`,
     })}
     FROM unnest(${arrayOf(idHashes, "bytea")}) WITH ORDINALITY AS asked (id_hash, place)
     CROSS JOIN ${artifactOf(sql`'Interaction'`, sql`asked.id_hash`)} interaction`,
