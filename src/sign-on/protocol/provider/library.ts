@@ -260,8 +260,8 @@ export async function forgetSession(interaction: Interaction): Promise<void> {
 }
 
 /**
- * Stores the result of an interaction, with what the person proved if they signed in. Returns the address of this service
- * where the browser goes on.
+ * Stores the result of an interaction, with what the person proved if they signed in. Returns where the browser goes
+ * on at this service.
  *
  * Errors: `SessionNotFound` if the interaction has ended meanwhile.
  */
