@@ -38,16 +38,23 @@ export type Check = (value: unknown) => Fault[] | null;
 type Compiled = ((value: unknown) => boolean) & { errors?: Fault[] | null };
 type Insides = { ajv: { compile(schema: object): Compiled }; ajvBody: { compile(schema: object): Compiled } };
 
+const madeValidators = new WeakMap<OpenApiDocument, (place: Place) => ValidateRequest>();
+
+/** Makes validators of a document's requests, once per process. Each is compiled at its first request. */
 export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
   checkLibrary();
-  return bindValidator(new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options));
+  const made =
+    madeValidators.get(document) ??
+    bindValidator(new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options));
+  madeValidators.set(document, made);
+  return made;
 }
 
 type SchemaChecks = Record<"text" | "json", (schema: object) => Check>;
 
 const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
 
-/** Compiled once per process: `text` for query and form values, `json` for JSON bodies. */
+/** Compiled at their first use, once per process: `text` for query and form values, `json` for JSON bodies. */
 export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
   const checks = madeChecks.get(document) ?? compileChecks(document);
   madeChecks.set(document, checks);
@@ -61,16 +68,20 @@ function compileChecks(document: OpenApiDocument): SchemaChecks {
   );
   const components = copyOf(document.components);
   const compile = (library: Insides["ajv"]) => {
-    const compiled = new WeakMap<object, Check>();
-    return (schema: object): Check => {
+    const compiled = new WeakMap<object, Compiled>();
+    const compileOnce = (schema: object): Compiled => {
       const known = compiled.get(schema);
       if (known) return known;
       const properties = { value: copyOf(schema) };
-      const checkValue = library.compile({ type: "object", required: ["value"], properties, components });
-      const check: Check = (value) => (checkValue({ value }) ? null : (checkValue.errors ?? []));
-      compiled.set(schema, check);
-      return check;
+      const made = library.compile({ type: "object", required: ["value"], properties, components });
+      compiled.set(schema, made);
+      return made;
     };
+    return (schema: object): Check =>
+      (value) => {
+        const checkValue = compileOnce(schema);
+        return checkValue({ value }) ? null : (checkValue.errors ?? []);
+      };
   };
   return { text: compile(ajv), json: compile(ajvBody) };
 }
