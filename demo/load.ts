@@ -14,12 +14,15 @@ import type { PrismaDb, Queryable, Transaction } from "../src/platform/database/
 import { giveRole, type StaffRoleName } from "../src/staff/index.ts";
 import world from "./demo.json" with { type: "json" };
 
-export type SetCredential = (
-  tx: Queryable,
-  credential: { personId: PersonId; username: string; password: string; now: Date },
-) => Promise<void>;
+type Accounts = {
+  hashPassword(password: string): Promise<string>;
+  setPasswordHash(
+    tx: Queryable,
+    credential: { personId: PersonId; username: string; passwordHash: string; now: Date },
+  ): Promise<void>;
+};
 
-export type LoadOptions = { now: Date; production: boolean; restoreWindowDays: number; setCredential: SetCredential };
+export type LoadOptions = Accounts & { now: Date; production: boolean; restoreWindowDays: number };
 
 /** Held while loading, so that of several processes that start at once one loads and the others find it done. */
 const lockKey = 7_269_001;
@@ -42,7 +45,8 @@ export async function loadDemoWorld(db: PrismaDb, options: LoadOptions): Promise
       if (await lacksStaff(change.tx)) await loadStaff(change, options, origin);
       return false;
     }
-    await loadDirectory(change, options);
+    const [hashes] = await Promise.all([hashPasswords(world.people, options), loadDirectory(change)]);
+    await setPasswords(change, hashes, options);
     await loadAccess(change, origin);
     // Last, because only an active group or person is made, and deleting is a change of its own.
     for (const group of world.groups) {
@@ -76,10 +80,11 @@ async function lacksStaff({ prisma }: Transaction): Promise<boolean> {
 }
 
 /** People at no school, so that no app sees them but those of the staff that they sign in to. */
-async function loadStaff(change: Change, { now, setCredential }: LoadOptions, origin: Origin): Promise<void> {
-  for (const { username, password, may, schoolId, clientIds = [] } of world.staff) {
+async function loadStaff(change: Change, options: LoadOptions, origin: Origin): Promise<void> {
+  const hashes = await hashPasswords(world.staff, options);
+  for (const [at, { username, may, schoolId, clientIds = [] }] of world.staff.entries()) {
     const personId = await createPerson(change, { schools: [], role: "OTHER", name: null });
-    await setCredential(change.tx, { personId, username, password, now });
+    await options.setPasswordHash(change.tx, { personId, username, passwordHash: hashes[at]!, now: options.now });
     const schoolIds = schoolId === undefined ? [] : [schoolId as SchoolId];
     await giveRole(
       change.tx,
@@ -89,7 +94,19 @@ async function loadStaff(change: Change, { now, setCredential }: LoadOptions, or
   }
 }
 
-async function loadDirectory(change: Change, { now, setCredential }: LoadOptions): Promise<void> {
+const hashPasswords = (accounts: { password: string }[], { hashPassword }: LoadOptions): Promise<string[]> =>
+  Promise.all(accounts.map(({ password }) => hashPassword(password)));
+
+async function setPasswords(
+  { tx }: Change,
+  hashes: readonly string[],
+  { now, setPasswordHash }: LoadOptions,
+): Promise<void> {
+  for (const [at, { id, username }] of world.people.entries())
+    await setPasswordHash(tx, { personId: id as PersonId, username, passwordHash: hashes[at]!, now });
+}
+
+async function loadDirectory(change: Change): Promise<void> {
   for (const school of world.schools) await createSchool(change, { ...school, id: school.id as SchoolId });
   for (const group of world.groups) {
     const type = group.type.toUpperCase() as "KLASSE" | "KURS" | "SONSTIG";
@@ -103,7 +120,7 @@ async function loadDirectory(change: Change, { now, setCredential }: LoadOptions
   for (const person of world.people) {
     const personId = person.id as PersonId;
     const schools = person.schools as [SchoolId, ...SchoolId[]];
-    const { name, sourceSystemIdentifier, username, password } = person;
+    const { name, sourceSystemIdentifier } = person;
     await createPerson(change, {
       id: personId,
       schools,
@@ -112,7 +129,6 @@ async function loadDirectory(change: Change, { now, setCredential }: LoadOptions
       sourceSystemIdentifier,
     });
     for (const groupId of person.groups as GroupId[]) await addMembership(change, { groupId, personId });
-    await setCredential(change.tx, { personId, username, password, now });
   }
 }
 

@@ -1,5 +1,4 @@
-import { loadDemoWorld } from "../demo/load.ts";
-import { makeApp, type App } from "./app.ts";
+import type { App } from "./app.ts";
 import { settlePort, type Config } from "./config/index.ts";
 import { openDatabaseClock, readDatabaseClock, setProcessTime } from "./platform/database/database-clock.ts";
 import type { PrismaDb } from "./platform/database/db.ts";
@@ -11,7 +10,6 @@ import { openServer, type Server } from "./platform/server/server.ts";
 import { openShares, type DatabaseShares } from "./platform/database/shares.ts";
 import { startTracing } from "./platform/telemetry/tracing/index.ts";
 import { startWorker, type Worker } from "./platform/jobs/worker.ts";
-import { setCredential } from "./accounts/index.ts";
 
 export type Surroundings = {
   log: Log;
@@ -62,6 +60,11 @@ export const settlePorts = (config: Config, { server, operations }: Ports): Conf
   metricsPort: operations?.port,
 });
 
+/** Loading most of the code takes a second, so it begins while the database starts. */
+export const loadApp = () => import("./app.ts");
+export const loadDemo = () =>
+  Promise.all([import("../demo/load.ts"), import("../demo/app.ts"), import("./accounts/index.ts")]);
+
 /** Returns the URL of the database. `connections` is how many the service may open. */
 export async function openDatabaseOf(
   config: Config,
@@ -102,9 +105,10 @@ export async function openSharesOf(
 
 export async function loadDemoWorldInto(db: PrismaDb, config: Config, say: (line: string) => void): Promise<void> {
   if (!config.demoWorld) return;
+  const [{ loadDemoWorld }, , { hashPassword, setPasswordHash }] = await loadDemo();
   const clock = await readDatabaseClock(db);
   await withProgress("Loading the demo world", say, () =>
-    loadDemoWorld(db, { ...config, now: clock(), setCredential }),
+    loadDemoWorld(db, { ...config, now: clock(), hashPassword, setPasswordHash }),
   );
 }
 
@@ -121,6 +125,7 @@ type Process = {
 /** Composes the modules of one process and sets its clock to the database's time. */
 export async function openApp(config: Config, { say, ends, ...surroundings }: Process): Promise<App> {
   const { metrics, log, shares } = surroundings;
+  const { makeApp } = await loadApp();
   watchProcess(metrics);
   const { clock, job } = await openDatabaseClock({ db: shares.jobs, log, metrics });
   const resetTime = setProcessTime(clock);

@@ -1,8 +1,10 @@
-import { startDemoApps, type DemoApps } from "../demo/app.ts";
+import type { DemoApps } from "../demo/app.ts";
 import type { Config } from "./config/index.ts";
 import { makeMetrics } from "./platform/telemetry/metrics.ts";
 import { applyMigrations } from "./platform/migrations/migrate.ts";
 import {
+  loadApp,
+  loadDemo,
   loadDemoWorldInto,
   openApp,
   openDatabaseOf,
@@ -32,11 +34,15 @@ async function startParts(given: Config, surroundings: Surroundings & { ends: En
   const metrics = makeMetrics();
   const ports = await openPorts(given, ends);
   const config = settlePorts(given, ports);
-  const url = await openDatabaseOf(config, config.databasePoolSize, surroundings);
+  const [url] = await Promise.all([
+    openDatabaseOf(config, config.databasePoolSize, surroundings),
+    loadApp(),
+    config.demoWorld ? loadDemo() : null,
+  ]);
   const { isStopping } = ports.server;
   const shares = await openSharesOf(config, { url, log, isStopping, ends });
   await applyMigrations(url, { say });
-  await loadDemoWorldInto(shares.changes, config, say);
+  await loadDemoWorldInto(shares.jobs, config, say);
   const app = await openApp(config, { log, say, shares, metrics, isStopping, ends });
   serveApp(config, { app, ports, log, metrics, ends });
   const demoApps = await startDemoAppsOf(config, ends);
@@ -45,6 +51,7 @@ async function startParts(given: Config, surroundings: Surroundings & { ends: En
 
 export async function startDemoAppsOf(config: Config, ends: Ends): Promise<DemoApps | null> {
   if (!config.demoWorld || config.role === "worker") return null;
+  const [, { startDemoApps }] = await loadDemo();
   const demoApps = await startDemoApps(config);
   ends.add("demo apps", () => demoApps.close());
   return demoApps;

@@ -66,6 +66,7 @@ export {
   blockPersonIn,
   revokeSecondFactors,
   setCredential,
+  setPasswordHash,
   setLogin,
   setLoginIn,
   signOutPerson,

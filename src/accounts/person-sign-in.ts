@@ -22,7 +22,14 @@ export async function setCredential(
   { personId, username, password, now }: Login & { now: Date },
 ): Promise<void> {
   checkPasswordLength(password);
-  await writeAndEnd(tx, { personId, username, passwordHash: await hashPassword(password), now });
+  await setPasswordHash(tx, { personId, username, passwordHash: await hashPassword(password), now });
+}
+
+/** As `setCredential`, for a password that was hashed before. */
+export async function setPasswordHash(tx: Queryable, credential: Parameters<typeof writeCredential>[1]): Promise<void> {
+  await writeCredential(tx, credential);
+  await endSignIns(tx, { personId: credential.personId, at: credential.now });
+  await forgetTriesOf(tx, credential.personId);
 }
 
 /** As `setCredential`, with its audit line in a transaction of its own. Errors: not_found too. */
@@ -43,15 +50,9 @@ export async function setLoginIn(
   origin: Origin,
 ): Promise<void> {
   await checkExists(tx, login.personId);
-  await writeAndEnd(tx, { ...login, now: origin.at });
+  await setPasswordHash(tx, { ...login, now: origin.at });
   await closePasswordRequests(tx, [login.personId]);
   await recordAtHome(tx, { ...origin, action: "credential_set", personId: login.personId });
-}
-
-async function writeAndEnd(tx: Queryable, credential: Parameters<typeof writeCredential>[1]): Promise<void> {
-  await writeCredential(tx, credential);
-  await endSignIns(tx, { personId: credential.personId, at: credential.now });
-  await forgetTriesOf(tx, credential.personId);
 }
 
 /** Ends all sign-ins of the person, who may sign in again at once. Errors: not_found. */

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadDemoWorld } from "../../demo/load.ts";
 import demo from "../../demo/demo.json" with { type: "json" };
-import { setCredential } from "../../src/accounts/index.ts";
+import { setPasswordHash } from "../../src/accounts/index.ts";
 import { makeMakers } from "../support/make.ts";
+import { hashQuickly } from "../support/quick-hash.ts";
 import { startService } from "../support/service.ts";
 import { makeMatrixWorld } from "./matrix-world.ts";
 import type { World } from "./matrix-world.ts";
@@ -27,7 +28,8 @@ test(
       now: demoService.clock(),
       production: false,
       restoreWindowDays: 30,
-      setCredential,
+      hashPassword: hashQuickly,
+      setPasswordHash,
     });
     const logins = new Map(demo.people.map(({ id, username, password }) => [id, { username, password }]));
     const ofDemo = await printMatrix(demoService, demoWorld(), (personId) => logins.get(personId));

@@ -2,9 +2,16 @@ import { expect, test } from "vitest";
 import { loadDemoWorld } from "../../demo/load.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { hashQuickly } from "../support/quick-hash.ts";
 
 const now = new Date("2026-02-03T08:00:00Z");
-const options = { now, production: false, restoreWindowDays: 30, setCredential: async () => undefined };
+const options = {
+  now,
+  production: false,
+  restoreWindowDays: 30,
+  hashPassword: hashQuickly,
+  setPasswordHash: async () => undefined,
+};
 
 test("the demo world is loaded once, also when two processes start together", async () => {
   const db = await testDatabase();
@@ -36,7 +43,7 @@ test("the staff are at no school, hold their roles, and are added once to a demo
   const credentials: { personId: string; username: string }[] = [];
   const given = {
     ...options,
-    async setCredential(_tx: unknown, { personId, username }: { personId: string; username: string }) {
+    async setPasswordHash(_tx: unknown, { personId, username }: { personId: string; username: string }) {
       credentials.push({ personId, username });
     },
   };
@@ -85,7 +92,7 @@ test("a database that holds anything is left alone", async () => {
 
 test("a credential that fails leaves the database empty", async () => {
   const db = await testDatabase();
-  const failing = loadDemoWorld(db, { ...options, setCredential: () => Promise.reject(new Error("no memory")) });
+  const failing = loadDemoWorld(db, { ...options, setPasswordHash: () => Promise.reject(new Error("no memory")) });
   await expect(failing).rejects.toThrow("no memory");
   expect(await db.prisma.school.count()).toBe(0);
 });

@@ -1,7 +1,8 @@
 import { loadDemoWorld } from "../../demo/load.ts";
 import world from "../../demo/demo.json" with { type: "json" };
 import type { ClientId, ScopeName } from "../../src/access/index.ts";
-import { setCredential } from "../../src/accounts/index.ts";
+import { setPasswordHash } from "../../src/accounts/index.ts";
+import { hashQuickly } from "./quick-hash.ts";
 import { startService, type TestService } from "./service.ts";
 import { getAppToken, type TestApp } from "./token.ts";
 
@@ -37,7 +38,8 @@ export async function startDemo(wishes: Parameters<typeof startService>[0] = {})
     now: service.clock(),
     production: false,
     restoreWindowDays: 30,
-    setCredential: (tx, credential) => setCredential(tx, credential),
+    hashPassword: hashQuickly,
+    setPasswordHash,
   });
   return service;
 }

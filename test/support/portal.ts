@@ -1,10 +1,11 @@
 import type { ClientId } from "../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
-import { setLogin } from "../../src/accounts/index.ts";
+import { setLoginIn } from "../../src/accounts/index.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeBrowser, type Browser } from "./browser.ts";
 import { makeMakers } from "./make.ts";
+import { hashQuickly } from "./quick-hash.ts";
 import type { TestService } from "./service.ts";
 
 let made = 0;
@@ -21,7 +22,8 @@ export async function makePortalUser(
   const make = makeMakers(service.db);
   const personId = await make.person({ school: schoolIds[0] ?? (await make.school({})), role: "TEACHER" });
   const [username, password] = [`staff${(made += 1)}.${personId.slice(-6)}`, `password-${personId}`];
-  await setLogin(service.db, { personId, username, password }, { at });
+  const passwordHash = await hashQuickly(password);
+  await withPrismaTransaction(service.db, (tx) => setLoginIn(tx, { personId, username, passwordHash }, { at }));
   if (role !== null) await giveRoleTo(service, personId, role, { schoolIds, clientIds });
   const browser = makeBrowser(service.url, { "accept-language": "de" });
   await signIn(browser, { username, password });

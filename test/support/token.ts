@@ -3,8 +3,9 @@ import { scopeToWire } from "../../src/access/index.ts";
 import type { ClientId, ScopeName } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import type { Db } from "../../src/platform/database/db.ts";
-import { setCredential } from "../../src/accounts/index.ts";
+import { setPasswordHash } from "../../src/accounts/index.ts";
 import { type Browser, makeBrowser, type Shown } from "./browser.ts";
+import { hashQuickly } from "./quick-hash.ts";
 
 export type TestApp = { clientId: ClientId; clientSecret: string | null; redirectUri: string };
 export type Login = { username: string; password: string };
@@ -27,7 +28,9 @@ const wire = (scopes: readonly ScopeName[]): string => scopes.map((scope) => sco
 /** Gives a person a user name and a password. */
 export async function giveLogin(db: Pick<Db, "pool">, personId: PersonId): Promise<Login> {
   const login = { username: `user-${personId}`, password: "correct horse battery staple" };
-  await setCredential(db.pool, { personId, ...login, now: new Date("2026-02-03T08:00:00Z") });
+  const passwordHash = await hashQuickly(login.password);
+  const now = new Date("2026-02-03T08:00:00Z");
+  await setPasswordHash(db.pool, { personId, username: login.username, passwordHash, now });
   return login;
 }
 

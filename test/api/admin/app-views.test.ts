@@ -1,20 +1,17 @@
 import { expect, test } from "vitest";
-import { loadDemoWorld } from "../../../demo/load.ts";
 import demo from "../../../demo/demo.json" with { type: "json" };
 import type { ClientId } from "../../../src/access/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
-import { setCredential } from "../../../src/accounts/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
+import { startDemo } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
-import { startService } from "../../support/service.ts";
 import { getAppToken, type TestApp } from "../../support/token.ts";
 
 type AppView = components["schemas"]["AppView"];
 type Resource = components["schemas"]["AppViewResource"];
 
-const service = await startService();
-await loadDemoWorld(service.db, { now: service.clock(), production: false, restoreWindowDays: 30, setCredential });
+const service = await startDemo();
 const make = makeMakers(service.db);
 const operator = await makeStaff(service, "OPERATOR");
 

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import demo from "../../../demo/demo.json" with { type: "json" };
 import { loadDemoWorld } from "../../../demo/load.ts";
-import { setCredential } from "../../../src/accounts/index.ts";
+import { hashPassword, setPasswordHash } from "../../../src/accounts/index.ts";
 import { testDatabase } from "../../support/database.ts";
 import { atFileEnd } from "../../support/file-end.ts";
 import { makeTestClock, startService, type TestService } from "../../support/service.ts";
@@ -20,7 +20,7 @@ export type DemoService = TestService & {
 export async function startDemoService(): Promise<DemoService> {
   const db = await testDatabase();
   const appUrl = await startAppServer();
-  await loadDemoWorld(db, { now: new Date(), production: false, restoreWindowDays: 30, setCredential });
+  await loadDemoWorld(db, { now: new Date(), production: false, restoreWindowDays: 30, hashPassword, setPasswordHash });
   await db.pool.query("UPDATE app SET redirect_uris = $1, post_logout_redirect_uris = $2, login_url = $3", [
     [`${appUrl}/callback`],
     [`${appUrl}/bye`],
