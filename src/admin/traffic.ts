@@ -1,12 +1,12 @@
 import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
-import type { PrismaDb } from "../platform/database/db.ts";
+import { storeOf, type PrismaDb } from "../platform/database/db.ts";
 import { adviseSent, type SentParameter } from "../platform/advice/sign-on/index.ts";
 import type { Reach } from "../staff/index.ts";
 import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } from "../traffic/index.ts";
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../traffic/index.ts";
-import { findEndpointFigures, getEndpoint } from "../webhooks/index.ts";
+import { findEndpointFigures, readEndpoint } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { refuseOtherEndpoint } from "./endpoints.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -67,7 +67,7 @@ const figureDays = 1;
 const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ db }, { path, reach, origin }) => {
   const { endpointId } = path;
   await refuseOtherEndpoint(db, reach, endpointId);
-  const { pending } = await getEndpoint(db, endpointId);
+  const { pending } = await readEndpoint(storeOf(db), endpointId);
   const found = await findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
   const { attempts, succeeded, waitingSince } = found;
   const body = present<Schemas["EndpointFigures"]>({

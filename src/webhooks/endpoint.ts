@@ -1,6 +1,6 @@
 import { appNotFound, lockApp, type ClientId } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type Db, type PrismaDb, type Transaction } from "../platform/database/db.ts";
+import type { Db, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
@@ -12,9 +12,7 @@ import { getEndpointState } from "./find-endpoint.ts";
 import type { EventType } from "./payload.ts";
 import { addSecret } from "./secret.ts";
 
-export type NewEndpoint = { clientId: string; url: string; eventTypes: readonly EventType[] };
-
-export type CheckedEndpoint = { url?: string; eventTypes?: EventType[] };
+type CheckedEndpoint = { url?: string; eventTypes?: EventType[] };
 
 type Unchecked = { url?: string | undefined; eventTypes?: readonly EventType[] | undefined };
 
@@ -23,7 +21,7 @@ type Unchecked = { url?: string | undefined; eventTypes?: readonly EventType[] |
  * webhook_without_event_type.
  */
 export async function checkEndpoint(
-  endpoint: Pick<NewEndpoint, "url" | "eventTypes">,
+  endpoint: { url: string; eventTypes: readonly EventType[] },
   policy: OutboundPolicy,
 ): Promise<Required<CheckedEndpoint>>;
 export async function checkEndpoint(endpoint: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint>;
@@ -32,16 +30,6 @@ export async function checkEndpoint({ url, eventTypes }: Unchecked, policy: Outb
     ...(url !== undefined && { url: await checkUrl(url, policy) }),
     ...(eventTypes !== undefined && { eventTypes: checkTypes(eventTypes) }),
   };
-}
-
-/** Only the result has the secret. Errors: not_found app_not_found; those of `checkEndpoint`. */
-export async function registerEndpoint(
-  db: PrismaDb,
-  endpoint: NewEndpoint,
-  { origin, keys, policy }: { origin: Origin; keys: EncryptionKeys; policy: OutboundPolicy },
-): Promise<{ id: string; secret: string }> {
-  const checked = { clientId: endpoint.clientId, ...(await checkEndpoint(endpoint, policy)) };
-  return withPrismaTransaction(db, (tx) => registerEndpointIn(tx, checked, { origin, keys }));
 }
 
 // Every event makes a delivery per endpoint: an app with very many would delay all others.
@@ -66,7 +54,7 @@ const tooMany = (): AppError =>
     `An app has ${mostOfApp} webhook endpoints at most; delete one first`,
   );
 
-/** Errors: not_found app_not_found; invalid webhook_endpoint_limit. */
+/** Only the result has the secret. Errors: not_found app_not_found; invalid webhook_endpoint_limit. */
 export async function registerEndpointIn(
   tx: Transaction,
   endpoint: { clientId: string } & Required<CheckedEndpoint>,
@@ -96,16 +84,6 @@ export async function insertEndpoint(
   return { id, secret };
 }
 
-/** Waiting events go to the new address. Errors: as `checkEndpoint`; not_found. */
-export async function updateEndpoint(
-  db: PrismaDb,
-  update: { id: string } & Unchecked,
-  { origin, policy }: { origin: Origin; policy: OutboundPolicy },
-): Promise<void> {
-  const checked = await checkEndpoint(update, policy);
-  await withPrismaTransaction(db, (tx) => updateEndpointIn(tx, update.id, checked, origin));
-}
-
 /** Errors: not_found; invalid webhook_url_refused for a listening endpoint. */
 export async function updateEndpointIn(
   tx: Transaction,
@@ -121,14 +99,11 @@ export async function updateEndpointIn(
   await recordAudit(tx, { ...origin, action: "webhook_endpoint_changed", clientId, detail });
 }
 
-/** Only the result has the new secret; old ones stay valid for the overlap. Errors: not_found. */
-export const rotateEndpointSecret = (db: PrismaDb, rotation: Rotation, context: SecretContext): Promise<Rotated> =>
-  withPrismaTransaction(db, (tx) => rotateEndpointSecretIn(tx, rotation, context));
-
 type Rotation = { id: string; overlapHours: number };
 type Rotated = { secret: string; oldValidUntil: Date };
 type SecretContext = { origin: Origin; keys: EncryptionKeys };
 
+/** Only the result has the new secret; old ones stay valid for the overlap. Errors: not_found. */
 export async function rotateEndpointSecretIn(
   tx: Transaction,
   { id, overlapHours }: Rotation,
@@ -145,15 +120,6 @@ export async function rotateEndpointSecretIn(
   await recordAudit(tx, { ...origin, action: "webhook_secret_rotated", clientId, detail });
   return { secret, oldValidUntil: until };
 }
-
-export const pauseEndpoint = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
-  withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "PAUSED", origin));
-
-export const disableEndpoint = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
-  withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "DISABLED", origin));
-
-export const resumeEndpoint = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
-  withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "ACTIVE", origin));
 
 const requested = {
   ACTIVE: { state: "ACTIVE" },
@@ -189,13 +155,7 @@ const removeLog = statement<{ endpointId: string }>(
   "webhooks.removeLog",
 );
 
-/** What a crash leaves of the log is swept by age. Errors: not_found. */
-export async function removeEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, (tx) => removeEndpointIn(tx, id, origin));
-  await removeDeliveries(db, [id]);
-}
-
-/** Keeps the log, which `removeDeliveries` removes afterwards. Errors: not_found. */
+/** `removeDeliveries` removes the log afterwards; what a crash leaves of it is swept by age. Errors: not_found. */
 export async function removeEndpointIn(tx: Transaction, id: string, origin: Origin): Promise<void> {
   const { clientId } = await getEndpointState(tx, id);
   await tx.prisma.webhookEndpoint.deleteMany({ where: { id } });

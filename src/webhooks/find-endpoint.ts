@@ -1,11 +1,4 @@
-import {
-  storeOf,
-  type PrismaDb,
-  type Queryable,
-  type RecordStore,
-  type Store,
-  type Transaction,
-} from "../platform/database/db.ts";
+import type { PrismaDb, Queryable, RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
@@ -100,8 +93,6 @@ export async function listEndpoints(
 }
 
 /** Errors: not_found webhook_endpoint_not_found. */
-export const getEndpoint = (db: PrismaDb, id: string): Promise<Endpoint> => readEndpoint(storeOf(db), id);
-
 export async function readEndpoint(store: Store, id: string): Promise<Endpoint> {
   const endpoint = await store.prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
   if (endpoint === null) throw endpointNotFound();

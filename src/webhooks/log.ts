@@ -105,9 +105,6 @@ export async function getDelivery(db: RecordStore, id: string): Promise<Delivery
 }
 
 /** Starts a new series of tries under the same webhook-id. Errors: not_found; conflict if pending or disabled. */
-export const redeliver = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
-  withPrismaTransaction(db, (tx) => redeliverIn(tx, id, origin));
-
 export async function redeliverIn(tx: Transaction, id: string, origin: Origin): Promise<void> {
   await lockQueues(tx, "exclusive");
   const { endpointId, state } = await findDelivery(tx, id);
@@ -140,12 +137,9 @@ export async function redeliverFailed(
   return repeated;
 }
 
-/** Sends an event that no change caused; returns the delivery's id. Errors: not_found; conflict if disabled. */
-export const sendTestEvent = (db: PrismaDb, event: TestEvent, origin: Origin): Promise<string> =>
-  withPrismaTransaction(db, (tx) => sendTestEventIn(tx, event, origin));
-
 type TestEvent = { endpointId: string; eventType: EventType };
 
+/** Sends an event that no change caused; returns the delivery's id. Errors: not_found; conflict if disabled. */
 export async function sendTestEventIn(
   tx: Transaction,
   { endpointId, eventType }: TestEvent,

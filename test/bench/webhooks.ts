@@ -7,7 +7,7 @@ import { Agent, request } from "undici";
 import type { Db, PrismaDb } from "../../src/platform/database/db.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { readConfig } from "../../src/config/index.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "../support/webhook-changes.ts";
 import { makeMakers } from "../support/make.ts";
 import { insertEvents, makeInsert } from "../support/app-events.ts";
 import { openBenchDatabase } from "./database.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { seal } from "../../src/platform/crypto/seal.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "../support/webhook-changes.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";

@@ -6,7 +6,7 @@ import { changeDirectory } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import { renameGroup, softDeletePerson, updateSchool } from "../../src/directory/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "../support/webhook-changes.ts";
 import { demoApp, startDemo } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import type { TestService } from "../support/service.ts";

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { ClientId } from "../../src/access/index.ts";
 import { makeLog } from "../../src/platform/telemetry/log.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "../support/webhook-changes.ts";
 import { runHere, serveHere } from "../cli/program.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

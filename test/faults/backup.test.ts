@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/database/db.ts";
 import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "../support/webhook-changes.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";

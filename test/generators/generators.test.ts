@@ -16,7 +16,7 @@ import {
   type PersonId,
   type SchoolId,
 } from "../../src/directory/index.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "../support/webhook-changes.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { getUserTokens } from "../support/token.ts";

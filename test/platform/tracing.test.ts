@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/index.ts";
 import { startTracing } from "../../src/platform/telemetry/tracing/index.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "../support/webhook-changes.ts";
 import { makeAdminClient, makeStaff } from "../support/admin.ts";
 import { startCollector, type CollectedSpan } from "../support/collector.ts";
 import { testDatabase } from "../support/database.ts";

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { OutboundPolicy } from "../../src/platform/outbound/guarded-request.ts";
 import { silentLog, type Log } from "../../src/platform/telemetry/log.ts";
-import { makeWebhooks, registerEndpoint, type EventType, type WebhookSettings } from "../../src/webhooks/index.ts";
+import { makeWebhooks, type EventType, type WebhookSettings } from "../../src/webhooks/index.ts";
+import { registerEndpoint } from "./webhook-changes.ts";
 import { insertEvents, type Told } from "./app-events.ts";
 import { testDatabase, type TestDatabase } from "./database.ts";
 import { atFileEnd } from "./file-end.ts";

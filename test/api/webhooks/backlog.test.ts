@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Db } from "../../../src/platform/database/db.ts";
 import { analyzeOutdated } from "../../../src/platform/database/statistics.ts";
-import { disableEndpoint } from "../../../src/webhooks/index.ts";
+import { disableEndpoint } from "../../support/webhook-changes.ts";
 import { testDatabase } from "../../support/database.ts";
 import { measureStatements, type Cost } from "../../support/explain.ts";
 import { startReceiver } from "../../support/receiver.ts";

@@ -1,16 +1,15 @@
 import { beforeAll, expect, test } from "vitest";
 import { withTransaction } from "../../../src/platform/database/db.ts";
+import { listEndpoints, reEncryptWebhookSecrets } from "../../../src/webhooks/index.ts";
 import {
   disableEndpoint,
   getEndpoint,
-  listEndpoints,
   pauseEndpoint,
-  reEncryptWebhookSecrets,
   registerEndpoint,
   removeEndpoint,
   rotateEndpointSecret,
   updateEndpoint,
-} from "../../../src/webhooks/index.ts";
+} from "../../support/webhook-changes.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { inside, keys, startWebhooks, verify, type WebhookWorld } from "../../support/webhooks.ts";
 

@@ -1,12 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  disableEndpoint,
-  getDelivery,
-  listDeliveries,
-  redeliver,
-  redeliverFailed,
-  sendTestEvent,
-} from "../../../src/webhooks/index.ts";
+import { getDelivery, listDeliveries, redeliverFailed } from "../../../src/webhooks/index.ts";
+import { disableEndpoint, redeliver, sendTestEvent } from "../../support/webhook-changes.ts";
 import { findBundle } from "../../contract/bundles.ts";
 import { makeCheck } from "../../contract/schema-check.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";

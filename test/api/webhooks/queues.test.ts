@@ -1,15 +1,14 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
+import { listDeliveries, redeliverFailed } from "../../../src/webhooks/index.ts";
 import {
   disableEndpoint,
   getEndpoint,
-  listDeliveries,
   pauseEndpoint,
   redeliver,
-  redeliverFailed,
   removeEndpoint,
   resumeEndpoint,
-} from "../../../src/webhooks/index.ts";
+} from "../../support/webhook-changes.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
 import { countWaiting } from "../../support/waiting.ts";

@@ -1,12 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { makeLog } from "../../../src/platform/telemetry/log.ts";
-import {
-  getDelivery,
-  getEndpoint,
-  listDeliveries,
-  pauseEndpoint,
-  resumeEndpoint,
-} from "../../../src/webhooks/index.ts";
+import { getDelivery, listDeliveries } from "../../../src/webhooks/index.ts";
+import { getEndpoint, pauseEndpoint, resumeEndpoint } from "../../support/webhook-changes.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
 

@@ -11,7 +11,7 @@ import type { Change } from "../../../src/directory/index.ts";
 import { silentLog } from "../../../src/platform/telemetry/log.ts";
 import { makeMetrics } from "../../../src/platform/telemetry/metrics.ts";
 import { startWorker } from "../../../src/platform/jobs/worker.ts";
-import { registerEndpoint } from "../../../src/webhooks/index.ts";
+import { registerEndpoint } from "../../support/webhook-changes.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { getReader, idm, type Reader } from "../../support/api.ts";
 import { atFileEnd } from "../../support/file-end.ts";

@@ -1,7 +1,7 @@
 import { request } from "undici";
 import { readConfig } from "../../../src/config/index.ts";
 import type { PrismaDb } from "../../../src/platform/database/db.ts";
-import { registerEndpoint } from "../../../src/webhooks/index.ts";
+import { registerEndpoint } from "../../support/webhook-changes.ts";
 import { insertEvents } from "../../support/app-events.ts";
 import { makeMakers } from "../../support/make.ts";
 import type { Subject } from "../harness.ts";

@@ -1,7 +1,7 @@
 import { readConfig } from "../../../src/config/index.ts";
 import { withTransaction, type PrismaDb } from "../../../src/platform/database/db.ts";
 import { hashPassword } from "../../../src/accounts/index.ts";
-import { registerEndpoint } from "../../../src/webhooks/index.ts";
+import { registerEndpoint } from "../../support/webhook-changes.ts";
 import { fillPeople, fillSchools } from "./people.ts";
 import { appCount, dayMs, makeShape, password, type Fill, type Shape, type WorldSize } from "./shape.ts";
 import { fillSignOn } from "./sign-on.ts";

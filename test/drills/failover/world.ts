@@ -4,7 +4,7 @@ import { openDatabase, withPrismaTransaction } from "../../../src/platform/datab
 import { applyMigrations } from "../../../src/platform/migrations/migrate.ts";
 import type { EncryptionKeys } from "../../../src/platform/crypto/seal.ts";
 import { giveRole } from "../../../src/staff/index.ts";
-import { registerEndpoint } from "../../../src/webhooks/index.ts";
+import { registerEndpoint } from "../../support/webhook-changes.ts";
 import { makeMakers } from "../../support/make.ts";
 import { giveLogin, type Login, type TestApp } from "../../support/token.ts";
 

@@ -4,7 +4,7 @@ import { readConfig } from "../../../src/config/index.ts";
 import { openDatabase, withPrismaTransaction, type OpenDb } from "../../../src/platform/database/db.ts";
 import { applyMigrations } from "../../../src/platform/migrations/migrate.ts";
 import { giveRole } from "../../../src/staff/index.ts";
-import { registerEndpoint } from "../../../src/webhooks/index.ts";
+import { registerEndpoint } from "../../support/webhook-changes.ts";
 import { makeMakers } from "../../support/make.ts";
 import { giveLogin } from "../../support/token.ts";
 

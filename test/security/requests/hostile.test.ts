@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { makeLog } from "../../../src/platform/telemetry/log.ts";
-import { registerEndpoint } from "../../../src/webhooks/index.ts";
+import { registerEndpoint } from "../../support/webhook-changes.ts";
 import { makeStaff } from "../../support/admin.ts";
 import { demoApp, demoLogin, idm, idmScopes, startDemo } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
