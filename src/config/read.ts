@@ -15,11 +15,6 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the configuration from the environment.
- *
- * Errors: one ConfigError that lists every problem and its fix; it never repeats a secret.
- */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 
-/** The types of option values; each message says what to write instead. */
 
 export const text = z.string();
 

@@ -3,9 +3,7 @@ import { sealRepeatably, unseal, type EncryptionKeys } from "../platform/crypto/
 
 const purpose = (clientId: string) => `changes of ${clientId}`;
 
-/**
- * Encrypts a position, because positions count the changes of all apps. Equal positions give equal cursors and ETags.
- */
+/** Encrypted, because positions count the changes of all apps; equal positions give equal cursors. */
 export function writeChangeCursor(keys: EncryptionKeys, clientId: string, position: string): string {
   const plain = Buffer.alloc(8);
   plain.writeBigInt64BE(BigInt(position));

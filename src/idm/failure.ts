@@ -12,7 +12,6 @@ const presentProblem = (
 ): Problem =>
   present<Problem>({ type: typeOf(code), title: STATUS_CODES[status] ?? "Error", status, message, code, requestId });
 
-/** Source: RFC 9457, with the text in `message`. */
 export const makeRenderProblem =
   (typeOf: ProblemType): RenderFailure =>
   (failure, res) => {

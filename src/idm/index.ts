@@ -54,7 +54,6 @@ export type IdmDeps = {
   document: OpenApiDocument;
   cursorKeys: EncryptionKeys;
   log: Log;
-  /** Base URL of the pages that explain errors. */
   issuerUrl: string;
   /** Validates every answer against the contract (development and tests). */
   checkAnswers: boolean;

@@ -22,12 +22,7 @@ export type ApplyRules = {
 /** A school to apply again: a person's home was missing, people moved away, or a guest's home has moved. */
 export type Unfinished = { id: SchoolId; movedAway: number };
 
-/**
- * Applies an import to one school in one transaction with its events. `movedAway` counts people whom other parts of the
- * import have already moved; for the hold they count as still there.
- *
- * Errors: conflict import_held, import_running.
- */
+/** People moved away by other parts still count for the hold. Errors: conflict import_held, import_running. */
 export async function applyPart(
   db: PrismaDb,
   part: SchoolPart & { movedAway: number; lease: Lease },

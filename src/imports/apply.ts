@@ -12,12 +12,7 @@ import type { OnProgress } from "./progress.ts";
 import { findRosterNames, type GiveUserNames } from "./roster-names.ts";
 import { getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 
-/**
- * Applies an import to each of its schools, one transaction per school. After an interruption, applying it again
- * continues.
- *
- * Errors: conflict import_*: broken, applied, held, or another import of one of its schools is running.
- */
+/** One transaction per school; applying again continues. Errors: conflict import_*. */
 export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
   const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
   await checkApplicable(db, id);

@@ -5,12 +5,7 @@ import { importRunning, tryHoldForSweep } from "./lease.ts";
 import { leaveQueue } from "./queue.ts";
 import type { ImportId } from "./record.ts";
 
-/**
- * Cancels an import; its counts remain. The reading process stops within a second. The caller and the sweep remove
- * staged rows.
- *
- * Errors: conflict if it is applied, expired or being applied.
- */
+/** The caller and the sweep remove staged rows. Errors: conflict if it is applied, expired or being applied. */
 export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin): Promise<void> {
   if (!(await tryHoldForSweep(tx, id))) throw importRunning();
   const { state, namedSchoolIds } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });

@@ -30,7 +30,6 @@ type CheckValues = {
 };
 type Parameters = { readonly [Name in keyof CheckValues]: Parameter };
 
-/** `findFaults` stores the first `most` faults and returns their total number. */
 type Check = {
   code: string;
   locate(keyColumns: KeyColumns): { file: string; field: string | undefined };
@@ -69,10 +68,7 @@ function makeCheck(
   return { code, locate, findFaults };
 }
 
-/**
- * Finds faults that only show in all rows together. Returns the total with `readFaults`; above `maxFaults` rows are
- * missing, so nothing more is checked.
- */
+/** Finds faults that only show in all rows together; returns the total with `readFaults`. */
 export async function checkStaged(
   tx: Queryable,
   importId: string,

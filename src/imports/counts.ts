@@ -2,10 +2,7 @@ import type { Queryable } from "../platform/database/db.ts";
 import { fields, findRows, join, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
 import { i, importGroup, importMembership } from "./tables.ts";
 
-/**
- * The effect of an import on a school. `left` are guests, `leftHome` people whose home becomes another of their
- * schools; `before` counts active people of this home and active groups.
- */
+/** `left` are guests, `leftHome` get another home; `before` counts active people of this home and groups. */
 export type Counts = {
   people: {
     created: number;

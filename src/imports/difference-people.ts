@@ -18,10 +18,7 @@ const isElsewhere = (schools: Part) => sql`cardinality(${schools}::uuid[]) > 1 A
   AND ${there.homeSchoolId} = ANY (${schools}) AND ${there.homeSchoolId} <> ${s.homeSchoolId}
   AND ${there.sourceSystemIdentifier} = ${s.sourceId}`;
 
-/**
- * SQL: rows whose id fits two people: one at another of the files' schools with a shared id, and another at the home
- * school. Taking it for either could turn one into the other. `s` are the rows in `where`.
- */
+/** SQL: rows whose id fits two people: one at the home school, one with a shared id at another of the files'. */
 export const selectAmbiguous = (values: { importId: Part; schools: Part }, where: Sql = sql`true`): Sql => sql`
   SELECT ${s.row}, ${s.line}, ${s.column} AS at
   FROM ${s} JOIN ${there} ON ${isElsewhere(values.schools)} LEFT JOIN ${here} ON ${isHere}

@@ -26,11 +26,7 @@ export type SchoolPart = {
   appliedBy?: string | undefined;
 };
 
-/**
- * Computes the effect of an import on one school in the temporary tables of tables.ts, for the preview and the import.
- *
- * Errors: conflict import_outdated.
- */
+/** Fills the temporary tables of tables.ts. Errors: conflict import_outdated. */
 export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {
   await findDifferenceOfPeople(tx, part);
   await findGroups(tx, part);

@@ -18,9 +18,7 @@ const setTexts = statement<{ importId: string; rows: readonly number[]; texts: r
   WHERE ${e.importId} = ${importId} AND ${e.row} = line.row`,
 );
 
-/**
- * Stores the lines that have faults: of a long line the part around the fault, of a multi-line record the first line.
- */
+/** Of a long line the part around the fault, of a multi-line record the first line. */
 export async function keepFaultLines(
   db: PrismaDb,
   importId: ImportId,
@@ -62,7 +60,6 @@ async function withFiles(
   await work(files).finally(() => archive.close());
 }
 
-/** `lines` has pieces by line number, from 1. Memory does not grow with a line. */
 export async function collectLines(texts: AsyncIterable<string>, lines: ReadonlyMap<number, Piece[]>): Promise<void> {
   let [line, at] = [1, 0];
   let wasCarriage = false;

@@ -32,11 +32,7 @@ const setMoves = statement<{ importId: string; schoolId: string; from: readonly 
     AND NOT ${s.isDeleted}`,
 );
 
-/**
- * Replaces the groups to carry over at a school, and compares again.
- *
- * Errors: invalid carried_over_twice, carry_over_unknown; conflict import_running; those of `withDifference`.
- */
+/** Errors: invalid carried_over_twice, carry_over_unknown; conflict import_running; those of `withDifference`. */
 export async function setGroupMoves(
   db: PrismaDb,
   status: ImportStatus,

@@ -14,11 +14,7 @@ import { getImport, makePart } from "./record.ts";
 
 type Join = { schoolId: SchoolId | undefined; groupId: GroupId; sourceSystemIdentifier: string; holdShare: number };
 
-/**
- * Gives an existing group the source id of a roster group that looks like it, and compares again.
- *
- * Errors: conflict not_look_alike, import_running; those of `withDifference`.
- */
+/** Errors: conflict not_look_alike, import_running; those of `withDifference`. */
 export async function joinGroups(
   db: PrismaDb,
   status: ImportStatus,

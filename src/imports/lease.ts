@@ -5,10 +5,7 @@ import type { ImportId } from "./record.ts";
 
 export type Lease = { importId: ImportId; holder: string };
 
-/*
- * The lease is a row, not a session lock: it needs no connection, and works behind a connection pooler. While a school
- * is applied, its transaction locks the import's row for as long as it takes; the minute covers the time in between.
- */
+/** A row, not a session lock: works behind a connection pooler, and a transaction locks it while it applies. */
 const until = sql`clock_timestamp() + interval '1 minute'`;
 
 const i = table("import", "i");
@@ -28,12 +25,7 @@ const setLease = statement<Lease>(
     sql`${update("import", "i", { leaseHolder: holder, leaseUntil: until })} WHERE ${i.id} = ${importId}`,
 );
 
-/**
- * Leases the schools of an import. A later application of the same import takes over; the earlier one stops before its
- * next school.
- *
- * Errors: conflict import_running.
- */
+/** The later of two applications of one import takes over. Errors: conflict import_running. */
 export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<void> {
   await withTransaction(db, async (tx) => {
     await holdFreeImport(tx, lease.importId);
@@ -75,9 +67,7 @@ const prolong = statement<Lease>(
   WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} = 'READY'`,
 );
 
-/**
- * Locks the import until the transaction ends, and extends its lease. Errors: conflict import_running if it is lost.
- */
+/** Locks the import and extends its lease. Errors: conflict import_running if it is lost. */
 export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
   if ((await run(tx, prolong, lease)) === 0) throw importRunning();
 }

@@ -29,7 +29,6 @@ const groups = (schoolId: Part) => sql`
   WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})
     AND EXISTS (SELECT FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId} WHERE ${m.groupId} = ${g.id} AND ${leaves})`;
 
-/** SQL: the `MemberCounts` name of a member; null for members who count neither before nor after. */
 const fate = sql`CASE
   WHEN ${leaves} THEN CASE WHEN members.was AND ${p.status} = 'ACTIVE' THEN 'left' END
   WHEN members.change = 'removed' OR gr.change = 'removed' THEN CASE WHEN ${p.status} = 'ACTIVE' THEN 'movedOut' END

@@ -16,11 +16,7 @@ type OfSchool = {
   reads: "all" | "people";
 };
 
-/**
- * Runs `work` with the current difference of a waiting import at a school, by default its only one.
- *
- * Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing.
- */
+/** Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing. */
 export async function withDifference<T>(
   db: InterruptibleDb,
   status: ImportStatus,

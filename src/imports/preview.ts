@@ -37,10 +37,7 @@ export type NewImport = {
   interrupt?: Interrupt | undefined;
 };
 
-/**
- * Reads, checks and compares a roster; faults make it a BROKEN import. Errors: invalid, without an import, if it is no
- * roster.
- */
+/** Faults make it a BROKEN import. Errors: invalid, without an import, if it is no roster. */
 export async function previewImport(db: PrismaDb, request: NewImport, origin: Origin): Promise<ImportRecord> {
   const id = await beginImport(db, request, origin);
   return readImport(db, id, request, origin).catch(async (error: unknown) => {
@@ -49,10 +46,7 @@ export async function previewImport(db: PrismaDb, request: NewImport, origin: Or
   });
 }
 
-/**
- * Records an upload; `inQueue` also gives it a turn. Errors: invalid; not_found school_not_found; those of
- * `checkQueue`.
- */
+/** `inQueue` gives it a turn. Errors: invalid; not_found school_not_found; those of `checkQueue`. */
 export async function beginImport(
   db: PrismaDb,
   request: NewImport,

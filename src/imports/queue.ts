@@ -8,7 +8,6 @@ import type { ImportId } from "./record.ts";
 export type Queued = { importId: ImportId; actorId: string; schoolId: string | null; isReading: boolean };
 
 export type Turn = {
-  /** Resolves when the work may begin; rejects with the reason of `signal`. */
   readonly started: Promise<void>;
   readonly signal: AbortSignal;
   end(): Promise<void>;
@@ -122,10 +121,7 @@ export async function removeLostTurns(db: Queryable): Promise<void> {
 
 type HeldTurn = { start: () => void; stopping: AbortController; hasStarted: boolean };
 
-/**
- * Handles this process's turns twice a second: reports them as alive, starts them in order, and aborts those that were
- * removed from the queue. `atOnce` limits imports of all processes.
- */
+/** Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes. */
 export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number }): Turns {
   const kept = new Map<ImportId, HeldTurn>();
   let ticking: Promise<void> | undefined;
@@ -149,7 +145,6 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
 
   async function poll(): Promise<void> {
     while (kept.size > 0) {
-      // Continues when the database is available again.
       await look().catch(() => undefined);
       await new Promise<void>((resolve) => {
         wake = resolve;

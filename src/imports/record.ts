@@ -145,7 +145,6 @@ const listStaged = stagedTables.map((staged) =>
   ),
 );
 
-/** Imports with staged rows, found by index skip scan. */
 export async function findStaged(db: Queryable): Promise<Set<string>> {
   const ids = new Set<string>();
   for (const list of listStaged) for (const { id } of await findRows<{ id: string }>(db, list, {})) ids.add(id);

@@ -30,7 +30,6 @@ type Deps = {
 export type CallOptions = { inBackground: boolean };
 
 export type ImportRequests = {
-  /** `canceller` reaches the same server, to cancel a statement. */
   readonly connections: { db: PrismaDb; canceller: Queryable };
   readonly holdShare: number;
   /**

@@ -3,7 +3,6 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 
 export type Schools = {
-  /** The school of the first name that is an official id or an id of this service. */
   find(...names: readonly string[]): SchoolId | undefined;
   readonly only: SchoolId | undefined;
 };

@@ -51,7 +51,6 @@ export type Staging = {
   /** Stores the first `maxFaults`; after that no rows are stored, because the file is broken. */
   fault(place: FaultPosition, code: string, message: string): void;
   note(code: string): void;
-  /** Readers call it between chunks of a file. */
   flushIfFull(): Promise<void>;
   flush(): Promise<void>;
   readonly faults: number;

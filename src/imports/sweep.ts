@@ -10,10 +10,7 @@ import { findStaged, removeStaged, type ImportId } from "./record.ts";
 const waitingDays = 7;
 const waiting = { state: { in: ["READING", "READY", "HELD"] } };
 
-/**
- * Removes staged rows of finished and week-old imports, and fault lines, because they contain names; counts remain.
- * Errors of one import do not stop the others; the next run tries again.
- */
+/** Removes staged rows and fault lines of old imports, because they contain names; counts remain. */
 export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): WorkerJob {
   return {
     name: "imports.sweep",

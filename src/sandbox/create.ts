@@ -46,7 +46,6 @@ export type CreatedSandbox = { sandbox: Sandbox; accounts: SandboxLogin[] };
 type SandboxRequest<T> = {
   clientId: ClientId;
   restoreWindowDays: number;
-  /** Runs at the end of the transaction. */
   finish: (change: Change, made: CreatedSandbox) => Promise<T>;
 };
 

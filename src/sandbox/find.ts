@@ -65,7 +65,6 @@ export async function listSandboxes(
   const found = await prisma.sandbox.findMany({
     where: {
       AND: [clientId === undefined ? {} : { clientId }, among === undefined ? {} : { clientId: { in: [...among] } }],
-      // Ids are UUIDv7 and so order by time.
       ...(after !== undefined && { id: { lt: after } }),
     },
     select: shown,

@@ -54,11 +54,7 @@ const play: Record<SandboxStepName, (at: Playing) => Promise<unknown>> = {
 
 type PlayOptions = { id: SandboxId; upTo: SandboxStepName; restoreWindowDays: number; clock: Clock };
 
-/**
- * Concurrent calls wait for each other.
- *
- * Errors: not_found sandbox_not_found; conflict sandbox_changed if a change by hand makes a step impossible.
- */
+/** Errors: not_found sandbox_not_found; conflict sandbox_changed if a change by hand makes a step impossible. */
 export async function playSandbox(
   db: PrismaDb,
   { id, upTo, restoreWindowDays, clock }: PlayOptions,

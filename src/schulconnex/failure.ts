@@ -46,7 +46,6 @@ function errorText(failure: AppError): ErrorText {
   );
 }
 
-/** The standard's error body, whose values are all strings. */
 export const renderSchulconnex: RenderFailure = (failure, res) => {
   const [status, subcode, titel, beschreibung] = errorText(failure);
   if (failure.code === "wrong_context") res.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');

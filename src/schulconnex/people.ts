@@ -93,17 +93,13 @@ export const filterNames = Object.keys(filters) as FilterName[];
 const sampledRows = 5000;
 const sampledPerRange = 40;
 const firstBounds = sql`1, 5`;
-// The last code point sorts after every sort key.
 const behindAll = sql`chr(1114111)`;
 const [firstId, lastId] = ["0", "f"].map((digit) =>
   literal("00000000-0000-0000-0000-000000000000".replaceAll("0", digit)),
 );
 const ofPeople = sql`${peopleSortKey("name", a, a.personId)}, ${a.personId}`;
 
-/**
- * A sample cuts the order into ranges of similar size; range by range, each school's index finds the people, and only
- * these are sorted. So the first people come soon, and memory does not grow with the list.
- */
+/** Ranges of similar size, each sorted by itself: the first people come soon, and memory does not grow. */
 const allByName = (client: Value): People => ({
   before: sql`
     WITH shown AS MATERIALIZED (${shownSchools(client)}),

@@ -61,7 +61,6 @@ const findBackup = statement<{ name: string }>(
   FROM ${job} WHERE ${job.name} = ${name}`,
 );
 
-/** By the database's clock; infinite without a backup. */
 export async function findBackupAge(db: Queryable): Promise<number> {
   const [found] = await findRows<BackupAge, { name: string }>(db, findBackup, { name: backup });
   return found?.ageSeconds ?? Infinity;

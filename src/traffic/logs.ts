@@ -18,10 +18,7 @@ export type ApiRequest = {
   durationMs: number;
 };
 
-/**
- * A step of a sign-on. Steps of one sign-on have the same `attempt`; the token request joins several with ">", the
- * authorization request's first.
- */
+/** Steps of one sign-on have the same `attempt`; the token request joins several with ">". */
 export type SignOnStep = {
   id: string;
   clientId: string;

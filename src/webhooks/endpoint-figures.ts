@@ -13,7 +13,6 @@ export type EndpointFigures = {
 
 type FiguresQuery = { endpointId: string; since: Date };
 
-/** Limits the work for busy endpoints. */
 const mostDeliveries = 10_000;
 
 const d = table("webhookDelivery", "d");

@@ -16,10 +16,7 @@ type CheckedEndpoint = { url?: string; eventTypes?: EventType[] };
 
 type Unchecked = { url?: string | undefined; eventTypes?: readonly EventType[] | undefined };
 
-/**
- * Resolves the host name, so it must run outside transactions. Errors: invalid webhook_url_refused,
- * webhook_without_event_type.
- */
+/** Resolves the host name: not in a transaction. Errors: invalid webhook_url_refused, webhook_without_event_type. */
 export async function checkEndpoint(
   endpoint: { url: string; eventTypes: readonly EventType[] },
   policy: OutboundPolicy,

@@ -105,17 +105,13 @@ const lockRow = statement<{ id: string }>(
   "webhooks.lockEndpoint",
 );
 
-/**
- * Locks an endpoint until the transaction ends; `disables` locks the queues first, as other writers do. Errors:
- * not_found.
- */
+/** `disables` locks the queues first, as other writers do. Errors: not_found. */
 export async function lockEndpoint(tx: Transaction, id: string, { disables = false } = {}): Promise<Endpoint> {
   if (disables) await lockQueues(tx, "exclusive");
   await run(tx, lockRow, { id });
   return readEndpoint(tx, id);
 }
 
-/** Errors: not_found webhook_endpoint_not_found. */
 export async function getEndpointState(
   { prisma }: RecordStore,
   id: string,

@@ -223,7 +223,6 @@ const w = table("webhookEndpoint", "w");
 
 type SubjectQuery = { subjectId: string; limit: number };
 
-// The same condition as the index.
 const selectOfSubject = statement<SubjectQuery>(
   ({ subjectId, limit }) => sql`
   SELECT ${fields<DeliveryOfSubject>({

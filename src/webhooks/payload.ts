@@ -36,7 +36,6 @@ const bare = {
 const either = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
   CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
 
-/** SQL: the body of the event in row `e` of app_event. */
 export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(either), " ")} END)` as JsonSql<
   PersonEvent | GroupEvent | SchoolEvent
 >;

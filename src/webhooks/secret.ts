@@ -6,7 +6,6 @@ import { makeSecretText, readSecret, type SigningSecret } from "./signature.ts";
 
 const purposeOf = (id: string): string => `webhook-secret:${id}`;
 
-/** Only the result has the secret's text. */
 export async function addSecret(
   { prisma }: RecordStore,
   { endpointId, keys, now }: { endpointId: string; keys: EncryptionKeys; now: Date },

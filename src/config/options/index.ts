@@ -8,7 +8,6 @@ import { recordOptions } from "./records.ts";
 import { webhookOptions } from "./webhooks.ts";
 import { operationOptions } from "./operations.ts";
 
-/** Every option. The meanings are the operator's manual: docs/configuration.md is made from them. */
 export const options = {
   ...serviceOptions,
   ...databaseOptions,

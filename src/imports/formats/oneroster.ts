@@ -6,11 +6,7 @@ import type { ImportMode, KeyColumns, ReadContext, ReadResult } from "./format.t
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
 
-/**
- * Reads people, classes and enrolments; other files are ignored.
- *
- * Source: 1EdTech OneRoster 1.1 CSV tables and 1.2 rostering CSV binding.
- */
+/** Source: 1EdTech OneRoster 1.1 CSV tables and 1.2 rostering CSV binding; other files are ignored. */
 export async function readOneRoster({ files }: Archive, input: ReadContext): Promise<ReadResult> {
   const manifest = await readManifest(files, input);
   const isRolesApart = files.has("roles.csv");

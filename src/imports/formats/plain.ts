@@ -19,7 +19,6 @@ const groupColumns = [
   ["groups", "group", "SONSTIG"],
 ] as const;
 
-/** An empty form with a byte order mark and `;`, as spreadsheet programs expect. */
 export const plainTemplate = (): string => readFileSync(new URL("../template.csv", import.meta.url), "utf8");
 
 export const schoolMissing = () =>

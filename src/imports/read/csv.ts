@@ -5,7 +5,6 @@ export type CsvFault = { line: number; column: number; code: keyof typeof messag
 export type CsvReader = {
   push(text: string): CsvRecord[];
   end(): CsvRecord[];
-  /** Characters visited, repeated visits included. */
   readonly visited: number;
 };
 
@@ -106,7 +105,6 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
     return true;
   };
 
-  /** Returns false when more text is needed. */
   const step = (): boolean => {
     if (mode !== "skipping" && at - from > limits.record) {
       if (mode === "quoted") fail("quote_not_closed", { line: line + lines, column: fields.length + 1 });

@@ -11,10 +11,7 @@ export type JsonArrayReader = { push(text: string): JsonElement[]; end(): JsonEl
 
 export const jsonLimits = { element: 1_048_576, depth: 32 };
 
-/**
- * Splits a JSON array into the texts of its elements, incrementally and in linear time. Own code, because an element
- * that is too long or too deep must be skipped as a fault with its position, before anything parses it.
- */
+/** Own code: an element that is too long or too deep is a fault with its position, before anything parses it. */
 export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits = jsonLimits): JsonArrayReader {
   let state: "before" | "between" | "inside" | "after" | "broken" = "before";
   let needsComma = false;
@@ -38,7 +35,6 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
     pieces = "";
   };
 
-  /** Whether the element ends before or with this character. */
   const insideSign = (sign: number): "continues" | "ends here" | "ended before" => {
     if (inString) {
       if (escaped) escaped = false;

@@ -7,11 +7,7 @@ import type { SourceFile } from "./source.ts";
 /** Files by lower-case name, without folders. */
 export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
 
-/**
- * Opens a zip without unpacking it. A file that unpacks to another size than declared ends with a fault.
- *
- * Errors: invalid archive_refused, also for encrypted, duplicate or suspiciously large files.
- */
+/** Nothing is unpacked. Errors: invalid archive_refused, also if encrypted, duplicate or suspiciously large. */
 export async function openArchive(path: string): Promise<Archive> {
   const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch(
     (cause: unknown) => {

@@ -51,7 +51,6 @@ function startDeliverySpan({ traceparent, messageId, eventType, attempts }: Due)
   return startSpan("webhook", { kind: "client", parent: traceparent, attributes });
 }
 
-/** Code and message, without control characters; of several addresses, the first error. */
 function describeError(thrown: unknown): string {
   const error = thrown instanceof AggregateError && thrown.errors.length > 0 ? (thrown.errors[0] as unknown) : thrown;
   if (!(error instanceof Error)) return "unknown error";

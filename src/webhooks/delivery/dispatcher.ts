@@ -150,7 +150,6 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
     queue = [...workers.values()].filter((worker) => worker.ready.length > 0);
   }
 
-  /** Starts deliveries, one endpoint after the other, up to `concurrency`. */
   function start(): void {
     while (!isStopping && running < deps.concurrency && clock().getTime() < leasedUntil) {
       const worker = queue.shift();

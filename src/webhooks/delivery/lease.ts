@@ -11,7 +11,6 @@ export type LeasedEndpoint = {
   isResumable: boolean;
   failures: number;
   failingSince: Date | null;
-  /** Valid secrets, newest first. */
   secrets: SealedSecret[];
 };
 

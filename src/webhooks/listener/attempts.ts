@@ -15,11 +15,7 @@ export type AttemptRules = {
   count: (outcome: Outcome, clientId: string) => void;
 };
 
-/**
- * Records the results of fetched deliveries. A result of a finished delivery changes nothing.
- *
- * Errors: not_found if the endpoint is unknown, has ended or has an address, and for deliveries of other endpoints.
- */
+/** Errors: not_found if the endpoint has ended or has an address, and for deliveries of other endpoints. */
 export async function recordAttempts(
   db: PrismaDb,
   { endpointId, attempts }: Report,

@@ -6,7 +6,6 @@ import { AppError } from "../../platform/errors.ts";
 import { checkTypes, insertEndpoint, lockEndpointsOf, removeDeliveries, removeEndpointIn } from "../endpoint.ts";
 import type { EventType } from "../payload.ts";
 
-/** A placeholder: no request is ever sent there. */
 const listenerUrl = "about:listener";
 const mostOfApp = 5;
 const idleSeconds = 900;

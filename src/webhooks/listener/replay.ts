@@ -50,11 +50,7 @@ const copyDeliveries = statement<Copy>(
 
 export type Replay = { endpointId: string; deliveryId?: string | undefined; last?: number | undefined };
 
-/**
- * Copies deliveries of the app to a listening endpoint, under the same webhook-id. Returns their number.
- *
- * Errors: not_found for endpoints with an address and deliveries of other apps; conflict if the endpoint is disabled.
- */
+/** Returns their number. Errors: not_found for others' endpoints and deliveries; conflict if disabled. */
 export async function replayIn(
   tx: Transaction,
   { endpointId, deliveryId, last }: Replay,
