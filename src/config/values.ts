@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 
-
 export const text = z.string();
 
 export const flag = z.enum(["true", "false"], { error: "Write true or false." }).transform((value) => value === "true");
