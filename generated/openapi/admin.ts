@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * List the schools
-         * @description The schools at which a role of the caller holds; for an operator all.
+         * @description The caller's schools; for an operator all schools.
          */
         get: operations["listSchools"];
         put?: never;
         /**
-         * Register a school
-         * @description Registers a school without people, groups and grants.
+         * Create a school
+         * @description Creates a school without people, groups and grants.
          */
         post: operations["createSchool"];
         delete?: never;
@@ -47,7 +47,7 @@ export interface paths {
         head?: never;
         /**
          * Change a school
-         * @description Changes what is given and leaves the rest. Apps that see the school are notified.
+         * @description Changes the given properties. Apps that see the school are notified.
          */
         patch: operations["updateSchool"];
         trace?: never;
@@ -61,19 +61,19 @@ export interface paths {
         };
         /**
          * Get the logo of a school
-         * @description The image that stands on the login cards of the school.
+         * @description The image printed on the login cards of the school.
          */
         get: operations["getSchoolLogo"];
         /**
-         * Give a school its logo
-         * @description Keeps the image as the logo of the school, in place of the one before; it stands on login cards that are printed from now on. What it
-         *     is, is read from its bytes: a whole PNG or JPEG image, at most 256 KB and 1024 pixels on each side.
+         * Set the logo of a school
+         * @description Replaces the logo of the school, which is printed on new login cards. The format is detected from the bytes: PNG or JPEG, at most 256 KB
+         *     and 1024 pixels on each side.
          */
         put: operations["putSchoolLogo"];
         post?: never;
         /**
          * Remove the logo of a school
-         * @description Removes the logo; a school without one stays as it is.
+         * @description Removes the logo. Does nothing if the school has no logo.
          */
         delete: operations["deleteSchoolLogo"];
         options?: never;
@@ -89,13 +89,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how the people of a school sign in
-         * @description User names, passwords and the help text of the sign-in page. A school that never set them has the defaults.
+         * Get the sign-in settings of a school
+         * @description The rules for user names and passwords, and the help text of the sign-in page. A school that never changed them has the defaults.
          */
         get: operations["getSignInSettings"];
         /**
-         * Set how the people of a school sign in
-         * @description Sets all of them, whatever was set before. User names and passwords that people have stay as they are.
+         * Change the sign-in settings of a school
+         * @description Replaces all settings. Existing user names and passwords do not change.
          */
         put: operations["putSignInSettings"];
         post?: never;
@@ -113,14 +113,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the settings of login cards
-         * @description A school that never set them has cards without QR codes.
+         * Get the settings of login cards
+         * @description By default a school has cards without QR codes.
          */
         get: operations["getCardSettings"];
         /**
-         * Set when and where login cards sign in
-         * @description Takes effect at once, for cards that are printed already too. The second step is that which a card was made with.
-         *     Switching cards off ends the sign-ins that they opened.
+         * Change the settings of login cards
+         * @description Takes effect immediately, also for printed cards. A card keeps the second step that it was created with. Disabling cards ends the
+         *     sessions that were started with them.
          */
         put: operations["putCardSettings"];
         post?: never;
@@ -139,13 +139,15 @@ export interface paths {
         };
         /**
          * List login cards
-         * @description The cards with QR codes that a school has given, the latest first, revoked ones for 90 days too. A class teacher gets those of their students.
+         * @description The cards with QR codes issued by a school, newest first, including cards revoked in the last 90 days. A class teacher gets those of
+         *     their students.
          */
         get: operations["listLoginCards"];
         put?: never;
         /**
-         * Make login cards
-         * @description Makes cards with user names, new passwords and QR codes, and with new passwords user names for those who have none. What is secret on them is answered this one time.
+         * Create login cards
+         * @description Creates cards with user names, new passwords and QR codes. With new passwords, people without a user name get one. The secrets on the
+         *     cards are shown only once.
          */
         post: operations["createLoginCards"];
         delete?: never;
@@ -165,7 +167,8 @@ export interface paths {
         put?: never;
         /**
          * Revoke the login cards of people
-         * @description Cards of these people, of the students of a group or of everybody sign nobody in from now on. What they opened ends: sessions, codes and tokens.
+         * @description The cards of these people, of the students of a group or of everybody stop working. Sessions, codes and tokens that were started with
+         *     them end.
          */
         post: operations["revokeLoginCards"];
         delete?: never;
@@ -185,7 +188,8 @@ export interface paths {
         put?: never;
         /**
          * Print login cards
-         * @description Answers cards that the caller made as PDF, A4 with eight on a page, once and within ten minutes. PINs and pictures stand on a page of their own, unless the school has them printed on the cards.
+         * @description Returns cards that the caller created as PDF, eight on an A4 page, once and within ten minutes. PINs and pictures are on a separate
+         *     page, unless the school has them printed on the cards.
          */
         post: operations["printLoginCards"];
         delete?: never;
@@ -206,7 +210,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a login card
-         * @description The card signs nobody in from now on. One that was revoked before stays so.
+         * @description The card stops working. Does nothing if it was already revoked.
          */
         delete: operations["revokeLoginCard"];
         options?: never;
@@ -224,9 +228,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make passwords for people of a school
-         * @description Passwords are made as the school set it and never shown again; who has no user name gets one. Whoever had a password is signed out
-         *     everywhere. People whose staff role goes beyond those of the caller, and guests of the school, are left out. For more than 3,000 people it is refused.
+         * Create passwords for people of a school
+         * @description Passwords follow the settings of the school and are shown only once. People without a user name get one. People who had a password are
+         *     signed out everywhere. Guests, and people whose staff role exceeds the caller's, are skipped. More than 3,000 people are refused.
          */
         post: operations["createSchoolPasswords"];
         delete?: never;
@@ -244,14 +248,13 @@ export interface paths {
         };
         /**
          * List people
-         * @description People at schools at which a role of the caller holds. Without `school` people of all
-         *     these schools. Soft-deleted people are listed too, unless `status` says otherwise.
+         * @description The people of the caller's schools, or of one of them with `school`. Soft-deleted people are included unless `status` excludes them.
          */
         get: operations["listPeople"];
         put?: never;
         /**
-         * Register a person
-         * @description Registers a person at one or more schools, in the groups that are given. The person gets no login.
+         * Create a person
+         * @description Creates a person at one or more schools, in the given groups. The person gets no login.
          */
         post: operations["createPerson"];
         delete?: never;
@@ -269,21 +272,22 @@ export interface paths {
         };
         /**
          * Get a person
-         * @description One person with schools and groups. A school where they are a guest sees what its groups need. Of one who was deleted for good nothing is left, and the answer is 404.
+         * @description One person with schools and groups. A school where they are a guest gets only what its groups need. A person who was deleted for good
+         *     returns 404.
          */
         get: operations["getPerson"];
         put?: never;
         post?: never;
         /**
          * Delete a person for good
-         * @description Deletes a soft-deleted person before the restore window ends, with login, groups and tokens. Nothing brings them back.
+         * @description Deletes a soft-deleted person before the restore window ends, with login, groups and tokens. This cannot be undone.
          */
         delete: operations["deletePerson"];
         options?: never;
         head?: never;
         /**
          * Change a person
-         * @description Changes what is given and leaves the rest. In groups where the person has their role at school, they have the new one afterwards.
+         * @description Changes the given properties. A new role at school also replaces the old one in groups where the person has the same role as at school.
          */
         patch: operations["updatePerson"];
         trace?: never;
@@ -298,8 +302,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete a person who can be restored
-         * @description The person can be restored until the restore window ends, which `purgeAt` of the person says. Until then they cannot sign in, and keep their
+         * Soft-delete a person
+         * @description The person can be restored until the restore window ends (`purgeAt` of the person). Until then they cannot sign in, and keep their
          *     schools, groups and login. Their sessions, codes and tokens end.
          */
         post: operations["softDeletePerson"];
@@ -320,7 +324,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a soft-deleted person
-         * @description The person is as they were before they were deleted, and signs in anew.
+         * @description The person is as before the deletion, but has to sign in again.
          */
         post: operations["restorePerson"];
         delete?: never;
@@ -340,7 +344,7 @@ export interface paths {
         put?: never;
         /**
          * Move a person to another school
-         * @description The person leaves one school with its groups and is at the other one, which becomes their home if the one that they leave was.
+         * @description The person leaves one school with its groups and joins the other. If the school they leave was their home school, the other becomes it.
          */
         post: operations["movePerson"];
         delete?: never;
@@ -358,8 +362,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Make another school the home of a person
-         * @description The person is at the school already; they stay at all their schools and in their groups.
+         * Change the home school of a person
+         * @description The person must already be at the school. They stay at all their schools and in their groups.
          */
         put: operations["setHomeSchool"];
         post?: never;
@@ -379,13 +383,13 @@ export interface paths {
         get?: never;
         /**
          * Add a person to another school
-         * @description The school is one more of the person; their home stays. A person who is there already stays there.
+         * @description Adds a school to the person; their home school does not change. Does nothing if the person is already there.
          */
         put: operations["joinSchool"];
         post?: never;
         /**
          * Remove a person from a school
-         * @description The person leaves the school and its groups. Their home school they leave only by moving.
+         * @description The person leaves the school and its groups. They can leave their home school only by moving to another.
          */
         delete: operations["leaveSchool"];
         options?: never;
@@ -404,7 +408,8 @@ export interface paths {
         put?: never;
         /**
          * Sign a person out everywhere
-         * @description Ends all sessions and tokens of the person and forgets their devices. The password stays, and they may sign in again at once.
+         * @description Ends all sessions and tokens of the person and forgets their known devices. The password does not change; they can sign in again
+         *     immediately.
          */
         post: operations["signOutPerson"];
         delete?: never;
@@ -424,7 +429,7 @@ export interface paths {
         put?: never;
         /**
          * Block a person
-         * @description Signs the person out and keeps them from signing in until they are unblocked. Apps see no difference.
+         * @description Signs the person out and prevents them from signing in until they are unblocked. Apps see no difference.
          */
         post: operations["blockPerson"];
         /**
@@ -446,13 +451,13 @@ export interface paths {
         };
         /**
          * Get the login of a person
-         * @description The user name, and whether the person is signed in. Nobody can read a password.
+         * @description The user name, and whether the person is signed in. Passwords cannot be read.
          */
         get: operations["getLogin"];
         /**
          * Give a person a user name and a password
-         * @description Gives a person a login, or another user name with a new password. The password is made here and never shown again. The person is signed out
-         *     everywhere.
+         * @description Creates a login, or changes the user name and sets a new password. The password is generated and shown only once. The person is signed
+         *     out everywhere.
          */
         put: operations["setLogin"];
         post?: never;
@@ -473,7 +478,7 @@ export interface paths {
         put?: never;
         /**
          * Give a person a new password
-         * @description The user name stays. The password is made here and never shown again. The person is signed out everywhere.
+         * @description The user name does not change. The password is generated and shown only once. The person is signed out everywhere.
          */
         post: operations["newPassword"];
         delete?: never;
@@ -493,13 +498,13 @@ export interface paths {
         put?: never;
         /**
          * Ask the home school for a new password
-         * @description For a school where the person is a guest. The home school finds the request among what there is to do today, until it gives a new password,
-         *     a login or a card, or dismisses it. While a request of the school is open, another one changes nothing.
+         * @description For a school where the person is a guest. The request is listed in the home school's open tasks until the home school sets a new
+         *     password, a login or a card, or dismisses it. While a request of the school is open, another one changes nothing.
          */
         post: operations["requestPassword"];
         /**
          * Dismiss requests for a new password
-         * @description Takes away what schools have asked of the home school for this person, without a new password. A school may ask again.
+         * @description Dismisses the requests of other schools for a new password of this person. A school may ask again.
          */
         delete: operations["withdrawPasswordRequests"];
         options?: never;
@@ -517,9 +522,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a person try to sign in again
-         * @description Forgets the failed tries at the login, so that nobody has to wait at it. The limits of addresses, which count tries at all logins together,
-         *     stay.
+         * Reset the sign-in limits of a person
+         * @description Deletes the failed attempts at the person's login, so that nobody has to wait there. The limits of network addresses, which count
+         *     attempts at all logins, stay.
          */
         post: operations["releaseSignInLimits"];
         delete?: never;
@@ -536,9 +541,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Answer a person's request for their data
-         * @description Everything that is stored about the person, without secrets: what an answer to a request by the person has to say. Reading it leaves an
-         *     audit line. Of lists with more than 10,000 entries the newest are there.
+         * Get everything stored about a person
+         * @description Everything stored about the person, without secrets: the content of the response to a data access request. Reading it writes an audit
+         *     entry. Lists are limited to the newest 10,000 entries.
          */
         get: operations["getPersonData"];
         put?: never;
@@ -558,8 +563,8 @@ export interface paths {
         };
         /**
          * List the apps that see a person
-         * @description Which apps see the person or may sign them in, as what, and what they get to know. Schools that the caller does not reach are left
-         *     out with their groups.
+         * @description Which apps see the person or may sign them in, as what, and what they learn. Schools that the caller cannot access are left out with
+         *     their groups.
          */
         get: operations["listAppsOfPerson"];
         put?: never;
@@ -579,15 +584,15 @@ export interface paths {
         };
         /**
          * List the second factors of a person
-         * @description What the person proves beside their password, such as an authenticator app. Nobody can read a secret.
+         * @description The person's second factors, such as an authenticator app. Secrets cannot be read.
          */
         get: operations["listSecondFactors"];
         put?: never;
         post?: never;
         /**
          * Remove the second factors of a person
-         * @description For a person who has lost their device and their recovery codes. Both are removed, and all sessions and tokens of the
-         *     person end. They sign in with their password, and set up a new second factor where one is required.
+         * @description For a person who has lost their device and their recovery codes. Removes all second factors and recovery codes, and ends all sessions
+         *     and tokens. The person signs in with their password, and sets up a new second factor if one is required.
          */
         delete: operations["revokeSecondFactors"];
         options?: never;
@@ -603,9 +608,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what imports changed of a person
-         * @description One entry for each import and school that changed the person or their classes there, at the schools within the caller's reach. Entries are
-         *     kept as long as the audit log; the one of the import that made the person stays.
+         * List what imports changed about a person
+         * @description One entry for each import and school that changed the person or their classes, at schools that the caller can access. Entries are kept
+         *     as long as the audit log; the entry of the import that created the person is kept permanently.
          */
         get: operations["listPersonImports"];
         put?: never;
@@ -624,8 +629,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List where a person is signed in
-         * @description Browsers that are signed in, and what sign-ons gave apps that is still valid. No addresses are kept.
+         * List the sessions of a person
+         * @description Signed-in browsers, and valid tokens of sign-ons to apps. No addresses are stored.
          */
         get: operations["listSessions"];
         put?: never;
@@ -648,7 +653,7 @@ export interface paths {
         post?: never;
         /**
          * End one session of a person
-         * @description Signs one browser out, and notifies the apps that it was used for; or ends what one sign-on gave an app.
+         * @description Signs one browser out and notifies the apps used in it, or revokes the tokens of one sign-on to an app.
          */
         delete: operations["endSession"];
         options?: never;
@@ -664,8 +669,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a person agreed to
-         * @description What apps may get to know of the person at sign-on, as they agreed to it.
+         * List the consents of a person
+         * @description What the person agreed to share with apps at sign-on.
          */
         get: operations["listConsents"];
         put?: never;
@@ -687,8 +692,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Withdraw what a person agreed to
-         * @description The app loses all tokens of the person at once, and the person is asked again at the next sign-on.
+         * Withdraw a consent
+         * @description The app immediately loses all tokens of the person, and the person is asked again at the next sign-on.
          */
         delete: operations["withdrawConsent"];
         options?: never;
@@ -705,8 +710,8 @@ export interface paths {
         };
         /**
          * Explain whether a person can sign in to an app
-         * @description The decision step by step, in the order in which it is made, as it would fall at this moment. The first step with the outcome `REFUSED`
-         *     is what keeps the person out; its `fix` is the operation that changes it.
+         * @description The present decision, step by step, in the order in which the service makes it. The first step with the outcome `REFUSED` is what stops
+         *     the person; its `fix` is the operation that changes it.
          */
         get: operations["explainSignIn"];
         put?: never;
@@ -726,13 +731,13 @@ export interface paths {
         };
         /**
          * List the groups of a school
-         * @description The groups of the school; a class teacher gets their own. Deleted groups are left out unless `show-deleted=true` asks for them.
+         * @description The groups of the school; a class teacher gets only their own. Deleted groups are left out unless you pass `show-deleted=true`.
          */
         get: operations["listGroups"];
         put?: never;
         /**
-         * Make a group
-         * @description Makes a group without members. No app sees it until the school syncs it.
+         * Create a group
+         * @description Creates a group without members. No app sees it until the school syncs it.
          */
         post: operations["createGroup"];
         delete?: never;
@@ -750,20 +755,20 @@ export interface paths {
         };
         /**
          * Get a group
-         * @description One group, a deleted one too.
+         * @description One group, which may be deleted.
          */
         get: operations["getGroup"];
         put?: never;
         post?: never;
         /**
          * Delete a group
-         * @description The members are kept, so that a restored group has them.
+         * @description The memberships are kept: a restored group has its members again.
          */
         delete: operations["deleteGroup"];
         options?: never;
         head?: never;
         /**
-         * Give a group another name
+         * Change the name of a group
          * @description Apps that see the group are notified.
          */
         patch: operations["updateGroup"];
@@ -780,7 +785,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a deleted group
-         * @description The group has the members that it had.
+         * @description The group has its previous members again.
          */
         post: operations["restoreGroup"];
         delete?: never;
@@ -799,9 +804,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make passwords for the students of a group
-         * @description Passwords are made as the school set it and never shown again; who has no user name gets one. Whoever had a password is signed out
-         *     everywhere. People whose staff role goes beyond those of the caller, and guests of the school, are left out. For more than 3,000 people it is refused.
+         * Create passwords for the students of a group
+         * @description Passwords follow the settings of the school and are shown only once. People without a user name get one. People who had a password are
+         *     signed out everywhere. Guests, and people whose staff role exceeds the caller's, are skipped. More than 3,000 people are refused.
          */
         post: operations["createGroupPasswords"];
         delete?: never;
@@ -819,7 +824,7 @@ export interface paths {
         };
         /**
          * List the members of a group
-         * @description Who is in the group, soft-deleted people too.
+         * @description The members of the group, including soft-deleted people.
          */
         get: operations["listMembers"];
         put?: never;
@@ -839,15 +844,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Put a person into a group
-         * @description Puts a person of the school into the group, or gives a member another role in it. A person who is in the group with this role already
-         *     stays as
-         *     they are. `If-Match` takes the `ETag` of the group.
+         * Add a person to a group
+         * @description Adds a person of the school to the group, or changes the role of a member. Does nothing if the person is already in the group with this
+         *     role. `If-Match` takes the `ETag` of the group.
          */
         put: operations["putMembership"];
         post?: never;
         /**
-         * Take a person out of a group
+         * Remove a person from a group
          * @description The person stays at the school. `If-Match` takes the `ETag` of the group.
          */
         delete: operations["deleteMembership"];
@@ -865,24 +869,25 @@ export interface paths {
         };
         /**
          * List imports
-         * @description The imports all of whose schools are within the caller's reach. An import whose file names no school that exists is listed to who handed it in.
+         * @description The imports whose schools the caller can all access. An import whose file names no existing school is listed for the person who uploaded
+         *     it.
          */
         get: operations["listImports"];
         put?: never;
         /**
-         * Hand in a roster
-         * @description Reads a roster, checks it and works out what it would do; the directory stays as it is. A file with faults is an import too, whose state is
-         *     `BROKEN` and whose faults can be listed.
+         * Upload a roster
+         * @description Reads and checks a roster and calculates what it would change; the directory does not change. A file with errors also creates an import;
+         *     its state is `BROKEN`, and its errors can be listed.
          *
-         *     The body is the file: plain CSV, a zip archive of OneRoster files, or JSON of Schulconnex. What it is, its first bytes say. It has at most
-         *     64 MiB. Every school that it names must be within the caller's reach: otherwise the answer is 403 with the code `school_out_of_reach`, and
-         *     nothing of the file is kept.
+         *     The body is the file: plain CSV, a zip archive of OneRoster files, or Schulconnex JSON. The format is detected from its first bytes. The
+         *     limit is 64 MiB. The caller must have access to every school that the file names; otherwise the response is 403 with the code
+         *     `school_out_of_reach`, and nothing of the file is stored.
          *
-         *     What is not done after some seconds goes on in the background: the answer then is an import whose state is `READING`. Read it again until the
-         *     state is another one. What keeps the file from being read is then a fault of the import.
+         *     If this takes more than a few seconds, it continues in the background and the response is an import in the state `READING`. Read the
+         *     import until its state changes. A file that turns out to be unreadable then has that as an error of the import.
          *
-         *     Of each school one roster is read at a time, of each caller one, and few in all; the others wait for their turn, and `progress` names their
-         *     place in the queue. A caller with three that are read or wait is answered 429 with the code `too_many_imports`.
+         *     One roster is read at a time for each school and for each caller, and only a few at a time in total. Other rosters are queued;
+         *     `progress` shows their position. A caller with three rosters in progress gets 429 with the code `too_many_imports`.
          */
         post: operations["createImport"];
         delete?: never;
@@ -900,8 +905,8 @@ export interface paths {
         };
         /**
          * Get an import
-         * @description One import, with what it does to each school in numbers, and how far it is while it is read or applied. Imports of which a school is beyond
-         *     the caller's reach are answered as if they did not exist.
+         * @description One import, with the numbers of what it changes at each school, and its progress while it is read or applied. If the caller cannot
+         *     access one of its schools, the response is 404.
          */
         get: operations["getImport"];
         put?: never;
@@ -920,8 +925,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the faults of an import
-         * @description What is wrong in the files, with the line itself and what to do about it. An import that is not `BROKEN` has none. The first 10,000 faults
+         * List the errors of an import
+         * @description What is wrong in the files, with the line and what to do about it. Only an import that is `BROKEN` has errors. The first 10,000 errors
          *     are kept, and their lines for seven days.
          */
         get: operations["listImportFaults"];
@@ -941,9 +946,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what an import does to groups
-         * @description Each group of the school that the import has something to do with, with how many of its members come, leave and stay, as the directory is
-         *     now.
+         * List group changes of an import
+         * @description Each group of the school that the import changes, with the number of members who join, leave and stay, compared with the present
+         *     directory.
          */
         get: operations["listImportChanges"];
         put?: never;
@@ -962,10 +967,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who leaves by an import
-         * @description Every person who leaves the school when the import is applied, as the directory is now. Who is at no other school loses all access and can be
-         *     restored until the restore window is over. With `kept`, those who would be removed but stay: who holds a staff role that goes beyond those of
-         *     who handed the file in, and the last operators.
+         * List who leaves through an import
+         * @description Every person who leaves the school when the import is applied, compared with the present directory. People who are at no other school
+         *     lose all access and can be restored until the restore window ends. With `kept`, lists the people who are missing from the roster but are
+         *     kept: holders of a staff role that exceeds the roles of those who uploaded the file, and the last operators.
          */
         get: operations["listImportLeavers"];
         put?: never;
@@ -984,10 +989,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List groups that look like those of the roster
-         * @description Groups that the import would make, each with an existing group of the same kind whose name is the same but for case, spaces, signs, leading
-         *     zeros and the word Klasse: one that was made by hand, or one that has another id in the source system and is not in the roster. `joinImportGroups`
-         *     makes them one group.
+         * List similar groups
+         * @description Groups that the import would create, each with a similar existing group: one of the same kind whose name only differs in case, spaces,
+         *     punctuation, leading zeros and the word Klasse, and which was created by hand, or has another id in the source system and is not in the
+         *     roster. `joinImportGroups` makes them one group.
          */
         get: operations["listImportLookAlikes"];
         put?: never;
@@ -1008,9 +1013,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Join two groups that look alike
-         * @description Gives a group that exists the id of a group of the roster, so that the import updates it in place of making another one. The pair must be one
-         *     of `listImportLookAlikes`. What the import does to the school is worked out again.
+         * Join two similar groups
+         * @description Gives an existing group the id of a group of the roster, so that the import updates it instead of creating another one. The pair must be
+         *     in `listImportLookAlikes`. The changes of the import at the school are calculated again.
          */
         post: operations["joinImportGroups"];
         delete?: never;
@@ -1027,17 +1032,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List where classes go on
-         * @description Each class of which more than half of the pupils are in one other class of the roster, as at the change of the school year: the class of now
-         *     with the one where most of its pupils will be. `setImportGroupMoves` lets the class keep its id.
+         * List classes that can be carried over
+         * @description Each class of which more than half of the pupils move to one other class of the roster, as at the change of the school year: the present
+         *     class and the class that most of its pupils move to. `setImportGroupMoves` lets the class keep its id.
          */
         get: operations["listImportGroupMoves"];
         put?: never;
         /**
-         * Let groups go on as others
-         * @description Says which groups of the school go on as which ones of the roster, as at the change of the school year: they keep their id, with the new name,
-         *     members and id in the source system. The pairs take the place of those that were given before. What the import does to the school is worked out
-         *     again.
+         * Carry groups over
+         * @description Sets which groups of the school are carried over into which groups of the roster, as at the change of the school year: they keep their
+         *     id and get the new name, members and id in the source system. Replaces the pairs set before. The changes of the import at the school are
+         *     calculated again.
          */
         post: operations["setImportGroupMoves"];
         delete?: never;
@@ -1054,9 +1059,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at what apps would see of an import
-         * @description Makes the changes of the import at the school, looks at what each app would be told, and takes all of it back. It takes as long as applying
-         *     does, and changes of the school wait meanwhile.
+         * Preview what apps would see of an import
+         * @description Makes the changes of the import at the school, records what each app would be told, and rolls everything back. It takes as long as
+         *     applying the import; other changes of the school wait meanwhile.
          */
         get: operations["previewImport"];
         put?: never;
@@ -1078,14 +1083,13 @@ export interface paths {
         put?: never;
         /**
          * Apply an import
-         * @description Brings each school of the import to what the roster says, each in one transaction, and notifies the apps. What is not done after some seconds
-         *     goes on in the background: the answer is then 202; read the import until `progress` is null. One that has
-         *     to wait for its turn has the phase `WAITING`. Applying again goes on where a failure ended it,
-         *     and answers the import where it is applied already.
+         * @description Changes each school of the import to match the roster, each in one transaction, and notifies the apps. If this takes more than a few
+         *     seconds, it continues in the background and the response is 202; read the import until `progress` is null. An import that is queued has
+         *     the phase `WAITING`. Applying again continues after a failure. If the import has already been applied, the response is the import.
          *
-         *     An import that is held takes so much away that somebody must confirm it: `confirmLeavers` is then the number of people who leave. Any other
-         *     number is answered 409 with the code `leavers_not_confirmed`, and nothing is done. An import that turns out to take away more than was
-         *     confirmed is held again.
+         *     An import that is held removes so much that somebody must confirm it: set `confirmLeavers` to the number of people who leave. Any other
+         *     number returns 409 with the code `leavers_not_confirmed`, and nothing is done. If the import turns out to remove more than was
+         *     confirmed, it is held again.
          */
         post: operations["applyImport"];
         delete?: never;
@@ -1105,9 +1109,8 @@ export interface paths {
         put?: never;
         /**
          * Cancel an import
-         * @description Ends an import that is not wanted, also one that is being read or waits for its turn. What was read of its file goes at once; its numbers stay.
-         *     An import that is being applied is not cancelled.
-         *     Cancelling again does nothing.
+         * @description Cancels an import, even while it is being read or is queued. The data read from its file is deleted immediately; its numbers are kept.
+         *     An import that is being applied cannot be cancelled. Cancelling again does nothing.
          */
         post: operations["cancelImport"];
         delete?: never;
@@ -1125,16 +1128,16 @@ export interface paths {
         };
         /**
          * List the apps
-         * @description For an operator all apps; for a partner their own. Staff of schools read the catalogue.
+         * @description For an operator all apps; for a partner their own. School staff use the catalogue.
          */
         get: operations["listApps"];
         put?: never;
         /**
-         * Register an app
-         * @description Registers an app to which no school has given anything. The secret of a confidential app is never shown again. Only an operator gives
-         *     `scopes`; the app of a partner has none, does nothing, and is in no catalogue until an operator approves what the partner asks for. The
-         *     partner's role covers the new app. It needs a name that no app of somebody else has, whatever the case, spaces and punctuation; only an
-         *     operator gives such a name.
+         * Create an app
+         * @description Creates an app without grants from schools. The secret of a confidential app is shown only once. Only an operator may set `scopes`. The
+         *     app of a partner has no scopes, cannot do anything, and is in no catalogue until an operator approves a scope request. The partner's
+         *     role then covers the new app. Its name must differ from the names of other providers' apps, ignoring case, spaces and punctuation; only
+         *     an operator may use such a name.
          */
         post: operations["createApp"];
         delete?: never;
@@ -1152,23 +1155,23 @@ export interface paths {
         };
         /**
          * Get an app
-         * @description One registration, for an operator and the partner of the app. Staff of schools read the catalogue.
+         * @description The registration of one app, for operators and the app's partner. School staff use the catalogue.
          */
         get: operations["getApp"];
         put?: never;
         post?: never;
         /**
          * Delete an app
-         * @description Deletes an app with its grants, consents, tokens, events and webhooks. Its client id is never given again.
+         * @description Deletes an app with its grants, consents, tokens, events and webhooks. Its client id is never reused.
          */
         delete: operations["deleteApp"];
         options?: never;
         head?: never;
         /**
          * Change an app
-         * @description Changes what is given and leaves the rest; a list is replaced as a whole. Only an operator changes `scopes`,
-         *     and only an operator gives a name that an app of somebody else has.
-         *     An app with a staff role that goes beyond the caller's, or with scopes of this API and a redirect URI, is changed by an operator only.
+         * @description Changes the given properties; a list is replaced as a whole. Only an operator may change `scopes`, or set the name of another provider's
+         *     app. If the app has a staff role that exceeds the caller's, or has scopes of this API and a redirect URI, only an operator may change
+         *     it.
          */
         patch: operations["updateApp"];
         trace?: never;
@@ -1182,16 +1185,15 @@ export interface paths {
         };
         get?: never;
         /**
-         * Give an app its logo
-         * @description Keeps the image as the logo of the app, in place of the one before. What it is, is read from its bytes: PNG, JPEG or WebP, at most
-         *     256 KB and 1024 pixels on each side.
-         *     Only an operator puts an image that is the logo of an app of somebody else.
+         * Set the logo of an app
+         * @description Replaces the logo of the app. The format is detected from the bytes: PNG, JPEG or WebP, at most 256 KB and 1024 pixels on each side.
+         *     Only an operator may set an image that is the logo of another provider's app.
          */
         put: operations["putAppLogo"];
         post?: never;
         /**
          * Remove the logo of an app
-         * @description Removes the logo; an app without one stays as it is.
+         * @description Removes the logo. Does nothing if the app has no logo.
          */
         delete: operations["deleteAppLogo"];
         options?: never;
@@ -1207,10 +1209,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the last sign-ons to an app
-         * @description Each sign-on step by step, without who signed in: the authorization request, what the person was asked, the code, its exchange and the
-         *     reading of userinfo; with what the app sent, without secrets, and how to mend what is wrong with it. Kept for seven days, the newest
-         *     5,000 steps of an app; of very many at a time only a part. They are up to a minute behind.
+         * List recent sign-ons to an app
+         * @description Each sign-on step by step, without the person: the authorization request, the pages shown to the person, the code, its exchange and the
+         *     reading of userinfo. Shows what the app sent, without secrets, and how to fix what is wrong with it. Kept for seven days, at most the
+         *     newest 5,000 steps of an app. If there are very many, only part of them is kept. They are up to a minute old.
          */
         get: operations["listSignOnAttempts"];
         put?: never;
@@ -1229,9 +1231,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List calls of an app
-         * @description Calls of the IDM API and of Schulconnex: those that were refused, and of those that succeeded the first in a minute of each operation.
-         *     Kept for seven days, the newest 1,000 of an app; of very many at a time only a part. They are up to a minute behind.
+         * List API calls of an app
+         * @description Calls of the IDM API and of Schulconnex: all refused calls, and the first successful call of each operation in a minute. Kept for seven
+         *     days, at most the newest 1,000 of an app. If there are very many, only part of them is kept. They are up to a minute old.
          */
         get: operations["listApiRequests"];
         put?: never;
@@ -1250,13 +1252,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See exactly what an app gets when it reads an address
-         * @description Reads an address of the IDM API or of Schulconnex as the app does with a token of its own and all its scopes, and answers what it gets:
-         *     status, headers and the very text of the body. Only addresses that bring data can be read, four
-         *     at a time for an app.
+         * Show exactly what an app gets from an address
+         * @description Reads an address of the IDM API or of Schulconnex as the app does with its own token and all its scopes, and returns what the app gets:
+         *     status, headers and the exact text of the body. Only read operations are allowed, four at a time for each app.
          *
-         *     A partner is told how many records there are. They get the text where it names nobody: schools, groups of a school, changes and refusals;
-         *     and where everybody in it is of a sandbox of the app.
+         *     A partner gets the number of records. They get the text if it names no people (schools, groups of a school, changes and errors), or if
+         *     all people in it belong to a sandbox of the app.
          */
         get: operations["getAppAnswer"];
         put?: never;
@@ -1277,9 +1278,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for scopes of an app
-         * @description Asks an operator for scopes that the app does not have. It has them from the moment the operator approves. One request of an app waits at a
-         *     time.
+         * Request scopes for an app
+         * @description Asks an operator for scopes that the app does not have. The app gets them when the operator approves. An app can have one open request.
          */
         post: operations["requestScopes"];
         delete?: never;
@@ -1296,7 +1296,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List requests of scopes
+         * List scope requests
          * @description For an operator all, for a partner those of their own apps.
          */
         get: operations["listScopeRequests"];
@@ -1318,10 +1318,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Approve a request of scopes
-         * @description The app has the scopes of the request at once.
-         *     With a scope of this API, an app that has a redirect URI works with the roles of those who sign in to it; from then on only an operator
-         *     changes it.
+         * Approve a scope request
+         * @description The app gets the requested scopes immediately. If one of them is a scope of this API and the app has a redirect URI, the app then works
+         *     with the roles of the people who sign in to it, and only an operator can change it.
          */
         post: operations["approveScopeRequest"];
         delete?: never;
@@ -1340,8 +1339,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Refuse a request of scopes
-         * @description The app stays as it is; the partner reads the note.
+         * Refuse a scope request
+         * @description The app does not change; the partner can read the note.
          */
         post: operations["refuseScopeRequest"];
         delete?: never;
@@ -1360,11 +1359,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a sandbox for an app
-         * @description Makes two schools with invented people, which share data with this app and are seen by no other: a pupil, a teacher, somebody at both
-         *     schools, somebody without a name, one who is soft-deleted, one who is refused, one of the role OTHER and one with umlauts. The answer holds
-         *     their user names and passwords, once. An app has at most three sandboxes at a time and makes at most twenty within 24 hours;
-         *     each is deleted by itself after 30 days.
+         * Create a sandbox for an app
+         * @description Creates two schools with invented people, visible to this app only: a pupil, a teacher, a person at both schools, a person without a
+         *     name, a soft-deleted person, a person who is refused, one with the role OTHER and one with umlauts. The response contains their user
+         *     names and passwords, which are shown only once. An app has at most three sandboxes at a time and can create at most twenty within 24
+         *     hours. A sandbox is deleted automatically after 30 days.
          */
         post: operations["createSandbox"];
         delete?: never;
@@ -1402,14 +1401,14 @@ export interface paths {
         };
         /**
          * Get a sandbox
-         * @description One sandbox with the steps that were played in it.
+         * @description One sandbox with the steps played in it.
          */
         get: operations["getSandbox"];
         put?: never;
         post?: never;
         /**
          * Delete a sandbox
-         * @description Deletes its schools and people at once. The app is notified as if each of them had left.
+         * @description Deletes its schools and people immediately. The app is notified as if each of them had left.
          */
         delete: operations["deleteSandbox"];
         options?: never;
@@ -1428,8 +1427,8 @@ export interface paths {
         put?: never;
         /**
          * Play a school year in a sandbox
-         * @description Plays the steps up to the named one in their order, each in a change of its own with its events and webhooks. A step is done once: steps that
-         *     were done before are left out, so the same request again changes nothing. Requests at the same time wait for each other.
+         * @description Plays all steps up to the named one, in order. Each step is a separate change with its events and webhooks. Steps that were already
+         *     played are skipped, so repeating the request changes nothing. Requests at the same time wait for each other.
          */
         post: operations["applySandboxSteps"];
         delete?: never;
@@ -1448,9 +1447,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an app a new secret
-         * @description The new secret is never shown again. The present one stays valid for the time that is given, a day if none is; one that is older ends.
-         *     An app with a staff role that goes beyond the caller's, or with scopes of this API and a redirect URI, gets it from an operator only.
+         * Rotate the secret of an app
+         * @description The new secret is shown only once. The present secret stays valid for the given time, a day by default; an older one expires
+         *     immediately. If the app has a staff role that exceeds the caller's, or has scopes of this API and a redirect URI, only an operator may
+         *     do this.
          */
         post: operations["rotateSecret"];
         delete?: never;
@@ -1471,7 +1471,7 @@ export interface paths {
         post?: never;
         /**
          * End the old secret of an app
-         * @description Only the new secret is valid from then on. `If-Match` takes the `ETag` of the app.
+         * @description From then on only the new secret is valid. `If-Match` takes the `ETag` of the app.
          */
         delete: operations["endOldSecret"];
         options?: never;
@@ -1488,7 +1488,7 @@ export interface paths {
         };
         /**
          * List grants
-         * @description What schools give apps: the grants of schools at which a role of the caller holds; for a partner those that their apps were given.
+         * @description The grants of the caller's schools; for a partner the grants for their apps.
          */
         get: operations["listGrants"];
         put?: never;
@@ -1508,7 +1508,7 @@ export interface paths {
         };
         /**
          * List the apps that a school can choose
-         * @description Every app that may ask for data, and those to which the school gave something, with what it gave them.
+         * @description Every app that may request data, and every app with a grant of the school, with these grants.
          */
         get: operations["listCatalogue"];
         put?: never;
@@ -1528,7 +1528,7 @@ export interface paths {
         };
         /**
          * Get an app as a school sees it
-         * @description One app that the school can choose, with what it gave it.
+         * @description One app that the school can choose, with the grant of the school.
          */
         get: operations["getCatalogueApp"];
         put?: never;
@@ -1547,14 +1547,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See exactly what an app sees of a school
-         * @description Asks the IDM API or Schulconnex as the app does, and answers what it gets: status, tag and the very text of the body. Of `group`, `user`
-         *     and `person` the school has to be the one of the path.
+         * Show exactly what an app sees of a school
+         * @description Calls the IDM API or Schulconnex as the app does, and returns what the app gets: status, tag and the exact text of the body. A `group`,
+         *     `user` or `person` must belong to the school in the path.
          *
-         *     A record of a person names all their groups and schools that the app sees. Staff of a school get none of a person who is also at a school
-         *     that they do not reach, and `leftOut` says how many these are.
+         *     A person's record names all their groups and schools that the app sees. School staff do not get records of people who are also at a
+         *     school that the staff cannot access; `leftOut` is the number of these.
          *
-         *     A partner is told how many people there are, and gets the text of `school` and `groups` only.
+         *     A partner gets the number of people, and the text of `school` and `groups` only.
          */
         get: operations["getAppView"];
         put?: never;
@@ -1573,19 +1573,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get what a school gives an app
+         * Get a grant
          * @description One grant.
          */
         get: operations["getGrant"];
         /**
-         * Set what a school gives an app
-         * @description Sets who may sign in, whether data is synced, and which groups are, whatever was given before. It takes effect at once, for tokens too.
+         * Set a grant
+         * @description Sets who may sign in, whether data is synced, and which groups; replaces the previous grant. Takes effect immediately, also for tokens.
          */
         put: operations["putGrant"];
         post?: never;
         /**
-         * Withdraw what a school gives an app
-         * @description Withdraws sign-on and sync, and the choice of synced groups.
+         * Delete a grant
+         * @description Withdraws sign-on and sync, and deletes the list of synced groups.
          */
         delete: operations["deleteGrant"];
         options?: never;
@@ -1602,13 +1602,13 @@ export interface paths {
         };
         /**
          * List webhook endpoints
-         * @description Where apps are notified: for an operator all endpoints, for a partner those of their own apps.
+         * @description For an operator all endpoints, for a partner those of their own apps.
          */
         get: operations["listEndpoints"];
         put?: never;
         /**
-         * Register a webhook endpoint
-         * @description The app is notified of what changes from then on. The secret is never shown again. An app has 20 endpoints at most.
+         * Create a webhook endpoint
+         * @description The app is notified of changes from then on. The secret is shown only once. An app has at most 20 endpoints.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -1633,16 +1633,15 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint
-         * @description Deletes the endpoint with its secrets and its log; what waits is dropped.
+         * @description Deletes the endpoint with its secrets and its log; pending deliveries are dropped.
          */
         delete: operations["deleteEndpoint"];
         options?: never;
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description Changes what is given and leaves the rest. `PAUSED` lets events wait; `DISABLED` drops those that wait and those that come; `ACTIVE`
-         *     delivers
-         *     what waits. A disabled endpoint is made active before it can be paused.
+         * @description Changes the given properties. `PAUSED` holds events; `DISABLED` drops held and new events; `ACTIVE` delivers held events. A disabled
+         *     endpoint must be made active before it can be paused.
          */
         patch: operations["updateEndpoint"];
         trace?: never;
@@ -1657,8 +1656,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a webhook endpoint a new secret
-         * @description The new secret is never shown again. Older ones stay valid for the overlap, a day if none is given.
+         * Rotate the secret of a webhook endpoint
+         * @description The new secret is shown only once. Older secrets stay valid for the overlap, a day by default.
          */
         post: operations["rotateEndpointSecret"];
         delete?: never;
@@ -1677,8 +1676,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a webhook endpoint a test event
-         * @description The event is marked as a test and stands for no change. The delivery tells the result.
+         * Send a test event to a webhook endpoint
+         * @description The event is marked as a test and reports no change. The delivery shows the result.
          */
         post: operations["testEndpoint"];
         delete?: never;
@@ -1697,10 +1696,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Fetch what is due at a listening endpoint
-         * @description Answers at once where something is due, otherwise as soon as something is, and with an empty list when the time to wait is over. Each
-         *     delivery is to be sent as it is, with its headers and the bytes of its body, and what came of it to be told with `recordAttempts`
-         *     within a minute; else it is due again. Of requests that wait for the same endpoint only the last goes on waiting.
+         * Fetch due deliveries of a listening endpoint
+         * @description Responds immediately if a delivery is due, otherwise as soon as one is, and with an empty list when the wait ends. Process each delivery
+         *     as it is, with its headers and the bytes of its body, and report the result with `recordAttempts` within a minute; otherwise it is due
+         *     again. If several requests wait for the same endpoint, only the last one keeps waiting.
          */
         post: operations["takeDeliveries"];
         delete?: never;
@@ -1719,9 +1718,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell what came of fetched deliveries
-         * @description Each is kept as an attempt. A delivery that was not answered with 2xx is due again at the times at which it is to other endpoints. What is
-         *     told of a delivery that is finished changes nothing.
+         * Report the results of fetched deliveries
+         * @description Each result is stored as an attempt. A delivery that did not return 2xx is retried on the same schedule as for other endpoints. A result
+         *     for a finished delivery changes nothing.
          */
         post: operations["recordAttempts"];
         delete?: never;
@@ -1740,10 +1739,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver to a listening endpoint what the app got before
-         * @description One delivery of any endpoint of the app, or the last ones of all its endpoints, are sent to this one as well: with the same `webhook-id`
-         *     and body, signed with the secret of this endpoint. An event that went to several endpoints comes once; one that waits here
-         *     already does not come again.
+         * Replay earlier deliveries to a listening endpoint
+         * @description Sends one delivery of any endpoint of the app, or the last ones of all its endpoints, to this endpoint as well: with the same
+         *     `webhook-id` and body, signed with the secret of this endpoint. An event that went to several endpoints is sent once; an event that is
+         *     already pending here is not sent again.
          */
         post: operations["replayDeliveries"];
         delete?: never;
@@ -1762,10 +1761,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a listening endpoint
-         * @description A webhook endpoint without an address, for a machine that cannot be called from outside: its deliveries are fetched with
-         *     `takeDeliveries`. An app has five of them at most. One from which nothing is fetched for 15 minutes is deleted with its deliveries.
-         *     The secret is never shown again.
+         * Create a listening endpoint
+         * @description Creates a webhook endpoint without an address, for a machine that cannot be reached from the internet: fetch its deliveries with
+         *     `takeDeliveries`. An app has at most five. An endpoint from which nothing is fetched for 15 minutes is deleted with its deliveries. The
+         *     secret is shown only once.
          */
         post: operations["createListener"];
         delete?: never;
@@ -1782,8 +1781,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how a webhook endpoint does
-         * @description How its attempts of the last 24 hours went, and what waits; of a busy endpoint its newest 10,000 deliveries.
+         * Get the figures of a webhook endpoint
+         * @description Results of its attempts in the last 24 hours, and its pending deliveries. For a busy endpoint only the newest 10,000 deliveries count.
          */
         get: operations["getEndpointFigures"];
         put?: never;
@@ -1803,7 +1802,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook endpoint
-         * @description Deliveries are kept as long as the operator keeps the log.
+         * @description Deliveries are kept as long as the operator's log retention says.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -1824,8 +1823,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver again what failed
-         * @description Sends all failed deliveries of a time again, each with the same `webhook-id` and all retries.
+         * Redeliver failed deliveries
+         * @description Sends all failed deliveries since a given time again, each with the same `webhook-id` and all retries.
          */
         post: operations["redeliverFailed"];
         delete?: never;
@@ -1864,7 +1863,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver once more
+         * Redeliver a delivery
          * @description Sends the delivery again, with the same `webhook-id` and all retries.
          */
         post: operations["redeliver"];
@@ -1882,8 +1881,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get who I am
-         * @description Who calls, with the roles that hold at this moment. Somebody without a role gets an empty list of roles.
+         * Get the caller
+         * @description The caller, with their present roles. The list of roles may be empty.
          */
         get: operations["getMe"];
         put?: never;
@@ -1902,8 +1901,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get what there is to do today
-         * @description Counts, and the first few of each: at the schools of the caller, or at one of them, and for the apps that the caller looks after.
+         * Get open tasks
+         * @description Counts and the first entries of each task: at the caller's schools, or at one of them, and for the apps that the caller manages.
          */
         get: operations["getToday"];
         put?: never;
@@ -1923,15 +1922,16 @@ export interface paths {
         };
         /**
          * List staff roles
-         * @description The roles that hold at schools and for apps which the caller may reach; those that have ended are left out.
+         * @description The present roles for schools and apps that the caller can access, without roles that have ended.
          */
         get: operations["listStaffRoles"];
         put?: never;
         /**
          * Give a staff role
-         * @description Gives a role to a person or to an app. Nobody gives more than they hold: an operator gives every role; `DISTRICT` and `SCHOOL_ADMIN` give
-         *     `SCHOOL_ADMIN`, `SECRETARY` and `CLASS_TEACHER` at their schools. A role that the holder has for all of that, and as long, is refused.
-         *     Only an operator gives a role to an app that a partner manages, and confirms it: see `confirmPartners`.
+         * @description Gives a role to a person or to an app. Nobody can give more than they have: an operator gives every role; `DISTRICT` and `SCHOOL_ADMIN`
+         *     give `SCHOOL_ADMIN`, `SECRETARY` and `CLASS_TEACHER` at their schools. A role that the holder already has for the same schools or apps,
+         *     for at least as long, is refused. Only an operator may give a role to an app that a partner manages, and must confirm it: see
+         *     `confirmPartners`.
          */
         post: operations["giveStaffRole"];
         delete?: never;
@@ -1952,7 +1952,7 @@ export interface paths {
         post?: never;
         /**
          * Withdraw a staff role
-         * @description The role ends at once, for tokens too. Who may give a role may withdraw it.
+         * @description The role ends immediately, also for tokens. Anyone who may give a role may withdraw it.
          */
         delete: operations["withdrawStaffRole"];
         options?: never;
@@ -1968,16 +1968,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the staff who are at no school
-         * @description People at no school, with the staff roles that they hold. Soft-deleted people are listed too, unless `status` says otherwise.
+         * List staff who are not at a school
+         * @description People who are not at a school, with their staff roles. Soft-deleted people are included unless `status` excludes them.
          */
         get: operations["listStaffPeople"];
         put?: never;
         /**
-         * Make an account for somebody of the staff
-         * @description Registers a person who is at no school, with a user name, a first password and a staff role: for operators, districts, partners and
-         *     support. The password is made here and never shown again; the person chooses their own when they sign in for the first time. The account is
-         *     read, changed and deleted as that of any person.
+         * Create a staff account
+         * @description Creates a person who is not at a school, with a user name, a first password and a staff role: for operators, districts, partners and
+         *     support. The password is generated and shown only once; the person chooses their own at the first sign-in. Read, change and delete the
+         *     account like that of any person.
          */
         post: operations["createStaffPerson"];
         delete?: never;
@@ -1995,8 +1995,8 @@ export interface paths {
         };
         /**
          * Get figures over time
-         * @description What was counted in each hour or day, in UTC: of one school, of one app, or of all that the caller looks after. Hours are kept for 14 days,
-         *     days for two years. A figure is at most two minutes behind. Schools have `signIns` only.
+         * @description Counts for each hour or day, in UTC: of one school, of one app, or of everything the caller manages. Hours are kept for 14 days, days
+         *     for two years. Figures are at most two minutes old. Schools have `signIns` only.
          */
         get: operations["getFigures"];
         put?: never;
@@ -2016,7 +2016,7 @@ export interface paths {
         };
         /**
          * Get the health of the service
-         * @description What is well, when each job last ran, and how much waits.
+         * @description The state of the service, the last run of each job, and what is pending.
          */
         get: operations["getHealth"];
         put?: never;
@@ -2036,7 +2036,7 @@ export interface paths {
         };
         /**
          * List the signing keys
-         * @description The keys whose public half is published: those that sign, those that will be next, and retired ones whose tokens are still valid.
+         * @description The keys whose public half is published: active keys, next keys, and retired keys whose tokens are still valid.
          */
         get: operations["listSigningKeys"];
         put?: never;
@@ -2058,11 +2058,11 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing keys
-         * @description Lets the next key of each algorithm sign, retires the one that did, and publishes a new next one. Every process follows within seconds.
+         * @description Activates the next key of each algorithm, retires the active one, and publishes a new next one. Every process follows within seconds.
          *
-         *     A next key signs only when it has been published for 70 minutes, so that no app meets a signature with a key that it has not fetched yet. Before that,
-         *     the rotation is refused with 409 and the code `signing_key_too_new`; the message says when it is possible, as does `usableAt` of the keys. With `force=true`
-         *     it is done nevertheless, for keys that are lost or in wrong hands: apps then fail until they have read the key set again.
+         *     A next key can sign only after it has been published for 70 minutes, so that every app has fetched it by then. Before that, the rotation
+         *     is refused with 409 and the code `signing_key_too_new`; the message and `usableAt` of the keys say when it is possible. With
+         *     `force=true` the keys are rotated anyway, for keys that are lost or compromised: apps then fail until they have read the key set again.
          */
         post: operations["rotateSigningKeys"];
         delete?: never;
@@ -2079,9 +2079,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List audit lines
-         * @description Who did what, and when. A school reads the lines about itself, a partner those about their apps, without ids of people, and without
-         *     `before` and `after` of what was done to people. What was recorded more than `AUDIT_DAYS` ago has been deleted.
+         * List audit entries
+         * @description Who did what, and when. A school gets entries about itself. A partner gets entries about their apps, without ids of people and, for
+         *     actions on people, without `before` and `after`. Entries older than `AUDIT_DAYS` have been deleted.
          */
         get: operations["listAudit"];
         put?: never;
@@ -2097,7 +2097,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description By name, or backwards.
+         * @description By name, ascending or descending.
          * @example name
          * @enum {string}
          */
@@ -2110,7 +2110,7 @@ export interface components {
              */
             address: string;
             /**
-             * @description A second line, null when there is none.
+             * @description A second line; null if there is none.
              * @example Haus B
              */
             addressAddition: string | null;
@@ -2122,12 +2122,12 @@ export interface components {
         /** @description Country and federal state of a school. */
         AdminSchoolLocation: {
             /**
-             * @description The country, as a rule a two-letter code.
+             * @description The country, usually a two-letter code.
              * @example DE
              */
             country: string;
             /**
-             * @description The state within the country, as a rule the part after the hyphen of its ISO 3166-2 code.
+             * @description The state within the country, usually the part of its ISO 3166-2 code after the hyphen.
              * @example NI
              */
             state: string;
@@ -2142,22 +2142,22 @@ export interface components {
             /** @example Goethe-Gymnasium Musterstadt */
             name: string;
             /**
-             * @description The official identifier, different for every school.
+             * @description The official identifier, unique to the school.
              * @example DE-NI-100001
              */
             officialId: string;
             address: components["schemas"]["AdminSchoolAddress"];
             location: components["schemas"]["AdminSchoolLocation"];
             /**
-             * @description The kind of school, a code in capitals; null when it is not known.
+             * @description The kind of school, a code in capitals; null if unknown.
              * @example GYMNASIUM
              */
             schoolingLevel: string | null;
         };
-        /** @description What went wrong (RFC 9457, with `message`, `code` and `requestId` of our own). */
+        /** @description An error (RFC 9457, extended by `message`, `code` and `requestId`). */
         Problem: {
             /**
-             * @description The address of the page that explains `code` and says what to do.
+             * @description The address of the page that explains `code` and what to do.
              * @example http://localhost:3000/docs/errors/school_not_found
              */
             type: string;
@@ -2173,26 +2173,25 @@ export interface components {
              */
             status: number;
             /**
-             * @description What happened, in words for a human.
+             * @description What happened, for humans.
              * @example School not found for this app
              */
             message: string;
             /**
-             * @description A stable name for the problem that programs can rely on. Today `invalid_request`, `invalid_cursor`, `repeated_parameter`,
-             *     `missing_token`, `invalid_token`, `insufficient_scope`, `wrong_context`, `school_not_found`, `organization_not_found`,
-             *     `group_not_found`, `user_not_found`, `path_not_found`, `method_not_allowed`, `cursor_expired`, `rate_limited`, `internal_error` and
-             *     `unavailable`;
-             *     new ones may be added.
+             * @description A stable error code for programs. Today `invalid_request`, `invalid_cursor`, `repeated_parameter`, `missing_token`, `invalid_token`,
+             *     `insufficient_scope`, `wrong_context`, `school_not_found`, `organization_not_found`, `group_not_found`, `user_not_found`,
+             *     `path_not_found`, `method_not_allowed`, `cursor_expired`, `rate_limited`, `internal_error` and `unavailable`; new codes may be
+             *     added.
              * @example school_not_found
              */
             code: string;
             /**
-             * @description The value of the `X-Request-Id` header of this answer.
+             * @description The value of the `X-Request-Id` header of this response.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             requestId: string;
         };
-        /** @description The postal address of a school to be registered. */
+        /** @description The postal address of a new school. */
         NewSchoolAddress: {
             /**
              * @description The street line.
@@ -2200,7 +2199,7 @@ export interface components {
              */
             address: string;
             /**
-             * @description A second line; null when there is none, as when it is left out.
+             * @description A second line; null or left out if there is none.
              * @example Haus B
              */
             addressAddition?: string | null;
@@ -2209,7 +2208,7 @@ export interface components {
             /** @example 26121 */
             zipCode: string;
         };
-        /** @description Country and federal state of a school to be registered. */
+        /** @description Country and federal state of a new school. */
         NewSchoolLocation: {
             /**
              * @description The ISO 3166-1 code of the country.
@@ -2223,24 +2222,24 @@ export interface components {
              */
             state: string;
         };
-        /** @description A school to be registered. */
+        /** @description A new school. */
         NewSchool: {
             /** @example Goethe-Gymnasium Musterstadt */
             name: string;
             /**
-             * @description The official identifier, different for every school.
+             * @description The official identifier, unique to the school.
              * @example DE-NI-100001
              */
             officialId: string;
             address: components["schemas"]["NewSchoolAddress"];
             location: components["schemas"]["NewSchoolLocation"];
             /**
-             * @description The kind of school, a code in capitals; null when it is not known, as when it is left out.
+             * @description The kind of school, a code in capitals; null or left out if unknown.
              * @example GYMNASIUM
              */
             schoolingLevel?: string | null;
         };
-        /** @description What changes of the postal address; what is left out stays. */
+        /** @description The changes of the postal address; properties that are left out stay unchanged. */
         SchoolAddressUpdate: {
             /**
              * @description The street line.
@@ -2257,7 +2256,7 @@ export interface components {
             /** @example 26121 */
             zipCode?: string;
         };
-        /** @description What changes of country and federal state; what is left out stays. */
+        /** @description The changes of country and federal state; properties that are left out stay unchanged. */
         SchoolLocationUpdate: {
             /**
              * @description The ISO 3166-1 code of the country.
@@ -2270,12 +2269,12 @@ export interface components {
              */
             state?: string;
         };
-        /** @description What changes of a school; what is left out stays. */
+        /** @description The changes of a school; properties that are left out stay unchanged. */
         SchoolUpdate: {
             /** @example Goethe-Gymnasium Musterstadt */
             name?: string;
             /**
-             * @description The official identifier, different for every school.
+             * @description The official identifier, unique to the school.
              * @example DE-NI-100001
              */
             officialId?: string;
@@ -2287,7 +2286,7 @@ export interface components {
              */
             schoolingLevel?: string | null;
         };
-        /** @description How many would enter an app's view, change in it and leave it. */
+        /** @description How many records would appear in an app's view, change in it and leave it. */
         ViewChangeCounts: {
             /**
              * Format: int32
@@ -2305,7 +2304,7 @@ export interface components {
              */
             leave: number;
         };
-        /** @description How many people are what at school. */
+        /** @description The number of people with each role at school. */
         RoleCounts: {
             /**
              * Format: int32
@@ -2323,12 +2322,12 @@ export interface components {
              */
             others: number;
         };
-        /** @description The people who would enter an app's view and leave it, by what they are; without those who are deleted for good. */
+        /** @description The number of people who would appear in an app's view and leave it, by role; without people who are deleted for good. */
         ViewChangeRoles: {
             enter: components["schemas"]["RoleCounts"];
             leave: components["schemas"]["RoleCounts"];
         };
-        /** @description The name of a person; null where the school keeps none or the app was not granted names. */
+        /** @description The name of a person; null if the school keeps no name or the app was not granted names. */
         PersonName: {
             /**
              * @description All first names.
@@ -2355,7 +2354,7 @@ export interface components {
             id: string;
             name: components["schemas"]["PersonName"];
         };
-        /** @description The first people who would enter an app's view and leave it, by name; at most 100 of each. */
+        /** @description The first people who would appear in an app's view and leave it, by name; at most 100 of each. */
         ViewChangeNames: {
             enter: components["schemas"]["NamedPerson"][];
             leave: components["schemas"]["NamedPerson"][];
@@ -2372,10 +2371,10 @@ export interface components {
             roles: components["schemas"]["ViewChangeRoles"];
             names: components["schemas"]["ViewChangeNames"];
         };
-        /** @description A problem with `If-Match`, and the record as it is. */
+        /** @description A failed `If-Match`, with the present record. */
         PreconditionProblem: {
             /**
-             * @description The address of the page that explains `code` and says what to do.
+             * @description The address of the page that explains `code` and what to do.
              * @example http://localhost:3000/docs/errors/precondition_failed
              */
             type: string;
@@ -2391,22 +2390,22 @@ export interface components {
              */
             status: number;
             /**
-             * @description What happened, in words for a human.
+             * @description What happened, for humans.
              * @example The record has changed since you read it.
              */
             message: string;
             /**
-             * @description A stable name for the problem that programs can rely on.
+             * @description A stable error code for programs.
              * @example precondition_failed
              */
             code: string;
             /**
-             * @description The value of the `X-Request-Id` header of this answer.
+             * @description The value of the `X-Request-Id` header of this response.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             requestId: string;
             /**
-             * @description The record as its `GET` answers at this moment; null where there is none.
+             * @description The record as its `GET` returns it now; null if there is none.
              * @example {
              *       "id": "a0000000-0000-4000-8000-000000000001",
              *       "name": "Goethe-Schule"
@@ -2423,14 +2422,14 @@ export interface components {
          */
         SchoolLogo: string;
         /**
-         * @description How user names are made: `mia.schmidt`, `m.schmidt`, `mia.s`, a word and a number that say nothing of the person, or the user names of the
-         *     roster, and `mia.schmidt` for whom the roster has none. A number makes a name different from one that was given before.
+         * @description How user names are built: `mia.schmidt`, `m.schmidt`, `mia.s`, a word and a number unrelated to the person, or the user names of the
+         *     roster (`mia.schmidt` for people who have none there). A number is added if the name was used before.
          * @example FIRST_DOT_LAST
          * @enum {string}
          */
         UserNameRule: "FIRST_DOT_LAST" | "FIRST_INITIAL_LAST" | "FIRST_LAST_INITIAL" | "RANDOM" | "ROSTER";
         /**
-         * @description How new passwords look. `WORDS` are short German words and a digit, `LETTERS` are letters and digits that do not look alike.
+         * @description The form of new passwords. `WORDS`: short German words and a digit. `LETTERS`: letters and digits that cannot be confused.
          * @example LETTERS
          * @enum {string}
          */
@@ -2440,23 +2439,23 @@ export interface components {
             userNameRule: components["schemas"]["UserNameRule"];
             passwordKind: components["schemas"]["PasswordKind"];
             /**
-             * @description Whether people choose a password of their own when they sign in with one that was made here.
+             * @description Whether people must choose their own password when they first sign in with a generated one.
              * @example false
              */
             mustChangePassword: boolean;
             /**
              * Format: int32
-             * @description From which grade pupils may change their own password; null when none may. Staff always may.
+             * @description The lowest grade whose pupils may change their own password; null if none may. Staff always may.
              * @example 5
              */
             ownPasswordFromGrade: number | null;
             /**
-             * @description The school's own text for the sign-in page, without formatting; null for none.
+             * @description The school's own text on the sign-in page, plain text; null for none.
              * @example Forgotten your password? Ask Ms Sommer in room 12.
              */
             helpText: string | null;
         };
-        /** @description The hours in which cards sign in, by the clock of Berlin; null for always. */
+        /** @description The hours in which cards work, Berlin time; null for always. */
         CardHours: {
             /** @example 07:00 */
             from: string;
@@ -2475,20 +2474,20 @@ export interface components {
             weekdays: number[];
         } | null;
         /**
-         * @description What a card asks for beside its QR code. `PICTURE` is the own one of nine pictures, `PIN` four digits.
+         * @description What a card asks for besides its QR code: `PICTURE`, one of nine pictures, or `PIN`, four digits.
          * @example NONE
          * @enum {string}
          */
         CardSecondStep: "NONE" | "PICTURE" | "PIN";
-        /** @description When and where the QR codes of a school's login cards sign in. */
+        /** @description When and where QR codes on a school's login cards work. */
         CardSettings: {
             /**
-             * @description Whether QR codes of cards sign anybody in.
+             * @description Whether QR codes on cards work.
              * @example true
              */
             enabled: boolean;
             /**
-             * @description The grades whose cards sign in, read from the names of classes; null for everybody.
+             * @description The grades whose cards work, taken from the names of classes; null for everybody.
              * @example [
              *       5,
              *       6
@@ -2497,7 +2496,7 @@ export interface components {
             grades: number[] | null;
             hours: components["schemas"]["CardHours"];
             /**
-             * @description The networks from which cards sign in, in CIDR notation; none for everywhere.
+             * @description The networks in which cards work, in CIDR notation; empty for everywhere.
              * @example [
              *       "192.0.2.0/24"
              *     ]
@@ -2505,20 +2504,20 @@ export interface components {
             networks: string[];
             secondStep: components["schemas"]["CardSecondStep"];
             /**
-             * @description Whether the PIN or the picture is printed on the card, beside the QR code.
+             * @description Whether the PIN or the picture is printed on the card, next to the QR code.
              * @example false
              */
             printSecondStep: boolean;
         };
-        /** @description All settings of a school's login cards, in place of those before. */
+        /** @description The new settings of a school's login cards; they replace all old ones. */
         NewCardSettings: {
             /**
-             * @description Whether QR codes of cards sign anybody in.
+             * @description Whether QR codes on cards work.
              * @example true
              */
             enabled: boolean;
             /**
-             * @description The grades whose cards sign in, read from the names of classes; null for everybody.
+             * @description The grades whose cards work, taken from the names of classes; null for everybody.
              * @example [
              *       5,
              *       6
@@ -2527,7 +2526,7 @@ export interface components {
             grades: number[] | null;
             hours: components["schemas"]["CardHours"];
             /**
-             * @description The networks from which cards sign in, in CIDR notation; none for everywhere.
+             * @description The networks in which cards work, in CIDR notation; empty for everywhere.
              * @example [
              *       "192.0.2.0/24"
              *     ]
@@ -2535,12 +2534,12 @@ export interface components {
             networks: string[];
             secondStep: components["schemas"]["CardSecondStep"];
             /**
-             * @description Whether the PIN or the picture is printed on the card, beside the QR code.
+             * @description Whether the PIN or the picture is printed on the card, next to the QR code.
              * @example false
              */
             printSecondStep: boolean;
         };
-        /** @description A login card with a QR code, without what it opens. */
+        /** @description A login card with a QR code, without its secret. */
         LoginCard: {
             /**
              * Format: uuid
@@ -2561,18 +2560,18 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it signed in last; null before the first time.
+             * @description When it was last used; null if never.
              * @example null
              */
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * @description Since when it signs nobody in; null while it does.
+             * @description When it was revoked; null while it works.
              * @example null
              */
             revokedAt: string | null;
         };
-        /** @description Whose cards are made, and what is on them. */
+        /** @description Who gets cards, and what is on them. */
         NewLoginCards: {
             /**
              * @description These people.
@@ -2588,17 +2587,17 @@ export interface components {
              */
             groupId?: string;
             /**
-             * @description Whether each person gets a new password, which signs them out everywhere; otherwise the card has none.
+             * @description Whether each person gets a new password, which signs them out everywhere; otherwise no password is printed.
              * @example true
              */
             newPasswords: boolean;
             /**
-             * @description Whether the cards have QR codes. Earlier cards of these people at this school are revoked then.
+             * @description Whether the cards have QR codes. If so, earlier cards of these people at this school are revoked.
              * @example true
              */
             withQr: boolean;
         };
-        /** @description A card as it is printed. Its secrets are shown this one time. */
+        /** @description A card as it is printed. Its secrets are shown only once. */
         MadeLoginCard: {
             /**
              * Format: uuid
@@ -2607,14 +2606,14 @@ export interface components {
             personId: string;
             name: components["schemas"]["PersonName"];
             /**
-             * @description The classes of the person; null without one.
+             * @description The person's classes; null if there are none.
              * @example 5a
              */
             className: string | null;
             /** @example bo.muster */
             username: string;
             /**
-             * @description The new password; null where none was made.
+             * @description The new password; null if none was created.
              * @example EXAMPLE-password
              */
             password: string | null;
@@ -2626,7 +2625,7 @@ export interface components {
             cardId: string | null;
             /**
              * Format: uri
-             * @description The address in the QR code; null without one, also where cards of the person's grade do not sign in.
+             * @description The address in the QR code; null if the card has none, for example because cards do not work for the person's grade.
              * @example https://login.example.org/card/EXAMPLE
              */
             url: string | null;
@@ -2643,13 +2642,13 @@ export interface components {
             picture: string | null;
         };
         /**
-         * @description Why somebody got no card: `NO_LOGIN` has no user name and was to get no new password, `NOT_ACTIVE` is soft-deleted or blocked, `STAFF`
-         *     holds a staff role and never signs in by card, `GUEST` has another home school, which makes their cards.
+         * @description Why a person got no card: `NO_LOGIN` has no user name and should get no new password, `NOT_ACTIVE` is soft-deleted or blocked, `STAFF`
+         *     has a staff role and never signs in by card, `GUEST` has another home school, which creates their cards.
          * @example NO_LOGIN
          * @enum {string}
          */
         CardSkipReason: "NO_LOGIN" | "NOT_ACTIVE" | "STAFF" | "GUEST";
-        /** @description Somebody who got no card. */
+        /** @description A person who got no card. */
         SkippedCard: {
             /**
              * Format: uuid
@@ -2663,7 +2662,7 @@ export interface components {
         MadeLoginCards: {
             /**
              * Format: uuid
-             * @description Gives the cards as PDF, once and within ten minutes.
+             * @description The id for printing the cards as PDF, once and within ten minutes.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a41
              */
             printId: string;
@@ -2686,17 +2685,17 @@ export interface components {
              */
             groupId?: string;
             /**
-             * @description Or all cards of the school that the caller reaches.
+             * @description Or all cards of the school that the caller can access.
              * @example true
              * @enum {boolean}
              */
             everybody?: true;
         };
-        /** @description What a revocation did. */
+        /** @description The result of a revocation. */
         RevokedCards: {
             /**
              * Format: int32
-             * @description How many cards were revoked; those that were before are not counted.
+             * @description The number of cards revoked by this request.
              * @example 25
              */
             revoked: number;
@@ -2713,7 +2712,7 @@ export interface components {
          */
         Pdf: string;
         /**
-         * @description What a person is at school, or in a group. `OTHER` is staff that neither teaches nor learns.
+         * @description The role of a person at school or in a group. `OTHER` is staff who do not teach.
          * @example STUDENT
          * @enum {string}
          */
@@ -2721,14 +2720,14 @@ export interface components {
         /** @description Which people of a school get a new password. */
         SchoolPasswords: {
             /**
-             * @description With `true` only people who have no password get one; with `false` everybody gets a new one.
+             * @description With `true` only people without a password get one; with `false` everybody gets a new one.
              * @example true
              */
             onlyMissing: boolean;
             /** @description Only people of these roles. */
             roles: components["schemas"]["SchoolRole"][];
         };
-        /** @description A login with its new password, which is not shown again, and whose it is. */
+        /** @description A person's login with its new password, which is shown only once. */
         NamedLoginSecret: {
             /**
              * Format: uuid
@@ -2748,13 +2747,12 @@ export interface components {
          */
         PersonStatus: "ACTIVE" | "SOFT_DELETED";
         /**
-         * @description By name, by when the record was made, or by the last sign-in to any app; backwards with a minus. Who never signed in stands before all
-         *     others.
+         * @description By name, creation time or last sign-in to any app; descending with a minus. People who never signed in come first, in both directions.
          * @example name
          * @enum {string}
          */
         PersonOrder: "name" | "-name" | "createdAt" | "-createdAt" | "lastSignIn" | "-lastSignIn";
-        /** @description The home school of a person, also where the caller does not reach it; null for people of the staff who are at no school. */
+        /** @description The home school of a person, even if the caller cannot access it; null for staff who are not at a school. */
         KeepingSchool: {
             /**
              * Format: uuid
@@ -2809,48 +2807,48 @@ export interface components {
             status: components["schemas"]["PersonStatus"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The identifier of the person in the source system of the home school. Imports never touch a person without one.
+             * @description The person's identifier in the source system of the home school. Imports never change a person without one.
              * @example src-s-2
              */
             sourceSystemIdentifier: string | null;
             /**
              * Format: date-time
-             * @description When the person was soft-deleted; null for an active one.
+             * @description When the person was soft-deleted; null for an active person.
              * @example null
              */
             softDeletedAt: string | null;
             /**
              * Format: date-time
-             * @description Until when a soft-deleted person can be restored; null for an active one.
+             * @description Until when a soft-deleted person can be restored; null for an active person.
              * @example null
              */
             purgeAt: string | null;
             /**
              * Format: date-time
-             * @description Since when staff keep the person from signing in; null when they do not.
+             * @description When staff blocked the person from signing in; null if not blocked.
              * @example null
              */
             blockedAt: string | null;
             /**
              * Format: date-time
-             * @description When the person was registered here, by an import or by hand.
+             * @description When the person was created here, by an import or by hand.
              * @example 2026-01-12T07:30:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the person signed in to an app for the first time; null for one who never did.
+             * @description When the person first signed in to an app; null if never.
              * @example 2026-01-13T08:05:00.000Z
              */
             firstSignInAt: string | null;
             /**
              * Format: date-time
-             * @description When the person signed in to an app for the last time; null for one who never did. It does not change the `ETag`.
+             * @description When the person last signed in to an app; null if never. It does not change the `ETag`.
              * @example 2026-02-02T10:20:00.000Z
              */
             lastSignInAt: string | null;
             /**
-             * @description The user name; null for a person who has none.
+             * @description The user name; null for a person without one.
              * @example bo.muster
              */
             username: string | null;
@@ -2861,23 +2859,23 @@ export interface components {
             hasLogin: boolean;
             /**
              * Format: uuid
-             * @description The school that keeps the person's record; null for people of the staff who are at no school.
+             * @description The school that manages the person's record; null for staff who are not at a school.
              * @example a0000000-0000-4000-8000-000000000001
              */
             homeSchoolId: string | null;
             homeSchool: components["schemas"]["KeepingSchool"];
             /**
-             * @description Whether the caller reaches the person only at schools where they are a guest. The home school keeps the record then, and user name,
-             *     source system identifier and times of sign-ins are null.
+             * @description Whether the caller can access the person only at schools where they are a guest. Then the home school manages the record, and user
+             *     name, source system identifier and sign-in times are null.
              * @example false
              */
             isGuest: boolean;
-            /** @description The schools of the person that the caller may see, by name. */
+            /** @description The person's schools that the caller may see, by name. */
             schools: components["schemas"]["NamedSchool"][];
-            /** @description The groups of the person at these schools, deleted ones too, by name. */
+            /** @description The person's groups at these schools, including deleted groups, by name. */
             groups: components["schemas"]["AdminPersonGroup"][];
         };
-        /** @description The whole name of a person; null where the school keeps none. */
+        /** @description The full name of a person; null if the school keeps no name. */
         NewPersonName: {
             /**
              * @description All first names.
@@ -2895,10 +2893,10 @@ export interface components {
              */
             last: string;
         } | null;
-        /** @description A person to be registered. */
+        /** @description A new person. */
         NewPerson: {
             /**
-             * @description The schools of the person; the first one is their home.
+             * @description The person's schools; the first is the home school.
              * @example [
              *       "a0000000-0000-4000-8000-000000000001"
              *     ]
@@ -2907,29 +2905,29 @@ export interface components {
             role: components["schemas"]["SchoolRole"];
             name: components["schemas"]["NewPersonName"];
             /**
-             * @description The identifier in the source system of the home school, by which imports know the person.
+             * @description The identifier in the source system of the home school; imports match people by it.
              * @example src-s-2
              */
             sourceSystemIdentifier?: string | null;
             /**
-             * @description The groups of these schools that the person is in, with their role at school.
+             * @description The person's groups at these schools; their role in each is their role at school.
              * @example [
              *       "b0000000-0000-4000-8000-000000000001"
              *     ]
              */
             groupIds?: string[];
         };
-        /** @description What changes of a person; what is left out stays. */
+        /** @description The changes of a person; properties that are left out stay unchanged. */
         PersonUpdate: {
             role?: components["schemas"]["SchoolRole"];
             name?: components["schemas"]["NewPersonName"];
             /**
-             * @description The identifier in the source system of the home school; null removes it, and imports no longer touch the person.
+             * @description The identifier in the source system of the home school; null removes it, and imports no longer change the person.
              * @example src-s-2
              */
             sourceSystemIdentifier?: string | null;
         };
-        /** @description From which school to which a person moves. */
+        /** @description The schools between which a person moves. */
         Move: {
             /**
              * Format: uuid
@@ -2939,12 +2937,12 @@ export interface components {
             toSchoolId: string;
             /**
              * Format: uuid
-             * @description The school that the person leaves; their home if it is left out.
+             * @description The school that the person leaves; their home school by default.
              * @example a0000000-0000-4000-8000-000000000001
              */
             fromSchoolId?: string;
         };
-        /** @description Which of the schools of a person is their home. */
+        /** @description The new home school of a person. */
         HomeSchool: {
             /**
              * Format: uuid
@@ -2960,7 +2958,7 @@ export interface components {
              */
             personId: string;
             /**
-             * @description The user name in the spelling that is compared, in lower case.
+             * @description The normalized user name, in lower case.
              * @example bo.muster
              */
             username: string;
@@ -2971,19 +2969,19 @@ export interface components {
             hasPassword: boolean;
             /**
              * Format: date-time
-             * @description When user name or password were changed last.
+             * @description When the user name or password last changed.
              * @example 2026-02-03T08:00:00.000Z
              */
             changedAt: string;
             /**
              * Format: date-time
-             * @description Since when staff keep the person from signing in; null when they do not.
+             * @description When staff blocked the person from signing in; null if not blocked.
              * @example null
              */
             blockedAt: string | null;
             /**
              * Format: int32
-             * @description How many browsers are signed in.
+             * @description The number of signed-in browsers.
              * @example 1
              */
             sessions: number;
@@ -2991,12 +2989,12 @@ export interface components {
         /** @description The user name of a person. */
         NewLogin: {
             /**
-             * @description Width, case and surrounding white space do not matter.
+             * @description Character width, case and surrounding white space are ignored.
              * @example bo.muster
              */
             username: string;
         };
-        /** @description A login with its new password, which is not shown again. */
+        /** @description A login with its new password, which is shown only once. */
         LoginSecret: {
             /**
              * Format: uuid
@@ -3008,7 +3006,7 @@ export interface components {
             /** @example EXAMPLE-password */
             password: string;
         };
-        /** @description Which school asks for a new password. */
+        /** @description The school that asks for a new password. */
         NewPasswordRequest: {
             /**
              * Format: uuid
@@ -3017,7 +3015,7 @@ export interface components {
              */
             schoolId: string;
         };
-        /** @description The login of a person, without the password; null where they have none. */
+        /** @description The login of a person, without the password; null if they have none. */
         StoredLogin: {
             /**
              * Format: uuid
@@ -3025,7 +3023,7 @@ export interface components {
              */
             personId: string;
             /**
-             * @description The user name in the spelling that is compared, in lower case.
+             * @description The normalized user name, in lower case.
              * @example bo.muster
              */
             username: string;
@@ -3036,24 +3034,24 @@ export interface components {
             hasPassword: boolean;
             /**
              * Format: date-time
-             * @description When user name or password were changed last.
+             * @description When the user name or password last changed.
              * @example 2026-02-03T08:00:00.000Z
              */
             changedAt: string;
             /**
              * Format: date-time
-             * @description Since when staff keep the person from signing in; null when they do not.
+             * @description When staff blocked the person from signing in; null if not blocked.
              * @example null
              */
             blockedAt: string | null;
             /**
              * Format: int32
-             * @description How many browsers are signed in.
+             * @description The number of signed-in browsers.
              * @example 1
              */
             sessions: number;
         } | null;
-        /** @description A group as an app sees it of a person. */
+        /** @description A group of a person as seen by an app. */
         SharedGroup: {
             /**
              * Format: uuid
@@ -3069,18 +3067,18 @@ export interface components {
             schoolId: string;
         };
         /**
-         * @description What an app can get to know of a person, apart from ids.
+         * @description What an app can learn about a person, apart from ids.
          * @example name
          * @enum {string}
          */
         PersonAttribute: "name" | "role" | "status" | "groups" | "schools" | "sourceSystemIdentifier";
         /**
-         * @description A scope that an app may ask for. The scopes of the IDM API are named by their end, such as `schools:read`.
+         * @description A scope that an app may request. Scopes of the IDM API are named by their last part, such as `schools:read`.
          * @example openid
          * @enum {string}
          */
         AppScope: "openid" | "offline_access" | "profile" | "school" | "role" | "groups" | "pseudonym" | "school_name" | "school_official_id" | "school_location" | "school_address" | "schooling_level" | "schools:read" | "users:read" | "groups:read" | "people:read" | "admin:read" | "admin:write";
-        /** @description What a person agreed that an app gets to know at sign-on; null where they agreed to nothing. */
+        /** @description What a person agreed to share with an app at sign-on; null if nothing. */
         PersonConsent: {
             /** @example demo-lernapp */
             clientId: string;
@@ -3089,7 +3087,7 @@ export interface components {
             scopes: components["schemas"]["AppScope"][];
             /**
              * Format: date-time
-             * @description When the person agreed last.
+             * @description When the person last gave consent.
              * @example 2026-02-03T08:00:00.000Z
              */
             grantedAt: string;
@@ -3101,41 +3099,41 @@ export interface components {
             /** @example Demo Lernapp */
             name: string;
             /**
-             * @description Whether a school lets the person sign in to the app at this moment.
+             * @description Whether a school now lets the person sign in to the app.
              * @example true
              */
             maySignIn: boolean;
             /**
-             * @description Whether the app has the person among its users.
+             * @description Whether the person is a user of the app.
              * @example true
              */
             isUser: boolean;
             /**
-             * @description Whether the app has the person among the people whom a school syncs to it.
+             * @description Whether a school syncs the person to the app.
              * @example true
              */
             isPerson: boolean;
-            /** @description The schools through which it sees them. */
+            /** @description The schools through which the app sees the person. */
             schools: components["schemas"]["NamedSchool"][];
-            /** @description The groups in which it sees them. */
+            /** @description The groups in which the app sees the person. */
             groups: components["schemas"]["SharedGroup"][];
-            /** @description What it gets to know of the person, through sign-on and the APIs together. */
+            /** @description What it learns about the person, through sign-on and the APIs together. */
             attributes: components["schemas"]["PersonAttribute"][];
             /**
              * Format: date-time
-             * @description When the person signed in to it first; null when they never did.
+             * @description When the person first signed in to it; null if never.
              * @example 2026-02-03T08:00:00.000Z
              */
             firstSignInAt: string | null;
             /**
              * Format: date-time
-             * @description When the person signed in to it last; null when they never did.
+             * @description When the person last signed in to it; null if never.
              * @example 2026-02-03T08:00:00.000Z
              */
             lastSignInAt: string | null;
             consent: components["schemas"]["PersonConsent"];
         };
-        /** @description What a person agreed that an app gets to know at sign-on. */
+        /** @description What a person agreed to share with an app at sign-on. */
         StoredConsent: {
             /** @example demo-lernapp */
             clientId: string;
@@ -3144,13 +3142,13 @@ export interface components {
             scopes: components["schemas"]["AppScope"][];
             /**
              * Format: date-time
-             * @description When the person agreed last.
+             * @description When the person last gave consent.
              * @example 2026-02-03T08:00:00.000Z
              */
             grantedAt: string;
         };
         /**
-         * @description `BROWSER`: a browser that is signed in. `APP`: what one sign-on gave an app, and which may outlast the browser.
+         * @description `BROWSER`: a signed-in browser. `APP`: the tokens of one sign-on to an app, which may outlast the browser session.
          * @example BROWSER
          * @enum {string}
          */
@@ -3162,7 +3160,7 @@ export interface components {
             /** @example Demo Lernapp */
             name: string;
         };
-        /** @description What keeps a person signed in. */
+        /** @description A session of a person. */
         PersonSession: {
             /**
              * Format: uuid
@@ -3170,7 +3168,7 @@ export interface components {
              */
             id: string;
             kind: components["schemas"]["PersonSessionKind"];
-            /** @description The apps that the browser was used for; or the one app. */
+            /** @description The apps used in the browser session, or the one app. */
             apps: components["schemas"]["NamedApp"][];
             /**
              * Format: date-time
@@ -3180,33 +3178,33 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description When the app got a token last; null for a browser, of which it is not kept.
+             * @description When the app last got a token; null for a browser, for which this is not stored.
              * @example null
              */
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * @description When it ends by itself.
+             * @description When it expires.
              * @example 2026-02-03T18:00:00.000Z
              */
             endsAt: string;
         };
-        /** @description One thing that is stored of a person. */
+        /** @description One stored fact about a person. */
         StoredEntry: {
             /**
-             * @description What it says beside times, such as the kind of a second factor; null where it says nothing else.
+             * @description Its value, such as the kind of a second factor; null if it has only times.
              * @example create
              */
             what: string | null;
             /**
              * Format: date-time
-             * @description When it was made or used last.
+             * @description When it was created or last used.
              * @example 2026-02-03T08:00:00.000Z
              */
             at: string | null;
             /**
              * Format: date-time
-             * @description When it ended or will end; null where it has no end.
+             * @description When it ended or will end; null if it has no end.
              * @example null
              */
             until: string | null;
@@ -3222,7 +3220,7 @@ export interface components {
              */
             schoolId: string | null;
         };
-        /** @description Who has a staff role, a person or an app; the other one is null. */
+        /** @description The person or app with a staff role; the other is null. */
         StaffRoleHolder: {
             /**
              * Format: uuid
@@ -3233,11 +3231,11 @@ export interface components {
             clientId: string | null;
         };
         /**
-         * @description What somebody may do.
+         * @description What the holder may do.
          *
          *     - `OPERATOR`: everything.
-         *     - `DISTRICT`: at its schools, all that a school admin may.
-         *     - `SCHOOL_ADMIN`: everything of its schools.
+         *     - `DISTRICT`: at its schools, everything that a school admin may do.
+         *     - `SCHOOL_ADMIN`: everything at its schools.
          *     - `SECRETARY`: people, logins, groups, memberships and imports of its schools.
          *     - `CLASS_TEACHER`: reads its own groups and their members at its schools, and gives the members new logins.
          *     - `PARTNER`: its own apps: registration, secrets, webhooks, deliveries, grants given to them, their audit; no names of people.
@@ -3246,7 +3244,7 @@ export interface components {
          * @enum {string}
          */
         StaffRoleName: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT";
-        /** @description A role that a person or an app has. */
+        /** @description A role of a person or an app. */
         StaffRole: {
             /**
              * Format: uuid
@@ -3256,25 +3254,25 @@ export interface components {
             holder: components["schemas"]["StaffRoleHolder"];
             role: components["schemas"]["StaffRoleName"];
             /**
-             * @description The schools at which the role holds, as far as the caller reaches them; empty for `OPERATOR` and `PARTNER`.
+             * @description The schools of the role that the caller can access; empty for `OPERATOR` and `PARTNER`.
              * @example [
              *       "a0000000-0000-4000-8000-000000000001"
              *     ]
              */
             schoolIds: string[];
             /**
-             * @description The apps for which the role holds, as far as the caller reaches them; empty but for `PARTNER`.
+             * @description The apps of the role that the caller can access; only for `PARTNER`.
              * @example []
              */
             clientIds: string[];
             /**
-             * @description Why the role was given; the school sees it.
+             * @description Why the role was given; shown to the school.
              * @example null
              */
             reason: string | null;
             /**
              * Format: date-time
-             * @description When the role ends by itself; null when it does not.
+             * @description When the role expires; null if it does not.
              * @example null
              */
             endsAt: string | null;
@@ -3285,13 +3283,14 @@ export interface components {
             givenAt: string;
         };
         /**
-         * @description `CREATED` made the person, `CHANGED` changed name or role, `CLASSES` changed classes only, `JOINED` brought them to the school, `LEFT` took
-         *     them from a school while they stay at another, `REMOVED` had them leave, `RESTORED` brought them back. Classes may change with each.
+         * @description `CREATED`: created the person. `CHANGED`: changed name or role. `CLASSES`: changed classes only. `JOINED`: added them to the school.
+         *     `LEFT`: removed them from a school; they stay at another. `REMOVED`: soft-deleted them. `RESTORED`: restored them. Classes may change
+         *     with each.
          * @example CLASSES
          * @enum {string}
          */
         PersonImportChange: "CREATED" | "CHANGED" | "CLASSES" | "JOINED" | "LEFT" | "REMOVED" | "RESTORED";
-        /** @description What one import changed of a person at one school. */
+        /** @description What one import changed about a person at one school. */
         PersonImport: {
             /**
              * Format: uuid
@@ -3311,14 +3310,14 @@ export interface components {
             at: string;
             change: components["schemas"]["PersonImportChange"];
             /**
-             * @description The names of the classes at the school as they were; null where the import did not change them, and where it made the person.
+             * @description The class names at the school before the import; null if the import did not change them or created the person.
              * @example [
              *       "5a"
              *     ]
              */
             classesBefore: string[] | null;
             /**
-             * @description The names of the classes at the school from then on; null where `classesBefore` is.
+             * @description The class names at the school after the import; null if `classesBefore` is null.
              * @example [
              *       "6a"
              *     ]
@@ -3326,8 +3325,8 @@ export interface components {
             classesAfter: string[] | null;
         };
         /**
-         * @description Who did something: a person, an app, or a program of the service such as `purge`; what it is not is null. All are null for what nobody
-         *     was recorded to do, for a person who was deleted for good, and, for a partner, for every person.
+         * @description Who did something: a person, an app, or a job of the service such as `purge`; the other properties are null. All are null if no actor
+         *     was recorded, for a person who was deleted for good, and, for a partner, for every person.
          */
         AuditActor: {
             /**
@@ -3340,15 +3339,15 @@ export interface components {
             /** @example null */
             program: string | null;
             /**
-             * @description The staff role in which it was done; null where none was needed.
+             * @description The staff role used; null if none was needed.
              * @example SECRETARY
              * @enum {string|null}
              */
             role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT" | null;
         };
         /**
-         * @description The names of whom a line speaks, as they are today: who did it, and the person and the app that it was done to or through. Null where there
-         *     is none, where nothing of theirs is kept, and for people whom the caller may not see.
+         * @description The present names of the actor, and of the person and the app of the entry. Null if there is none, if it was deleted, and for people
+         *     whom the caller may not see.
          */
         AuditNames: {
             actor: components["schemas"]["PersonName"];
@@ -3361,7 +3360,7 @@ export interface components {
             /** @example null */
             app: string | null;
         };
-        /** @description Who did what, and when. No line holds a secret. */
+        /** @description Who did what, and when. An entry never contains a secret. */
         AuditLine: {
             /**
              * Format: uuid
@@ -3380,13 +3379,13 @@ export interface components {
             action: string;
             actor: components["schemas"]["AuditActor"];
             /**
-             * @description The app that it was done to or through; null where there is none.
+             * @description The app that the action changed or used; null if none.
              * @example null
              */
             clientId: string | null;
             /**
              * Format: uuid
-             * @description The person that it was done to; null where there is none, and for one who was deleted for good.
+             * @description The person that the action changed; null if none, or if the person was deleted for good.
              * @example c0000000-0000-4000-8000-000000000002
              */
             personId: string | null;
@@ -3398,7 +3397,7 @@ export interface components {
             /** @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10 */
             requestId: string | null;
             /**
-             * @description What changed, as it was before; null where nothing is recorded.
+             * @description The changed values before the action; null if not recorded.
              * @example {
              *       "role": "STUDENT"
              *     }
@@ -3407,7 +3406,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What changed, as it was after; null where nothing is recorded.
+             * @description The changed values after the action; null if not recorded.
              * @example {
              *       "role": "TEACHER"
              *     }
@@ -3416,7 +3415,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Ids, codes and numbers that belong to the action.
+             * @description Ids, codes and numbers of the action.
              * @example {
              *       "changed": [
              *         "role"
@@ -3436,7 +3435,7 @@ export interface components {
              */
             madeAt: string;
             /**
-             * @description Whether the caller reaches all schools of the person; what is of other schools is left out.
+             * @description Whether the caller can access all schools of the person; data of other schools is left out.
              * @example true
              */
             isComplete: boolean;
@@ -3444,56 +3443,56 @@ export interface components {
             login: components["schemas"]["StoredLogin"];
             /**
              * Format: int32
-             * @description How many user names the person ever had; of earlier ones only a keyed hash is kept.
+             * @description How many user names the person has had; only a keyed hash is kept of earlier ones.
              * @example 1
              */
             userNames: number;
             /**
              * Format: int32
-             * @description How many recovery codes are left.
+             * @description The number of unused recovery codes.
              * @example 1
              */
             recoveryCodes: number;
             /** @description The apps that see the person, and when they signed in. */
             apps: components["schemas"]["AppOfPerson"][];
-            /** @description What the person agreed to. */
+            /** @description The person's consents. */
             consents: components["schemas"]["StoredConsent"][];
-            /** @description Where they are signed in. */
+            /** @description The sessions of the person. */
             sessions: components["schemas"]["PersonSession"][];
-            /** @description The school that they chose for an app. */
+            /** @description The schools that they chose for apps. */
             schoolChoices: components["schemas"]["StoredEntry"][];
-            /** @description Devices and addresses from which they signed in, of which only keyed hashes are kept. */
+            /** @description Devices and addresses from which they signed in, kept as keyed hashes only. */
             knownDevices: components["schemas"]["StoredEntry"][];
-            /** @description Wrong passwords at their login, how many, and until when they are remembered. */
+            /** @description How many wrong passwords were entered for their login, and until when this is stored. */
             failedTries: components["schemas"]["StoredEntry"][];
             /** @description Their second factors, by kind and name. */
             secondFactors: components["schemas"]["StoredEntry"][];
-            /** @description Their login cards, and when one was revoked. */
+            /** @description Their login cards, with revocation times. */
             loginCards: components["schemas"]["StoredEntry"][];
-            /** @description Which schools asked for a new password, and since when. */
+            /** @description Which schools asked for a new password, and when. */
             passwordRequests: components["schemas"]["StoredEntry"][];
-            /** @description Apps that still have to be told of a logout. */
+            /** @description Apps that have not yet been notified of a logout. */
             logoutNotices: components["schemas"]["StoredEntry"][];
-            /** @description The staff roles that they hold or held. */
+            /** @description Their present and former staff roles. */
             staffRoles: components["schemas"]["StaffRole"][];
-            /** @description What imports changed of them and their classes, the latest first. */
+            /** @description What imports changed about them and their classes, newest first. */
             imports: components["schemas"]["PersonImport"][];
-            /** @description What was done to them, the newest first. */
+            /** @description Actions on their record, newest first. */
             audit: components["schemas"]["AuditLine"][];
-            /** @description What they did as staff, the newest first, without whom they did it to. */
+            /** @description Their own actions as staff, newest first, without the people affected. */
             actions: components["schemas"]["AuditLine"][];
-            /** @description When apps were told of them, the newest first. */
+            /** @description When events about them were recorded, newest first. */
             events: components["schemas"]["StoredEntry"][];
-            /** @description When apps were notified of them by webhook, the newest first. */
+            /** @description When webhooks about them were sent to apps, newest first. */
             deliveries: components["schemas"]["StoredEntry"][];
         };
         /**
-         * @description `TOTP`: an app that shows codes. `PASSKEY`: a passkey or a security key.
+         * @description `TOTP`: an authenticator app that shows codes. `PASSKEY`: a passkey or a security key.
          * @example TOTP
          * @enum {string}
          */
         SecondFactorKind: "TOTP" | "PASSKEY";
-        /** @description What a person proves beside their password, without its secret. */
+        /** @description A second factor of a person, without its secret. */
         SecondFactor: {
             /**
              * Format: uuid
@@ -3502,7 +3501,7 @@ export interface components {
             id: string;
             kind: components["schemas"]["SecondFactorKind"];
             /**
-             * @description What the person calls it.
+             * @description The person's name for it.
              * @example Telefon
              */
             label: string;
@@ -3514,41 +3513,42 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it was used last; null if it never was.
+             * @description When it was last used; null if never.
              * @example null
              */
             lastUsedAt: string | null;
         };
         /**
-         * @description What the step asks.
+         * @description What the step checks.
          *
          *     - `person_active`: the person is not deleted.
-         *     - `person_not_blocked`: staff do not keep the person from signing in.
+         *     - `person_not_blocked`: staff have not blocked the person from signing in.
          *     - `login`: the person has a user name and a password.
-         *     - `no_wait`: nobody has to wait at the login after wrong passwords.
-         *     - `school_grant`: the school gave the app something. This and the next two stand for each school of the person that the caller reaches.
-         *     - `sign_on`: the school lets somebody sign in to the app.
-         *     - `audience`: the person is among those whom the school lets sign in.
-         *     - `other_schools`: schools of the person that the caller does not reach let them in, or do not.
-         *     - `school_choice`: of several schools, the person chose the one that the app gets to know.
-         *     - `consent`: the person agreed to what the app gets to know.
+         *     - `no_wait`: the login is not slowed down after wrong passwords.
+         *     - `school_grant`: the school has a grant for the app. This and the next two are repeated for each of the person's schools that the
+         *       caller can access.
+         *     - `sign_on`: the school allows sign-on to the app.
+         *     - `audience`: the person is among those whom the school allows to sign in.
+         *     - `other_schools`: whether schools of the person that the caller cannot access allow it.
+         *     - `school_choice`: which of several schools the person chose for the app.
+         *     - `consent`: the person agreed to what the app learns.
          * @example audience
          * @enum {string}
          */
         SignInStepCode: "person_active" | "person_not_blocked" | "login" | "no_wait" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
         /**
-         * @description `REFUSED` keeps the person out. `NOTE` does not: at another school they are let in, or they are asked something on their way.
+         * @description `REFUSED` stops the sign-in. `NOTE` does not: another school allows it, or the person is asked something during sign-on.
          * @example PASSED
          * @enum {string}
          */
         SignInStepOutcome: "PASSED" | "REFUSED" | "NOTE";
         /**
-         * @description Who of a school may sign in to an app.
+         * @description Which people of a school may sign in to an app.
          * @example EVERYBODY
          * @enum {string}
          */
         SignOnAudienceKind: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS";
-        /** @description A group whose members may sign in, as one person is in it. */
+        /** @description A group whose members may sign in, and whether one person is in it. */
         AudienceGroup: {
             /**
              * Format: uuid
@@ -3558,7 +3558,7 @@ export interface components {
             /** @example Klasse 5a */
             name: string;
             /**
-             * @description Whether the group exists; a deleted one lets nobody in.
+             * @description Whether the group exists; members of a deleted group may not sign in.
              * @example true
              */
             isActive: boolean;
@@ -3568,7 +3568,7 @@ export interface components {
              */
             isMember: boolean;
         };
-        /** @description What the step is about; only what has to do with it is there. */
+        /** @description Details of the step; only properties that apply are present. */
         SignInStepValues: {
             /**
              * Format: uuid
@@ -3588,51 +3588,51 @@ export interface components {
              */
             hasPassword?: boolean;
             /**
-             * @description Whether the person chooses a password of their own on their way.
+             * @description Whether the person must choose their own password during sign-on.
              * @example false
              */
             mustChange?: boolean;
             /**
              * Format: date-time
-             * @description When it came to be so.
+             * @description When it started.
              * @example 2026-02-03T08:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description When it ends by itself.
+             * @description When it expires.
              * @example 2026-02-03T08:15:00.000Z
              */
             until?: string;
             /**
-             * @description Whether the wait is for all devices and addresses where the person did not sign in before.
+             * @description Whether all devices and addresses that the person has not used before have to wait.
              * @example true
              */
             isEverywhere?: boolean;
             /**
              * Format: int32
-             * @description How many devices and addresses have to wait.
+             * @description The number of devices and addresses that have to wait.
              * @example 1
              */
             places?: number;
             audience?: components["schemas"]["SignOnAudienceKind"];
-            /** @description The roles that are let in. */
+            /** @description The roles that may sign in. */
             roles?: components["schemas"]["SchoolRole"][];
             role?: components["schemas"]["SchoolRole"];
-            /** @description The groups whose members are let in. */
+            /** @description The groups whose members may sign in. */
             groups?: components["schemas"]["AudienceGroup"][];
             /**
              * Format: int32
-             * @description How many schools there are of this kind.
+             * @description The number of such schools.
              * @example 2
              */
             schools?: number;
-            /** @description What the person agreed to. */
+            /** @description The person's consents. */
             scopes?: components["schemas"]["AppScope"][];
-            /** @description What the person did not agree to, and is asked for when the app wants it. */
+            /** @description What the person has not agreed to yet; they are asked when the app requests it. */
             missingScopes?: components["schemas"]["AppScope"][];
         };
-        /** @description The operation that changes the outcome; null where there is none, or nothing to change. */
+        /** @description The operation that changes the outcome; null if there is none. */
         SignInFix: {
             /** @example putGrant */
             operationId: string;
@@ -3666,18 +3666,18 @@ export interface components {
             /** @example demo-lernapp */
             clientId: string;
             /**
-             * @description Whether the person gets into the app with the right password.
+             * @description Whether the person can sign in to the app with the right password.
              * @example true
              */
             isAllowed: boolean;
             /**
-             * @description What refuses the person; null where nothing does. `person_not_active`, `person_blocked` and `no_grant` are the reasons of the sign-on
-             *     itself, as audit lines name them; `no_login`, `no_password` and `slowed` keep the person from getting that far.
+             * @description Why the person is refused; null if they are not. `person_not_active`, `person_blocked` and `no_grant` are the reasons in audit
+             *     entries of the sign-on; with `no_login`, `no_password` and `slowed` the person does not get that far.
              * @example null
              * @enum {string|null}
              */
             reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "slowed" | "no_grant" | null;
-            /** @description The steps of the decision, in their order. */
+            /** @description The steps of the decision, in order. */
             steps: components["schemas"]["SignInStep"][];
         };
         /**
@@ -3703,18 +3703,18 @@ export interface components {
             type: components["schemas"]["GroupType"];
             status: components["schemas"]["GroupStatus"];
             /**
-             * @description The identifier in the source system of the school. Imports never touch a group without one.
+             * @description The identifier in the source system of the school. Imports never change a group without one.
              * @example src-g-5a
              */
             sourceSystemIdentifier: string | null;
             /**
              * Format: int32
-             * @description How many people are in the group, soft-deleted ones too.
+             * @description The number of members, including soft-deleted people.
              * @example 25
              */
             members: number;
         };
-        /** @description A group to be made. */
+        /** @description A new group. */
         NewGroup: {
             /**
              * Format: uuid
@@ -3725,12 +3725,12 @@ export interface components {
             name: string;
             type: components["schemas"]["GroupType"];
             /**
-             * @description The identifier in the source system of the school, by which imports know the group.
+             * @description The identifier in the source system of the school; imports match groups by it.
              * @example src-g-5a
              */
             sourceSystemIdentifier?: string | null;
         };
-        /** @description What changes of a group. */
+        /** @description The changes of a group. */
         GroupUpdate: {
             /** @example Klasse 5 a */
             name: string;
@@ -3738,7 +3738,7 @@ export interface components {
         /** @description Which students of a group get a new password. */
         GroupPasswords: {
             /**
-             * @description With `true` only people who have no password get one; with `false` everybody gets a new one.
+             * @description With `true` only people without a password get one; with `false` everybody gets a new one.
              * @example true
              */
             onlyMissing: boolean;
@@ -3755,7 +3755,7 @@ export interface components {
             name: components["schemas"]["PersonName"];
             status: components["schemas"]["PersonStatus"];
             /**
-             * @description The user name; null for a person who has none, and for a guest.
+             * @description The user name; null for a guest, and for a person without one.
              * @example bo.muster
              */
             username: string | null;
@@ -3765,71 +3765,71 @@ export interface components {
              */
             hasLogin: boolean;
             /**
-             * @description Whether the caller does not reach the person's home school, which keeps their login.
+             * @description Whether the person's home school, which manages their login, is beyond the caller's access.
              * @example false
              */
             isGuest: boolean;
         };
-        /** @description How a person is in a group. */
+        /** @description The membership of a person in a group. */
         MembershipSettings: {
-            /** @description What the person is in this group; their role at school if it is left out. */
+            /** @description The role in the group; the person's role at school by default. */
             role?: components["schemas"]["SchoolRole"];
         };
         /**
          * @description - `READING`: the file is being read, checked and compared.
-         *     - `BROKEN`: the file has faults, and nothing of it is applied.
-         *     - `READY`: it waits to be applied.
-         *     - `HELD`: it takes so much away that somebody must confirm it.
-         *     - `APPLIED`: the directory is as the file says.
-         *     - `EXPIRED`: it waited too long.
-         *     - `CANCELLED`: somebody did not want it.
+         *     - `BROKEN`: the file has errors, and none of it is applied.
+         *     - `READY`: the import can be applied.
+         *     - `HELD`: the import removes so much that somebody must confirm it.
+         *     - `APPLIED`: the import has been applied.
+         *     - `EXPIRED`: the import was not applied in time.
+         *     - `CANCELLED`: somebody cancelled the import.
          * @example READY
          * @enum {string}
          */
         ImportState: "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED";
         /**
-         * @description What kind of roster a file is.
+         * @description The format of a roster.
          * @example PLAIN
          * @enum {string}
          */
         ImportFormat: "PLAIN" | "ONEROSTER" | "SCHULCONNEX";
         /**
-         * @description With `BULK`, who is not in the roster leaves; with `DELTA` the roster names changes only.
+         * @description With `BULK`, people who are not in the roster leave; with `DELTA` the roster lists changes only.
          * @example BULK
          * @enum {string}
          */
         ImportMode: "BULK" | "DELTA";
         /**
-         * @description What is done with an import at this moment. `WAITING`: so many imports are read or applied that this one has to wait for its turn.
+         * @description What is happening to an import. `WAITING`: other imports are being read or applied first.
          * @example READING
          * @enum {string}
          */
         ImportPhase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING";
-        /** @description How far an import is while something is done with it or it waits for its turn; null while it waits for you. */
+        /** @description The progress of an import that is being read or applied or is queued; null if the next step is yours. */
         ImportProgress: {
             phase: components["schemas"]["ImportPhase"];
             /**
              * Format: int32
-             * @description How much of the phase is done.
+             * @description The progress of the phase in percent.
              * @example 40
              */
             percent: number;
             /**
              * Format: int32
-             * @description Its place in the queue while the phase is `WAITING`, 1 for the next one; null in every other phase.
+             * @description Its position in the queue while the phase is `WAITING`, starting at 1; null in every other phase.
              * @example null
              */
             place: number | null;
         } | null;
         /**
-         * @description How far an import is at one school.
+         * @description The state of an import at one school.
          * @example READY
          * @enum {string}
          */
         ImportSchoolState: "READY" | "HELD" | "APPLIED";
         /**
-         * @description What an import does to people of a school. `left` are guests who leave the school, `leftHome` people whose home becomes another of their
-         *     schools.
+         * @description What an import changes about the people of a school. `left` counts guests who leave; `leftHome` counts people whose home school becomes
+         *     another of their schools.
          */
         ImportPeopleCounts: {
             /**
@@ -3868,7 +3868,7 @@ export interface components {
              */
             leftHome: number;
         };
-        /** @description What an import does to groups of a school. */
+        /** @description What an import changes about the groups of a school. */
         ImportGroupCounts: {
             /**
              * Format: int32
@@ -3896,7 +3896,7 @@ export interface components {
              */
             removed: number;
         };
-        /** @description What an import does to memberships of a school. */
+        /** @description What an import changes about the memberships of a school. */
         ImportMembershipCounts: {
             /**
              * Format: int32
@@ -3914,7 +3914,7 @@ export interface components {
              */
             removed: number;
         };
-        /** @description The active people whose home the school is, and its active groups. */
+        /** @description The active people with this home school, and its active groups. */
         ImportCountsBefore: {
             /**
              * Format: int32
@@ -3927,7 +3927,7 @@ export interface components {
              */
             groups: number;
         };
-        /** @description What an import does to one school. */
+        /** @description What an import changes at one school. */
         ImportSchool: {
             /**
              * Format: uuid
@@ -3940,14 +3940,14 @@ export interface components {
             state: components["schemas"]["ImportSchoolState"];
             /**
              * Format: int32
-             * @description How many people leave the school, removed from it or staying at another of their schools.
+             * @description The number of people who leave the school, whether or not they stay at another school.
              * @example 1
              */
             leavers: number;
             /**
              * Format: int32
-             * @description How many people would be removed but stay: who holds a staff role that goes beyond those of who handed the file in or applied it, and
-             *     the last operators.
+             * @description The number of people who are missing from the roster but are kept: holders of a staff role that exceeds the roles of those who
+             *     uploaded or applied the file, and the last operators.
              * @example 0
              */
             kept: number;
@@ -3956,7 +3956,7 @@ export interface components {
             memberships: components["schemas"]["ImportMembershipCounts"];
             before: components["schemas"]["ImportCountsBefore"];
         };
-        /** @description One roster that was handed in. */
+        /** @description One uploaded roster. */
         Import: {
             /**
              * Format: uuid
@@ -3969,25 +3969,25 @@ export interface components {
             progress: components["schemas"]["ImportProgress"];
             /**
              * Format: int32
-             * @description How many people leave the schools of the import; the number that confirms an import that is held.
+             * @description The number of people who leave the schools of the import; this number confirms an import that is held.
              * @example 1
              */
             leavers: number;
             /** @example roster.csv */
             fileName: string;
             /**
-             * @description The year that groups are carried over into; null where none was given.
+             * @description The school year into which groups are carried over; null if none was given.
              * @example 2026/27
              */
             schoolYear: string | null;
             /**
              * Format: int32
-             * @description How many faults the file has.
+             * @description The number of errors in the file.
              * @example 0
              */
             errorCount: number;
             /**
-             * @description What was passed over on purpose, by code, with how often.
+             * @description What was ignored on purpose: a count for each code.
              * @example {
              *       "people_without_school": 2
              *     }
@@ -4005,10 +4005,10 @@ export interface components {
              * @example null
              */
             appliedAt: string | null;
-            /** @description What the import does to each school; empty while it is read. */
+            /** @description What the import changes at each school; empty while the file is read. */
             schools: components["schemas"]["ImportSchool"][];
         };
-        /** @description What is wrong in a file, with its place. */
+        /** @description An error in a file, with its position. */
         ImportFault: {
             /** @example roster.csv */
             file: string;
@@ -4020,50 +4020,50 @@ export interface components {
             line: number;
             /**
              * Format: int32
-             * @description The number of the field in CSV, of the character in JSON; null where the whole line or file is meant.
+             * @description The field number in CSV, the character number in JSON; null if the error is about the whole line or file.
              * @example 2
              */
             column: number | null;
             /**
-             * @description The heading of the column, or the place in the JSON record.
+             * @description The column header, or the path in the JSON record.
              * @example role
              */
             field: string | null;
             /**
-             * @description A stable name for the fault.
+             * @description The stable code of the error.
              * @example unknown_role
              */
             code: string;
             /**
-             * @description What is wrong, in words for a human.
+             * @description What is wrong, for humans.
              * @example The role is not student, teacher or other.
              */
             message: string;
             /**
-             * @description What to do about it, in words for a human.
+             * @description What to do about it, for humans.
              * @example Write one of the roles that the format knows.
              */
             remedy: string;
             /**
-             * @description The line itself, of a long one the part with the fault; null where it is not kept.
+             * @description The line, or the part with the error if it is long; null if it is no longer kept.
              * @example 1002;pupil;Bo Emil;Bo;Beispiel;5a;;;
              */
             text: string | null;
         };
         /**
          * @description - `CREATED`: the group is new.
-         *     - `CHANGED`: it gets another name or kind.
-         *     - `CARRIED_OVER`: it goes on from a group of last year, and keeps its id.
-         *     - `RESTORED`: it was deleted, and comes back.
-         *     - `REMOVED`: it ends.
-         *     - `NONE`: the group itself stays as it is.
+         *     - `CHANGED`: its name or kind changes.
+         *     - `CARRIED_OVER`: it continues a group of last year and keeps its id.
+         *     - `RESTORED`: it was deleted and is restored.
+         *     - `REMOVED`: it is deleted.
+         *     - `NONE`: the group itself does not change.
          * @example NONE
          * @enum {string}
          */
         ImportGroupStep: "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
         /**
-         * @description What becomes of the members of a group. `new` are new at the school, `movedIn` were there before, `movedOut` stay at the school, `left` leave
-         *     it, `changed` stay in the group with another name or role, `same` stay as they are.
+         * @description How the members of a group change: `new` are new at the school, `movedIn` were at the school before, `movedOut` stay at the school,
+         *     `left` leave it, `changed` stay in the group with a new name or role, `same` do not change.
          */
         ImportMemberCounts: {
             /**
@@ -4097,34 +4097,34 @@ export interface components {
              */
             same: number;
         };
-        /** @description What an import does to one group. */
+        /** @description What an import changes about one group. */
         ImportGroupChange: {
             /**
              * Format: uuid
-             * @description The id of the group; null for one that is new.
+             * @description The id of the group; null for a new group.
              * @example b0000000-0000-4000-8000-000000000001
              */
             groupId: string | null;
             /**
-             * @description The name that the group has once the import is applied.
+             * @description The name after the import.
              * @example 5a
              */
             name: string;
             /**
-             * @description The name that it has now, where that is another one.
+             * @description The present name, if it differs.
              * @example null
              */
             previousName: string | null;
             type: components["schemas"]["GroupType"];
             /**
-             * @description The id of the group in the source system; null for one that was made by hand.
+             * @description The id of the group in the source system; null for a group that was created by hand.
              * @example class:5a
              */
             sourceSystemIdentifier: string | null;
             step: components["schemas"]["ImportGroupStep"];
             members: components["schemas"]["ImportMemberCounts"];
         };
-        /** @description Somebody who leaves a school when an import is applied. */
+        /** @description A person who leaves a school when an import is applied. */
         ImportLeaver: {
             /**
              * Format: uuid
@@ -4147,12 +4147,12 @@ export interface components {
              */
             classes: string[];
             /**
-             * @description Whether the person is removed; otherwise they stay at another school.
+             * @description Whether the person loses all access; otherwise they stay at another school.
              * @example true
              */
             losesAccess: boolean;
         };
-        /** @description A group as the roster has it. */
+        /** @description A group in the roster. */
         RosterGroup: {
             /** @example 5a */
             name: string;
@@ -4163,12 +4163,12 @@ export interface components {
             sourceSystemIdentifier: string;
             /**
              * Format: int32
-             * @description How many people the roster puts into it.
+             * @description The number of its members in the roster.
              * @example 25
              */
             members: number;
         };
-        /** @description A group that exists. */
+        /** @description An existing group. */
         ExistingGroup: {
             /**
              * Format: uuid
@@ -4179,57 +4179,57 @@ export interface components {
             /** @example Klasse 5A */
             name: string;
             /**
-             * @description The id of the group in the source system; null for one that was made by hand.
+             * @description The id of the group in the source system; null for a group that was created by hand.
              * @example null
              */
             sourceSystemIdentifier: string | null;
             /**
              * Format: int32
-             * @description How many active people are in it.
+             * @description The number of active members.
              * @example 24
              */
             members: number;
         };
-        /** @description A group of the roster, and one that exists and looks like it. */
+        /** @description A group of the roster, and a similar existing group. */
         ImportLookAlike: {
             type: components["schemas"]["GroupType"];
             inRoster: components["schemas"]["RosterGroup"];
             existing: components["schemas"]["ExistingGroup"];
         };
-        /** @description Two groups that are the same. */
+        /** @description Two groups to join. */
         ImportGroupJoin: {
             /**
              * Format: uuid
-             * @description The id of the group that exists.
+             * @description The id of the existing group.
              * @example b0000000-0000-4000-8000-000000000001
              */
             groupId: string;
             /**
-             * @description The id that the group of the roster has in the source system.
+             * @description The id of the roster's group in the source system.
              * @example class:5a
              */
             sourceSystemIdentifier: string;
         };
-        /** @description A class, and where most of its pupils will be. */
+        /** @description A class, and the class that most of its pupils move to. */
         ImportGroupMove: {
             from: components["schemas"]["ExistingGroup"];
             to: components["schemas"]["RosterGroup"];
             /**
              * Format: int32
-             * @description How many pupils of the one will be in the other.
+             * @description The number of pupils who move.
              * @example 24
              */
             moving: number;
             /**
-             * @description Whether the import already lets the class go on as the other, under its id.
+             * @description Whether the import already carries the class over into the other, with its id.
              * @example false
              */
             isCarriedOver: boolean;
         };
-        /** @description A group that goes on as one of the roster. */
+        /** @description A group that is carried over into a group of the roster. */
         NewImportGroupMove: {
             /**
-             * @description The id in the source system that the group has now.
+             * @description The present id of the group in the source system.
              * @example class:5a
              */
             from: string;
@@ -4239,58 +4239,60 @@ export interface components {
              */
             to: string;
         };
-        /** @description Which groups go on as which ones of the roster. */
+        /** @description Which groups are carried over into which groups of the roster. */
         ImportGroupMoves: {
             /**
-             * @description The year that they go on into; within one year the same pair goes on once.
+             * @description The school year into which they are carried over; a pair is carried over once a year.
              * @example 2026/27
              */
             schoolYear: string;
-            /** @description All pairs; groups that are left out do not go on. */
+            /** @description All pairs; groups that are left out are not carried over. */
             moves: components["schemas"]["NewImportGroupMove"][];
         };
-        /** @description What the caller knows the import to do. */
+        /** @description The confirmation of what an import removes. */
         ImportConfirmation: {
             /**
              * Format: int32
-             * @description How many people leave, as somebody typed it: `leavers` of the import. An import that is held needs it; where it is given it must be right.
+             * @description The number of people who leave, as typed by the person who confirms: `leavers` of the import. Required for an import that is held;
+             *     if given, it must be correct.
              * @example 112
              */
             confirmLeavers?: number;
         };
         /**
-         * @description Whether an app can keep a secret. A `PUBLIC` app has none and must use PKCE.
+         * @description Whether an app can keep a secret. A `PUBLIC` app has no secret and must use PKCE.
          * @example CONFIDENTIAL
          * @enum {string}
          */
         AppType: "CONFIDENTIAL" | "PUBLIC";
         /**
-         * @description What an app may be granted to read beside the rest of a record: of schools `SCHOOL_ADDRESS`, `SCHOOL_LOCATION`, `SCHOOL_OFFICIAL_ID` and `SCHOOLING_LEVEL`, of people `PERSON_NAME` and `SOURCE_SYSTEM_IDENTIFIER`.
+         * @description An attribute that an app can be granted: of schools `SCHOOL_ADDRESS`, `SCHOOL_LOCATION`, `SCHOOL_OFFICIAL_ID` and `SCHOOLING_LEVEL`, of
+         *     people `PERSON_NAME` and `SOURCE_SYSTEM_IDENTIFIER`.
          * @example PERSON_NAME
          * @enum {string}
          */
         AppAttribute: "SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER";
         /**
-         * @description How the ID tokens of an app are signed.
+         * @description The algorithm that signs the ID tokens of an app.
          * @example RS256
          * @enum {string}
          */
         IdTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
         /**
-         * @description In which version's spelling an app reads the codes of Schulconnex.
+         * @description The version of Schulconnex whose spelling of codes the app gets.
          * @example V1_4
          * @enum {string}
          */
         SchulconnexSpelling: "V1_4" | "V1_7";
-        /** @description A plain text about an app, in German and in English. Lines are kept; nothing in it is markup. */
+        /** @description A plain text about an app, in German and in English. Line breaks are kept; markup is not interpreted. */
         AppText: {
             /**
-             * @description The German text; null where there is none.
+             * @description The German text; null if there is none.
              * @example Üben für Deutsch und Mathematik.
              */
             de: string | null;
             /**
-             * @description The English text; null where there is none.
+             * @description The English text; null if there is none.
              * @example Exercises in German and mathematics.
              */
             en: string | null;
@@ -4300,7 +4302,7 @@ export interface components {
             /** @example demo-lernapp */
             clientId: string;
             /**
-             * @description The name, as people see it.
+             * @description The name that people see.
              * @example Lernapp
              */
             name: string;
@@ -4311,14 +4313,14 @@ export interface components {
              */
             pkceRequired: boolean;
             /**
-             * @description Where people are sent back to; compared letter by letter.
+             * @description Where people return after sign-on; compared exactly.
              * @example [
              *       "https://lernapp.example/callback"
              *     ]
              */
             redirectUris: string[];
             /**
-             * @description Where people are sent after a logout; compared letter by letter.
+             * @description Where people go after a logout; compared exactly.
              * @example [
              *       "https://lernapp.example/"
              *     ]
@@ -4326,30 +4328,30 @@ export interface components {
             postLogoutRedirectUris: string[];
             /**
              * Format: uri
-             * @description Where the tile of the app leads; null for an app without a tile.
+             * @description The address that the app's tile opens; null if the app has no tile.
              * @example https://lernapp.example/login
              */
             loginUrl: string | null;
             /**
              * Format: uri
-             * @description Where the app is notified of logouts; null for an app that is not.
+             * @description The address for back-channel logout; null for an app without one.
              * @example https://lernapp.example/backchannel-logout
              */
             backchannelLogoutUri: string | null;
-            /** @description The scopes that the app may ask for. */
+            /** @description The scopes that the app may request. */
             scopes: components["schemas"]["AppScope"][];
-            /** @description What the app may read of schools and people beside the rest of their records; anything else is null for it. */
+            /** @description The attributes of schools and people that the app may read; the other attributes are null for it. */
             attributes: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
             schulconnexSpelling: components["schemas"]["SchulconnexSpelling"];
             /**
              * Format: date-time
-             * @description Until when the old secret is valid too; null while there is none.
+             * @description When the old secret expires; null if there is none.
              * @example null
              */
             oldSecretEndsAt: string | null;
             /**
-             * @description Who offers the app; null when it is not known.
+             * @description Who offers the app; null if unknown.
              * @example Lernapp GmbH
              */
             provider: string | null;
@@ -4357,22 +4359,22 @@ export interface components {
             purpose: components["schemas"]["AppText"];
             /**
              * Format: uri
-             * @description Where the privacy statement of the app is; null when it is not known.
+             * @description The address of the app's privacy statement; null if unknown.
              * @example https://lernapp.example/datenschutz
              */
             privacyUrl: string | null;
             /**
-             * @description Where the app helps, an https address or an e-mail address; null when it is not known.
+             * @description The app's support address, https or e-mail; null if unknown.
              * @example hilfe@lernapp.example
              */
             supportAddress: string | null;
             /**
-             * @description Where the logo is at this service, for everybody and for ever; null for an app without one.
+             * @description The permanent public path of the logo at this service; null if the app has none.
              * @example /assets/apps/demo-lernapp/2c26b46b68ffc68ff99b453c1d304134.png
              */
             logoPath: string | null;
         };
-        /** @description A plain text about an app; a language that is left out stays. */
+        /** @description A plain text about an app; a language that is left out stays unchanged. */
         AppTextUpdate: {
             /**
              * @description The German text; null removes it.
@@ -4385,35 +4387,35 @@ export interface components {
              */
             en?: string | null;
         };
-        /** @description An app to be registered. */
+        /** @description A new app. */
         NewApp: {
             /**
-             * @description The client id; a new UUID if it is left out. The id of an app that was deleted is refused.
+             * @description The client id; a new UUID by default. The id of a deleted app is refused.
              * @example lernapp
              */
             clientId?: string;
             /**
-             * @description The name, as people see it.
+             * @description The name that people see.
              * @example Lernapp
              */
             name: string;
             /** @default CONFIDENTIAL */
             type: components["schemas"]["AppType"];
             /**
-             * @description Whether the app must use PKCE; a public one always must.
+             * @description Whether the app must use PKCE; a public app always must.
              * @default true
              * @example true
              */
             pkceRequired: boolean;
             /**
-             * @description Where people are sent back to; compared letter by letter. None if it is left out.
+             * @description Where people return after sign-on; compared exactly. Empty by default.
              * @example [
              *       "https://lernapp.example/callback"
              *     ]
              */
             redirectUris?: string[];
             /**
-             * @description Where people are sent after a logout; compared letter by letter. None if it is left out.
+             * @description Where people go after a logout; compared exactly. Empty by default.
              * @example [
              *       "https://lernapp.example/"
              *     ]
@@ -4421,19 +4423,22 @@ export interface components {
             postLogoutRedirectUris?: string[];
             /**
              * Format: uri
-             * @description Where the tile of the app leads.
+             * @description The address that the app's tile opens.
              * @example https://lernapp.example/login
              */
             loginUrl?: string | null;
             /**
              * Format: uri
-             * @description Where the app is notified of logouts, at a public address.
+             * @description The address for back-channel logout, a public address.
              * @example https://lernapp.example/backchannel-logout
              */
             backchannelLogoutUri?: string | null;
-            /** @description The scopes that the app may ask for. None if it is left out. */
+            /** @description The scopes that the app may request. Empty by default. */
             scopes?: components["schemas"]["AppScope"][];
-            /** @description What the app may read of schools and people beside the rest of their records; anything else is null for it. Everything if it is left out. Given by an operator only. */
+            /**
+             * @description The attributes of schools and people that the app may read; the other attributes are null for it. All by default. Only an operator
+             *     may set it.
+             */
             attributes?: components["schemas"]["AppAttribute"][];
             /** @default RS256 */
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
@@ -4448,17 +4453,17 @@ export interface components {
             purpose?: components["schemas"]["AppTextUpdate"];
             /**
              * Format: uri
-             * @description Where the privacy statement of the app is.
+             * @description The address of the app's privacy statement.
              * @example https://lernapp.example/datenschutz
              */
             privacyUrl?: string | null;
             /**
-             * @description Where the app helps, an https address or an e-mail address.
+             * @description The app's support address, https or e-mail.
              * @example hilfe@lernapp.example
              */
             supportAddress?: string | null;
         };
-        /** @description A client id with its new secret, which is not shown again. */
+        /** @description A client id with its new secret, which is shown only once. */
         AppCredentials: {
             /** @example lernapp */
             clientId: string;
@@ -4469,32 +4474,32 @@ export interface components {
             clientSecret: string | null;
             /**
              * Format: date-time
-             * @description Until when the old secret is valid too; null when there is none.
+             * @description When the old secret expires; null if there is none.
              * @example null
              */
             oldSecretEndsAt: string | null;
         };
-        /** @description What changes of a registration; what is left out stays, and a list is replaced as a whole. */
+        /** @description The changes of a registration. Properties that are left out stay unchanged; a list is replaced as a whole. */
         AppUpdate: {
             /**
-             * @description The name, as people see it.
+             * @description The name that people see.
              * @example Lernapp
              */
             name?: string;
             /**
-             * @description Whether the app must use PKCE; a public one always must.
+             * @description Whether the app must use PKCE; a public app always must.
              * @example true
              */
             pkceRequired?: boolean;
             /**
-             * @description Where people are sent back to; compared letter by letter.
+             * @description Where people return after sign-on; compared exactly.
              * @example [
              *       "https://lernapp.example/callback"
              *     ]
              */
             redirectUris?: string[];
             /**
-             * @description Where people are sent after a logout; compared letter by letter.
+             * @description Where people go after a logout; compared exactly.
              * @example [
              *       "https://lernapp.example/"
              *     ]
@@ -4502,19 +4507,22 @@ export interface components {
             postLogoutRedirectUris?: string[];
             /**
              * Format: uri
-             * @description Where the tile of the app leads; null removes the tile.
+             * @description The address that the app's tile opens; null removes the tile.
              * @example https://lernapp.example/login
              */
             loginUrl?: string | null;
             /**
              * Format: uri
-             * @description Where the app is notified of logouts, at a public address; null ends that.
+             * @description The address for back-channel logout, a public address; null removes it.
              * @example https://lernapp.example/backchannel-logout
              */
             backchannelLogoutUri?: string | null;
-            /** @description The scopes that the app may ask for. Tokens lose a scope that is taken away at once. */
+            /** @description The scopes that the app may request. Existing tokens immediately lose a scope that is removed. */
             scopes?: components["schemas"]["AppScope"][];
-            /** @description What the app may read of schools and people beside the rest of their records; anything else is null for it from then on. Given by an operator only. No event says so: the app has to read everything again. */
+            /**
+             * @description The attributes of schools and people that the app may read; the other attributes are null for it from then on. Only an operator may
+             *     set it. No event is sent: the app has to read everything again.
+             */
             attributes?: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm?: components["schemas"]["IdTokenAlgorithm"];
             schulconnexSpelling?: components["schemas"]["SchulconnexSpelling"];
@@ -4527,12 +4535,12 @@ export interface components {
             purpose?: components["schemas"]["AppTextUpdate"];
             /**
              * Format: uri
-             * @description Where the privacy statement of the app is; null removes it.
+             * @description The address of the app's privacy statement; null removes it.
              * @example https://lernapp.example/datenschutz
              */
             privacyUrl?: string | null;
             /**
-             * @description Where the app helps, an https address or an e-mail address; null removes it.
+             * @description The app's support address, https or e-mail; null removes it.
              * @example hilfe@lernapp.example
              */
             supportAddress?: string | null;
@@ -4544,21 +4552,21 @@ export interface components {
          */
         AppLogo: string;
         /**
-         * @description A page that nobody has answered yet is `waiting`.
+         * @description `waiting` is a page that the person has not completed yet.
          * @example refused
          * @enum {string}
          */
         SignOnStepOutcome: "done" | "waiting" | "refused";
-        /** @description A parameter of a request. A value that may be shown has `value`, one that may not only its `length`; one that was not sent has neither. */
+        /** @description A parameter of a request. It has `value` if the value may be shown, `length` if it may not, and neither if the parameter was not sent. */
         SignOnParameter: {
             /**
-             * @description Its name; `client_authentication` is the way in which the app says who it is.
+             * @description The name; `client_authentication` is how the app authenticated.
              * @example redirect_uri
              */
             name: string;
             /**
-             * @description Its value; of an address without the values of its query, and with `…` for parts of its path that are neither single words nor in a
-             *     registered address; of `login_hint` its kind: `person_id`, `opaque` or `user_name`.
+             * @description The value. An address is shown without the values of its query, and with `…` for path segments that are neither single words nor
+             *     part of a registered address. For `login_hint` this is its kind: `person_id`, `opaque` or `user_name`.
              * @example https://app.example/callback
              */
             value: string | null;
@@ -4568,12 +4576,12 @@ export interface components {
              */
             length: number | null;
             /**
-             * @description What is wrong with it, as a code that stays the same; there may be new ones.
+             * @description What is wrong with it, as a stable code; new codes may be added.
              * @example redirect_uri_differs
              */
             problem: string | null;
             /**
-             * @description How to mend it, in English.
+             * @description How to fix it, in English.
              * @example It is not the one of the authorization request. Send the same again, character by character.
              */
             advice: string | null;
@@ -4586,7 +4594,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description The `X-Request-Id` of the answer.
+             * @description The `X-Request-Id` of the response.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             requestId: string;
@@ -4598,27 +4606,27 @@ export interface components {
             step: string;
             outcome: components["schemas"]["SignOnStepOutcome"];
             /**
-             * @description The error that the app was answered; null of a step that was not refused.
+             * @description The error returned to the app; null if the step was not refused.
              * @example invalid_grant
              */
             code: string | null;
             /**
-             * @description The description of the error, as the app was answered.
+             * @description The error description returned to the app.
              * @example grant request is invalid
              */
             description: string | null;
-            /** @description What the app sent, without secrets and personal values: of the authorization request and of the token request; null of other steps. */
+            /** @description What the app sent in the authorization or token request, without secrets and personal values; null for other steps. */
             sent: components["schemas"]["SignOnParameter"][] | null;
         };
         /** @description One sign-on to an app. */
         SignOnAttempt: {
             /**
              * Format: uuid
-             * @description Another one after each step.
+             * @description Changes after each step.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             id: string;
-            /** @description What was done, in this order. */
+            /** @description The steps, in order. */
             steps: components["schemas"]["SignOnStep"][];
         };
         /** @description A call of an app. */
@@ -4630,58 +4638,58 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it was answered.
+             * @description When the response was sent.
              * @example 2026-02-03T08:00:00.000Z
              */
             at: string;
             /**
-             * @description The `X-Request-Id` of the answer.
+             * @description The `X-Request-Id` of the response.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             requestId: string;
             /**
-             * @description The operation, as its contract names it.
+             * @description The operationId in the contract.
              * @example listSchoolUsers
              */
             operationId: string;
             /**
              * Format: int32
-             * @description The status of the answer.
+             * @description The status of the response.
              * @example 404
              */
             status: number;
             /**
-             * @description The code of a refusal; null of a call that succeeded.
+             * @description The error code; null if the call succeeded.
              * @example organization_not_found
              */
             code: string | null;
             /**
              * Format: int32
-             * @description How long the answer took, its sending included.
+             * @description How long the response took, including sending it.
              * @example 4
              */
             durationMs: number;
         };
-        /** @description What an app gets when it reads an address. */
+        /** @description The response that an app gets when it reads an address. */
         AppAnswer: {
             /**
-             * @description What it reads.
+             * @description The path that it reads.
              * @example /idm/ep/v1/schools?limit=1
              */
             path: string;
             /**
              * Format: int32
-             * @description The status of the answer.
+             * @description The status of the response.
              * @example 200
              */
             status: number;
             /**
-             * @description The tag of the answer; null where it has none, and where the caller may not see the body.
+             * @description The `ETag` of the response; null if it has none or the caller may not see the body.
              * @example "0dK2vQ7zY3kBq1nC8m5x4w"
              */
             etag: string | null;
             /**
-             * @description The header `Link`, which leads to the next page; null where the answer has none, and where the caller may not see the body.
+             * @description The header `Link`, which points to the next page; null if the response has none or the caller may not see the body.
              * @example null
              */
             link: string | null;
@@ -4689,33 +4697,33 @@ export interface components {
             contentType: string;
             /**
              * Format: int32
-             * @description How many records or changes the answer has; null for a refusal.
+             * @description The number of records or changes in the response; null for an error.
              * @example 1
              */
             count: number | null;
             /**
-             * @description The text of the body, byte by byte; null where it names people whom the caller may not see.
+             * @description The exact text of the body; null if it names people whom the caller may not see.
              * @example []
              */
             body: string | null;
         };
-        /** @description Scopes that an app needs, and what for. */
+        /** @description Scopes that an app needs, and why. */
         NewScopeRequest: {
-            /** @description The scopes; those that the app has already are left out. */
+            /** @description The scopes; scopes that the app already has are ignored. */
             scopes: components["schemas"]["AppScope"][];
             /**
-             * @description What they are needed for.
+             * @description Why they are needed.
              * @example Teachers set exercises for their classes.
              */
             reason: string;
         };
         /**
-         * @description A request waits as `REQUESTED`, until an operator has approved or refused it.
+         * @description A request stays `REQUESTED` until an operator approves or refuses it.
          * @example REQUESTED
          * @enum {string}
          */
         ScopeRequestState: "REQUESTED" | "APPROVED" | "REFUSED";
-        /** @description Scopes that a partner asks for. */
+        /** @description A partner's request for scopes. */
         ScopeRequest: {
             /**
              * Format: uuid
@@ -4732,7 +4740,7 @@ export interface components {
             /** @description The scopes that the app does not have yet. */
             scopes: components["schemas"]["AppScope"][];
             /**
-             * @description What they are needed for.
+             * @description Why they are needed.
              * @example Teachers set exercises for their classes.
              */
             reason: string;
@@ -4744,17 +4752,17 @@ export interface components {
             requestedAt: string;
             /**
              * Format: date-time
-             * @description When an operator approved or refused; null while the request waits.
+             * @description When an operator decided; null while the request is open.
              * @example null
              */
             decidedAt: string | null;
             /**
-             * @description What the operator said to it.
+             * @description The operator's note.
              * @example null
              */
             note: string | null;
         };
-        /** @description What the operator says to it. */
+        /** @description The operator's decision. */
         ScopeDecision: {
             /**
              * @description A note that the partner reads.
@@ -4789,7 +4797,7 @@ export interface components {
             step: components["schemas"]["SandboxStepName"];
             /**
              * Format: date-time
-             * @description When it was played; null while it was not.
+             * @description When it was played; null if it has not been played.
              * @example null
              */
             doneAt: string | null;
@@ -4799,7 +4807,7 @@ export interface components {
              */
             expectation: string;
         };
-        /** @description Two schools with invented people, which one app alone sees. */
+        /** @description Two schools with invented people, visible to one app only. */
         Sandbox: {
             /**
              * Format: uuid
@@ -4818,17 +4826,17 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it is deleted by itself, 30 days after it was made.
+             * @description When it is deleted automatically, 30 days after its creation.
              * @example 2026-03-05T08:00:00.000Z
              */
             expiresAt: string;
             /** @description Its schools, by name. */
             schools: components["schemas"]["SandboxSchool"][];
-            /** @description The steps of the school year, in their order. */
+            /** @description The steps of the school year, in order. */
             steps: components["schemas"]["SandboxStep"][];
         };
         /**
-         * @description What an account of a sandbox is there to try.
+         * @description What an account of a sandbox is meant to test.
          * @example PUPIL
          * @enum {string}
          */
@@ -4849,7 +4857,7 @@ export interface components {
             /** @example sandbox-k4m2x9qz.pupil */
             username: string;
             /**
-             * @description Not shown again.
+             * @description Shown only once.
              * @example EXAMPLE-password
              */
             password: string;
@@ -4859,39 +4867,39 @@ export interface components {
              */
             expectation: string;
         };
-        /** @description A new sandbox, and its accounts with passwords that are not shown again. */
+        /** @description A new sandbox, and its accounts with passwords, which are shown only once. */
         CreatedSandbox: {
             sandbox: components["schemas"]["Sandbox"];
             /** @description The people who have a login. */
             accounts: components["schemas"]["SandboxAccount"][];
         };
-        /** @description How far the school year is played. */
+        /** @description The last step to play. */
         SandboxPlay: {
             upTo: components["schemas"]["SandboxStepName"];
         };
-        /** @description How the present secret ends. */
+        /** @description When the present secret expires. */
         SecretRotation: {
             /**
              * Format: int32
-             * @description For how many seconds the present secret stays valid too, 90 days at most; 0 for one that leaked, which also ends the access tokens
-             *     that the app has got for itself.
+             * @description How many seconds the present secret stays valid, at most 90 days; 0 if it leaked, which also revokes the access tokens issued to the
+             *     app itself.
              * @default 86400
              * @example 86400
              */
             keepOldSeconds: number;
         };
-        /** @description Who of a school may sign in to an app. */
+        /** @description Which people of a school may sign in to an app. */
         SignOnAudience: {
             kind: components["schemas"]["SignOnAudienceKind"];
-            /** @description With `ROLES`, these; else empty. */
+            /** @description The roles, with `ROLES`; otherwise empty. */
             roles: components["schemas"]["SchoolRole"][];
             /**
-             * @description With `GROUPS`, the members of these; else empty.
+             * @description The groups whose members may sign in, with `GROUPS`; otherwise empty.
              * @example []
              */
             groupIds: string[];
         };
-        /** @description What a school gives an app, with the name of the school. */
+        /** @description The grant of a school to an app, with the name of the school. */
         NamedGrant: {
             /** @example demo-lernapp */
             clientId: string;
@@ -4909,7 +4917,7 @@ export interface components {
              */
             sync: boolean;
             /**
-             * @description The groups that the school syncs to the app; they are kept while `sync` is off.
+             * @description The groups that the school syncs to the app; kept while `sync` is off.
              * @example [
              *       "b0000000-0000-4000-8000-000000000001"
              *     ]
@@ -4926,11 +4934,11 @@ export interface components {
             /** @example 5a */
             name: string;
         };
-        /** @description What the school gives the app, with its groups by name; null while it gives it nothing. */
+        /** @description The grant of the school, with its groups by name; null if there is none. */
         CatalogueGrant: {
             signOn: components["schemas"]["SignOnAudience"];
             /**
-             * @description The groups whose members may sign in, where they are chosen by groups.
+             * @description The groups whose members may sign in, if sign-on is limited to groups.
              * @example []
              */
             signOnGroups: components["schemas"]["NamedGroup"][];
@@ -4939,20 +4947,20 @@ export interface components {
              * @example true
              */
             sync: boolean;
-            /** @description The groups that the school syncs to the app; they are kept while `sync` is off. */
+            /** @description The groups that the school syncs to the app; kept while `sync` is off. */
             syncedGroups: components["schemas"]["NamedGroup"][];
         } | null;
-        /** @description An app that a school can choose, and what it gave it. */
+        /** @description An app that a school can choose, and the grant of the school. */
         CatalogueApp: {
             /** @example demo-lernapp */
             clientId: string;
             /**
-             * @description The name, as people see it.
+             * @description The name that people see.
              * @example Lernapp
              */
             name: string;
             /**
-             * @description Who offers the app; null when it is not known.
+             * @description Who offers the app; null if unknown.
              * @example Lernapp GmbH
              */
             provider: string | null;
@@ -4960,67 +4968,67 @@ export interface components {
             purpose: components["schemas"]["AppText"];
             /**
              * Format: uri
-             * @description Where the privacy statement of the app is; null when it is not known.
+             * @description The address of the app's privacy statement; null if unknown.
              * @example https://lernapp.example/datenschutz
              */
             privacyUrl: string | null;
             /**
-             * @description Where the app helps, an https address or an e-mail address; null when it is not known.
+             * @description The app's support address, https or e-mail; null if unknown.
              * @example hilfe@lernapp.example
              */
             supportAddress: string | null;
             /**
-             * @description Where the logo is at this service; null for an app without one.
+             * @description The path of the logo at this service; null if the app has none.
              * @example /assets/apps/demo-lernapp/2c26b46b68ffc68ff99b453c1d304134.png
              */
             logoPath: string | null;
             /**
-             * @description Whether people who may sign in to the app find it on their start page.
+             * @description Whether the app has a tile on the start page of people who may sign in.
              * @example true
              */
             hasTile: boolean;
-            /** @description The data that the app may ask for. `openid` is sign-on; those that end in `:read` are read with sync. */
+            /** @description The scopes that the app may request. `openid` is sign-on; scopes that end in `:read` are for sync. */
             scopes: components["schemas"]["AppScope"][];
-            /** @description What it may read of schools and people beside the rest of their records; anything else is null for it. */
+            /** @description The attributes of schools and people that the app may read; the other attributes are null for it. */
             attributes: components["schemas"]["AppAttribute"][];
             grant: components["schemas"]["CatalogueGrant"];
             /**
              * Format: date-time
-             * @description When somebody of the school last signed in to the app; null if nobody did.
+             * @description When anyone at the school last signed in to the app; null if never.
              * @example 2026-02-03T08:00:00.000Z
              */
             lastSignInAt: string | null;
             /**
              * Format: date-time
-             * @description When the app last read data of the school: by a call that names the school, or by a list of schools or people over all schools that sync
-             *     to it, which counts for each of them once in an hour. Calls that name a person or a group, and the change feed, do not count. Written every
-             *     minute; null if it never did.
+             * @description When the app last read data of the school; null if never. This counts calls that name the school, and calls that list schools or
+             *     people of all schools that sync to the app (at most once an hour for each school). Calls that name a person or a group, and the
+             *     change feed, do not count. Updated every minute.
              * @example 2026-02-03T09:00:00.000Z
              */
             lastCallAt: string | null;
         };
         /**
-         * @description What an app can ask for of a school: from the IDM API its record, users, groups and people, and one group, user or person; from
-         *     Schulconnex `personen-info`, filtered by the organisation.
+         * @description A resource of a school: from the IDM API its record, users, groups and people, and one group, user or person; from Schulconnex
+         *     `personen-info`, filtered by the organisation.
          * @example users
          * @enum {string}
          */
         AppViewResource: "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
-        /** @description What an app gets when it asks. */
+        /** @description The response that an app gets. */
         AppView: {
             /**
-             * @description What it asks for.
+             * @description The path that it reads.
              * @example /idm/ep/v1/schools/a0000000-0000-4000-8000-000000000001/users
              */
             path: string;
             /**
              * Format: int32
-             * @description The status of the answer.
+             * @description The status of the response.
              * @example 200
              */
             status: number;
             /**
-             * @description The tag of the answer; null where it has none, and where the caller may not see the body.
+             * @description The `ETag` of the response; null if it has none or the caller may not see the body.
              * @example "0dK2vQ7zY3kBq1nC8m5x4w"
              */
             etag: string | null;
@@ -5028,24 +5036,24 @@ export interface components {
             contentType: string;
             /**
              * Format: int32
-             * @description How many records the answer has; null for a refusal.
+             * @description The number of records in the response; null for an error.
              * @example 1
              */
             count: number | null;
             /**
              * Format: int32
-             * @description How many records are left out of the body: those of people who are also at another school that the app sees and the caller does not reach.
-             *     `etag` is null then.
+             * @description How many records are left out of the body: people who are also at another school that the app sees and the caller cannot access.
+             *     Then `etag` is null.
              * @example 0
              */
             leftOut: number;
             /**
-             * @description The text of the body, byte by byte; null where it names people whom the caller may not see, and where the only record is left out.
+             * @description The exact text of the body; null if it names people whom the caller may not see, or if the only record is left out.
              * @example []
              */
             body: string | null;
         };
-        /** @description What a school gives an app. */
+        /** @description The grant of a school to an app. */
         Grant: {
             /** @example demo-lernapp */
             clientId: string;
@@ -5061,27 +5069,27 @@ export interface components {
              */
             sync: boolean;
             /**
-             * @description The groups that the school syncs to the app; they are kept while `sync` is off.
+             * @description The groups that the school syncs to the app; kept while `sync` is off.
              * @example [
              *       "b0000000-0000-4000-8000-000000000001"
              *     ]
              */
             syncedGroupIds: string[];
         };
-        /** @description Who of a school may sign in to an app. */
+        /** @description Which people of a school may sign in to an app. */
         NewSignOnAudience: {
             kind: components["schemas"]["SignOnAudienceKind"];
-            /** @description These, with `ROLES`, which needs them; with another kind they are refused. */
+            /** @description People with these roles. Required with `ROLES`, refused with other kinds. */
             roles?: components["schemas"]["SchoolRole"][];
             /**
-             * @description The members of these, with `GROUPS`, which needs them; with another kind they are refused.
+             * @description Members of these groups. Required with `GROUPS`, refused with other kinds.
              * @example [
              *       "b0000000-0000-4000-8000-000000000001"
              *     ]
              */
             groupIds?: string[];
         };
-        /** @description All that a school gives an app, in place of what it gave. */
+        /** @description The new grant of a school to an app; replaces the old one. */
         GrantSettings: {
             signOn: components["schemas"]["NewSignOnAudience"];
             /**
@@ -5090,7 +5098,7 @@ export interface components {
              */
             sync: boolean;
             /**
-             * @description The groups of the school that it syncs to the app, whether or not `sync` is on.
+             * @description The groups that the school syncs to the app; kept while `sync` is off.
              * @example [
              *       "b0000000-0000-4000-8000-000000000001"
              *     ]
@@ -5098,24 +5106,25 @@ export interface components {
             syncedGroupIds: string[];
         };
         /**
-         * @description What an endpoint is notified of.
+         * @description An event type of an endpoint.
          * @example person
          * @enum {string}
          */
         WebhookEventType: "person" | "group" | "school";
         /**
-         * @description `ACTIVE` delivers. `PAUSED` lets events wait. `DISABLED` drops what waits and what comes.
+         * @description `ACTIVE` delivers events. `PAUSED` holds events. `DISABLED` drops held and new events.
          * @example ACTIVE
          * @enum {string}
          */
         EndpointState: "ACTIVE" | "PAUSED" | "DISABLED";
         /**
-         * @description Why an endpoint is not active: `asked_for`, `failing` (it did not take events), or `gone` (it answered 410); null while it is active.
+         * @description Why an endpoint is not active: `asked_for` (somebody changed the state), `failing` (deliveries failed), or `gone` (it returned 410);
+         *     null while it is active.
          * @example null
          * @enum {string|null}
          */
         EndpointStateReason: "asked_for" | "failing" | "gone" | null;
-        /** @description An address where an app is notified. */
+        /** @description A webhook endpoint of an app. */
         WebhookEndpoint: {
             /**
              * Format: uuid
@@ -5126,7 +5135,7 @@ export interface components {
             clientId: string;
             /**
              * Format: uri
-             * @description Where requests are sent; `about:listener` of a listening endpoint.
+             * @description Where requests are sent; `about:listener` for a listening endpoint.
              * @example https://lernapp.example/webhooks
              */
             url: string;
@@ -5140,26 +5149,26 @@ export interface components {
             stateChangedAt: string;
             /**
              * Format: date-time
-             * @description Of an endpoint that is paused because it fails, when one event is tried; else null.
+             * @description When one event is retried at an endpoint that is paused because it fails; otherwise null.
              * @example null
              */
             resumeAt: string | null;
             /**
              * Format: date-time
-             * @description Since when the endpoint has taken no event; null when it takes them.
+             * @description Since when deliveries to the endpoint fail; null if they succeed.
              * @example null
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * @description Of a listening endpoint, which has no address and whose deliveries are fetched, when it ends unless something is fetched before; null
-             *     of all others.
+             * @description When a listening endpoint is deleted unless something is fetched before; null for other endpoints. A listening endpoint has no
+             *     address; its deliveries are fetched.
              * @example null
              */
             listensUntil: string | null;
             /**
              * Format: int32
-             * @description How many deliveries wait.
+             * @description The number of pending deliveries.
              * @example 0
              */
             pending: number;
@@ -5169,7 +5178,7 @@ export interface components {
              */
             createdAt: string;
         };
-        /** @description An endpoint to be registered. */
+        /** @description A new endpoint. */
         NewWebhookEndpoint: {
             /** @example demo-lernapp */
             clientId: string;
@@ -5181,7 +5190,7 @@ export interface components {
             url: string;
             eventTypes: components["schemas"]["WebhookEventType"][];
         };
-        /** @description A new secret of an endpoint, which is not shown again. */
+        /** @description A new secret of an endpoint, which is shown only once. */
         EndpointSecret: {
             /**
              * Format: uuid
@@ -5193,58 +5202,58 @@ export interface components {
             secret: string;
             /**
              * Format: date-time
-             * @description Until when older secrets are valid too; null when there is none.
+             * @description When older secrets expire; null if there are none.
              * @example null
              */
             oldValidUntil: string | null;
         };
-        /** @description What changes of an endpoint; what is left out stays. */
+        /** @description The changes of an endpoint; properties that are left out stay unchanged. */
         WebhookEndpointUpdate: {
             /**
              * Format: uri
-             * @description Where requests are sent, those for events that wait too; https, at a public address.
+             * @description Where requests are sent, including those for pending events; https, at a public address.
              * @example https://lernapp.example/webhooks
              */
             url?: string;
             eventTypes?: components["schemas"]["WebhookEventType"][];
             state?: components["schemas"]["EndpointState"];
         };
-        /** @description How the present secret ends. */
+        /** @description When the present secret expires. */
         EndpointSecretRotation: {
             /**
              * Format: int32
-             * @description For how many hours the present secret stays valid too; 0 for one that leaked.
+             * @description How many hours the present secret stays valid; 0 if it leaked.
              * @default 24
              * @example 24
              */
             overlapHours: number;
         };
-        /** @description Which test event is sent. */
+        /** @description The test event to send. */
         TestEvent: {
             /** @default person */
             eventType: components["schemas"]["WebhookEventType"];
         };
-        /** @description A delivery that waits to be sent. */
+        /** @description A queued delivery. */
         QueuedDelivery: {
             /** @example 4711 */
             deliveryId: string;
         };
-        /** @description How many deliveries are fetched, and how long they are waited for. */
+        /** @description How many deliveries to fetch, and how long to wait for them. */
         DeliveriesWanted: {
             /**
              * Format: int32
-             * @description How long to wait where nothing is due; not at all where it is left out.
+             * @description How long to wait if no delivery is due; no wait by default.
              * @example 25
              */
             waitSeconds?: number;
             /**
              * Format: int32
-             * @description How many at once; 8 where it is left out.
+             * @description The maximum number of deliveries; 8 by default.
              * @example 8
              */
             most?: number;
         };
-        /** @description A delivery as it is sent to an address. */
+        /** @description A delivery as it would be sent to an address. */
         TakenDelivery: {
             /** @example 4711 */
             deliveryId: string;
@@ -5253,12 +5262,12 @@ export interface components {
             isTest: boolean;
             /**
              * Format: int32
-             * @description The number that this attempt will have.
+             * @description The number of this attempt.
              * @example 1
              */
             attempt: number;
             /**
-             * @description The headers of the request, its signatures among them.
+             * @description The headers of the request, including signatures.
              * @example {
              *       "Content-Type": "application/json",
              *       "X-EP-Event-Type": "person",
@@ -5269,22 +5278,22 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description What is sent, letter by letter, in UTF-8.
+             * @description The exact request body, in UTF-8.
              * @example {"event":"person","action":"update","updatedProperties":["groups"],"personId":"c0000000-0000-4000-8000-000000000002"}
              */
             body: string;
         };
-        /** @description Deliveries to be sent now. */
+        /** @description Deliveries to process now. */
         TakenDeliveries: {
             deliveries: components["schemas"]["TakenDelivery"][];
             /**
              * Format: date-time
-             * @description When the endpoint ends, unless something is fetched before.
+             * @description When the endpoint is deleted unless something is fetched before.
              * @example 2026-02-03T08:15:00.000Z
              */
             listensUntil: string;
         };
-        /** @description What came of one fetched delivery. */
+        /** @description The result of one fetched delivery. */
         ReportedAttempt: {
             /** @example 4711 */
             deliveryId: string;
@@ -5295,35 +5304,35 @@ export interface components {
             durationMs: number;
             /**
              * Format: int32
-             * @description The HTTP status of the answer; null when none came.
+             * @description The HTTP status of the response; null if there was no response.
              * @example 204
              */
             status: number | null;
             /**
-             * @description Why no answer came; null when one did.
+             * @description Why there was no response; null if there was one.
              * @example null
              */
             error: string | null;
         };
-        /** @description What came of fetched deliveries. */
+        /** @description The results of fetched deliveries. */
         ReportedAttempts: {
             attempts: components["schemas"]["ReportedAttempt"][];
         };
-        /** @description Which deliveries are sent once more; one of the two. */
+        /** @description Which deliveries to send once more; set one of the two. */
         Replay: {
             /**
-             * @description This one.
+             * @description This delivery.
              * @example 4711
              */
             deliveryId?: string;
             /**
              * Format: int32
-             * @description So many, the newest.
+             * @description The number of most recent deliveries.
              * @example 10
              */
             last?: number;
         };
-        /** @description How many deliveries wait to be sent again. */
+        /** @description The number of deliveries queued to be sent again. */
         QueuedDeliveries: {
             /**
              * Format: int32
@@ -5331,13 +5340,13 @@ export interface components {
              */
             deliveries: number;
         };
-        /** @description A listening endpoint to be made. */
+        /** @description A new listening endpoint. */
         NewListener: {
             /** @example demo-lernapp */
             clientId: string;
             eventTypes: components["schemas"]["WebhookEventType"][];
         };
-        /** @description How a webhook endpoint did in the last 24 hours, and what waits. */
+        /** @description Results of a webhook endpoint in the last 24 hours, and its pending deliveries. */
         EndpointFigures: {
             /**
              * Format: int32
@@ -5347,48 +5356,48 @@ export interface components {
             attempts: number;
             /**
              * Format: int32
-             * @description Those that were answered with a status from 200 to 299.
+             * @description Requests that returned a status from 200 to 299.
              * @example 198
              */
             succeeded: number;
             /**
              * Format: double
-             * @description The part that succeeded; null without attempts.
+             * @description The share of requests that succeeded; null without attempts.
              * @example 0.99
              */
             successRate: number | null;
             /**
              * Format: int32
-             * @description Half of the answers came within this time, in milliseconds; null without answers.
+             * @description The median response time in milliseconds; null without responses.
              * @example 40
              */
             p50Ms: number | null;
             /**
              * Format: int32
-             * @description 95 % of the answers came within this time, in milliseconds; null without answers.
+             * @description The 95th percentile of the response time in milliseconds; null without responses.
              * @example 210
              */
             p95Ms: number | null;
             /**
              * Format: int32
-             * @description Deliveries that wait.
+             * @description Pending deliveries.
              * @example 3
              */
             pending: number;
             /**
              * Format: date-time
-             * @description When the oldest of them was made; null when none waits.
+             * @description When the oldest pending delivery was created; null if there is none.
              * @example 2026-02-03T08:00:00.000Z
              */
             waitingSince: string | null;
         };
         /**
-         * @description Whether a delivery waits, was taken, or was given up.
+         * @description Whether a delivery is pending, succeeded, or was given up.
          * @example DELIVERED
          * @enum {string}
          */
         DeliveryState: "PENDING" | "DELIVERED" | "FAILED";
-        /** @description One event on its way to one endpoint. */
+        /** @description One event for one endpoint. */
         Delivery: {
             /**
              * @description The number of the delivery.
@@ -5397,7 +5406,7 @@ export interface components {
             deliveryId: string;
             /**
              * Format: uuid
-             * @description The `webhook-id` under which the event is sent, each time the same.
+             * @description The `webhook-id` of the event, the same in all attempts.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             messageId: string;
@@ -5410,7 +5419,7 @@ export interface components {
             /** @example false */
             isTest: boolean;
             /**
-             * @description What is sent, letter by letter.
+             * @description The exact request body.
              * @example {"event":"person","action":"update","updatedProperties":["groups"],"personId":"c0000000-0000-4000-8000-000000000002"}
              */
             body: string;
@@ -5422,7 +5431,7 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description Of the first delivery that its subject has pending, when it is tried next; else null.
+             * @description When the next attempt is due; null unless this is the first pending delivery of its record.
              * @example null
              */
             nextAttemptAt: string | null;
@@ -5433,21 +5442,21 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it was taken or given up; null while it waits.
+             * @description When it succeeded or was given up; null while pending.
              * @example 2026-02-03T08:00:01.000Z
              */
             finishedAt: string | null;
         };
-        /** @description Which failed deliveries are sent again. */
+        /** @description Which failed deliveries to send again. */
         Redelivery: {
             /**
              * Format: date-time
-             * @description Those made at this time or later.
+             * @description Deliveries created from this time on.
              * @example 2026-02-03T08:00:00Z
              */
             since: string;
         };
-        /** @description One request of a delivery and its result. */
+        /** @description One attempt of a delivery and its result. */
         DeliveryAttempt: {
             /**
              * Format: int32
@@ -5466,17 +5475,17 @@ export interface components {
             durationMs: number;
             /**
              * Format: int32
-             * @description The HTTP status of the answer; null when none came.
+             * @description The HTTP status of the response; null if there was no response.
              * @example 204
              */
             status: number | null;
             /**
-             * @description Why no answer came; null when one did.
+             * @description Why there was no response; null if there was one.
              * @example null
              */
             error: string | null;
             /**
-             * @description The first bytes of the answer's body, as text; null when there was none.
+             * @description The first bytes of the response body, as text; null if it was empty.
              * @example null
              */
             answer: string | null;
@@ -5484,10 +5493,10 @@ export interface components {
         /** @description A delivery with all its attempts. */
         DeliveryWithLog: {
             delivery: components["schemas"]["Delivery"];
-            /** @description The attempts, the first one first. */
+            /** @description The attempts, oldest first. */
             log: components["schemas"]["DeliveryAttempt"][];
         };
-        /** @description Who calls, with the roles that hold at this moment. */
+        /** @description The caller, with their present roles. */
         Me: {
             /**
              * Format: uuid
@@ -5502,10 +5511,10 @@ export interface components {
             clientId: string;
             name: components["schemas"]["PersonName"];
             roles: components["schemas"]["StaffRole"][];
-            /** @description The schools at which a role holds, by name; empty for an operator, who may work at every school. */
+            /** @description The schools of the roles, by name; empty for an operator, who may work at every school. */
             schools: components["schemas"]["NamedSchool"][];
         };
-        /** @description An import that waits to be confirmed. */
+        /** @description An import that waits for confirmation. */
         HeldImport: {
             /**
              * Format: uuid
@@ -5520,18 +5529,18 @@ export interface components {
              */
             createdAt: string;
         };
-        /** @description Imports that wait for somebody who confirms what they remove, the latest first; null for a caller who reaches no school. */
+        /** @description Imports that wait for confirmation of what they remove, newest first; null for a caller without a school. */
         SomeImports: {
             /**
              * Format: int32
-             * @description How many there are.
+             * @description The total number.
              * @example 1
              */
             count: number;
-            /** @description The first of them. */
+            /** @description The first entries. */
             first: components["schemas"]["HeldImport"][];
         } | null;
-        /** @description A school where a person is a guest asks for a new password. */
+        /** @description A request for a new password by a school where the person is a guest. */
         PasswordRequest: {
             /**
              * Format: uuid
@@ -5554,26 +5563,26 @@ export interface components {
              */
             requestedAt: string;
         };
-        /** @description Open requests for a new password, the oldest first. */
+        /** @description Open requests for a new password, oldest first. */
         SomePasswordRequests: {
             /**
              * Format: int32
-             * @description How many there are.
+             * @description The total number.
              * @example 1
              */
             count: number;
-            /** @description The first of them. */
+            /** @description The first entries. */
             first: components["schemas"]["PasswordRequest"][];
         };
-        /** @description People who can not sign in, as they have no login. */
+        /** @description People who cannot sign in because they have no login. */
         SomePeople: {
             /**
              * Format: int32
-             * @description How many there are.
+             * @description The total number.
              * @example 1
              */
             count: number;
-            /** @description The first of them. */
+            /** @description The first entries. */
             first: components["schemas"]["NamedPerson"][];
         };
         /** @description A person who left. */
@@ -5591,18 +5600,18 @@ export interface components {
              */
             softDeletedAt: string;
         };
-        /** @description People who were soft-deleted in the last seven days, the latest first. */
+        /** @description People who were soft-deleted in the last seven days, newest first. */
         SomeLeavers: {
             /**
              * Format: int32
-             * @description How many there are.
+             * @description The total number.
              * @example 1
              */
             count: number;
-            /** @description The first of them. */
+            /** @description The first entries. */
             first: components["schemas"]["Leaver"][];
         };
-        /** @description An app that nobody uses at a school. */
+        /** @description An app that nobody at a school uses. */
         UnusedApp: {
             /** @example demo-lernapp */
             clientId: string;
@@ -5614,18 +5623,18 @@ export interface components {
              */
             schoolId: string;
         };
-        /** @description Apps that may sign people in for 90 days or longer, and at which nobody of the school signed in for 90 days. */
+        /** @description Apps that have been available for 90 days or more, and to which nobody at the school has signed in for 90 days. */
         SomeUnusedApps: {
             /**
              * Format: int32
-             * @description How many there are.
+             * @description The total number.
              * @example 1
              */
             count: number;
-            /** @description The first of them. */
+            /** @description The first entries. */
             first: components["schemas"]["UnusedApp"][];
         };
-        /** @description How far a school is that begins; null for several schools. */
+        /** @description The setup progress of a new school; null for several schools. */
         FirstSteps: {
             /**
              * @description Whether the school has people.
@@ -5638,12 +5647,12 @@ export interface components {
              */
             hasLogins: boolean;
             /**
-             * @description Whether the school has given something to an app.
+             * @description Whether the school has a grant for an app.
              * @example false
              */
             hasApps: boolean;
         } | null;
-        /** @description What there is to do at the schools of the caller, or at the one that is asked for; null without a school. */
+        /** @description Open tasks at the caller's schools, or at the requested one; null without a school. */
         TodayAtSchools: {
             passwordRequests: components["schemas"]["SomePasswordRequests"];
             withoutLogin: components["schemas"]["SomePeople"];
@@ -5670,29 +5679,29 @@ export interface components {
             state: components["schemas"]["EndpointState"];
             /**
              * Format: date-time
-             * @description When the first delivery failed of those since the last success; null when none did.
+             * @description When the first delivery failed since the last success; null if none failed.
              * @example 2026-02-03T08:00:00.000Z
              */
             failingSince: string | null;
         };
-        /** @description Webhook endpoints whose deliveries fail, the latest first; null for a caller who looks after no app. */
+        /** @description Failing webhook endpoints, newest first; null for a caller who manages no app. */
         SomeEndpoints: {
             /**
              * Format: int32
-             * @description How many there are.
+             * @description The total number.
              * @example 1
              */
             count: number;
-            /** @description The first of them. */
+            /** @description The first entries. */
             first: components["schemas"]["FailingEndpoint"][];
         } | null;
-        /** @description What there is to do. */
+        /** @description Open tasks. */
         Today: {
             heldImports: components["schemas"]["SomeImports"];
             atSchools: components["schemas"]["TodayAtSchools"];
             failingEndpoints: components["schemas"]["SomeEndpoints"];
         };
-        /** @description A role that a person or an app has, with the name of who has it. */
+        /** @description A role of a person or an app, with the holder's name. */
         ListedStaffRole: {
             /**
              * Format: uuid
@@ -5702,31 +5711,31 @@ export interface components {
             holder: components["schemas"]["StaffRoleHolder"];
             personName: components["schemas"]["PersonName"];
             /**
-             * @description The name of the app; null where a person has the role.
+             * @description The name of the app; null if a person has the role.
              * @example null
              */
             appName: string | null;
             role: components["schemas"]["StaffRoleName"];
             /**
-             * @description The schools at which the role holds, as far as the caller reaches them; empty for `OPERATOR` and `PARTNER`.
+             * @description The schools of the role that the caller can access; empty for `OPERATOR` and `PARTNER`.
              * @example [
              *       "a0000000-0000-4000-8000-000000000001"
              *     ]
              */
             schoolIds: string[];
             /**
-             * @description The apps for which the role holds, as far as the caller reaches them; empty but for `PARTNER`.
+             * @description The apps of the role that the caller can access; only for `PARTNER`.
              * @example []
              */
             clientIds: string[];
             /**
-             * @description Why the role was given; the school sees it.
+             * @description Why the role was given; shown to the school.
              * @example null
              */
             reason: string | null;
             /**
              * Format: date-time
-             * @description When the role ends by itself; null when it does not.
+             * @description When the role expires; null if it does not.
              * @example null
              */
             endsAt: string | null;
@@ -5736,7 +5745,7 @@ export interface components {
              */
             givenAt: string;
         };
-        /** @description Who gets a staff role, a person or an app. */
+        /** @description The person or app that gets a staff role. */
         NewStaffRoleHolder: {
             /**
              * Format: uuid
@@ -5746,43 +5755,43 @@ export interface components {
             /** @example roster-sync */
             clientId?: string;
         };
-        /** @description A staff role to be given. */
+        /** @description A new staff role. */
         NewStaffRole: {
             holder: components["schemas"]["NewStaffRoleHolder"];
             role: components["schemas"]["StaffRoleName"];
             /**
-             * @description The schools at which the role holds. Every role but `OPERATOR` and `PARTNER` needs them; these two refuse them.
+             * @description The schools of the role. Required for every role except `OPERATOR` and `PARTNER`, refused for these two.
              * @example [
              *       "a0000000-0000-4000-8000-000000000001"
              *     ]
              */
             schoolIds?: string[];
             /**
-             * @description The apps for which the role holds. `PARTNER` needs them; every other role refuses them.
+             * @description The apps of the role. Required for `PARTNER`, refused for every other role.
              * @example [
              *       "demo-lernapp"
              *     ]
              */
             clientIds?: string[];
             /**
-             * @description Why the role is given; `SUPPORT` needs it, and the school sees it.
+             * @description Why the role is given; shown to the school. Required for `SUPPORT`.
              * @example Ticket 815, two people with one user name
              */
             reason?: string;
             /**
              * Format: date-time
-             * @description When the role ends by itself; `SUPPORT` needs it, and lasts 14 days at most unless the service is set up otherwise.
+             * @description When the role expires. Required for `SUPPORT`, which lasts at most 14 days unless the service is configured otherwise.
              * @example 2026-02-04T08:00:00Z
              */
             endsAt?: string;
             /**
-             * @description Needed for an app that a partner manages whose own roles allow less than this one. The partner knows the secret of the app, and so can
-             *     do what the role allows; from then on only an operator changes the app, its secret and its addresses.
+             * @description Required for an app that a partner manages, if the partner's own roles allow less than this role. The partner knows the app's secret
+             *     and could use it to do what the role allows. From then on only an operator can change the app, its secret and its addresses.
              * @example true
              */
             confirmPartners?: boolean;
         };
-        /** @description Somebody of the staff who is at no school, with the roles that they hold. */
+        /** @description Staff who are not at a school, with their roles. */
         StaffPerson: {
             /**
              * Format: uuid
@@ -5793,7 +5802,7 @@ export interface components {
             status: components["schemas"]["PersonStatus"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The user name; null for a person who has none.
+             * @description The user name; null for a person without one.
              * @example zoe.probst
              */
             username: string | null;
@@ -5804,83 +5813,84 @@ export interface components {
             hasLogin: boolean;
             /**
              * Format: date-time
-             * @description Since when the person is kept from signing in; null when they are not.
+             * @description When the person was blocked from signing in; null if not blocked.
              * @example null
              */
             blockedAt: string | null;
             /**
              * Format: date-time
-             * @description Until when a soft-deleted person can be restored; null for an active one.
+             * @description Until when a soft-deleted person can be restored; null for an active person.
              * @example null
              */
             purgeAt: string | null;
             /**
              * Format: date-time
-             * @description When the account was made.
+             * @description When the account was created.
              * @example 2026-02-03T08:00:00.000Z
              */
             createdAt: string;
-            /** @description The roles that hold, by name. */
+            /** @description The present roles, by name. */
             roles: components["schemas"]["StaffRole"][];
         };
-        /** @description An account for somebody of the staff who is at no school, with a first staff role. */
+        /** @description An account for staff who are not at a school, with a first staff role. */
         NewStaffPerson: {
             name: components["schemas"]["NewPersonName"];
             /**
-             * @description The user name. Width, case and surrounding white space do not matter.
+             * @description The user name. Character width, case and surrounding white space are ignored.
              * @example zoe.probst
              */
             username: string;
             role: components["schemas"]["StaffRoleName"];
             /**
-             * @description The schools at which the role holds. Every role but `OPERATOR` and `PARTNER` needs them; these two refuse them.
+             * @description The schools of the role. Required for every role except `OPERATOR` and `PARTNER`, refused for these two.
              * @example [
              *       "a0000000-0000-4000-8000-000000000001"
              *     ]
              */
             schoolIds?: string[];
             /**
-             * @description The apps for which the role holds. `PARTNER` needs them; every other role refuses them.
+             * @description The apps of the role. Required for `PARTNER`, refused for every other role.
              * @example [
              *       "demo-lernapp"
              *     ]
              */
             clientIds?: string[];
             /**
-             * @description Why the role is given; `SUPPORT` needs it, and the school sees it.
+             * @description Why the role is given; shown to the school. Required for `SUPPORT`.
              * @example Ticket 815, two people with one user name
              */
             reason?: string;
             /**
              * Format: date-time
-             * @description When the role ends by itself; `SUPPORT` needs it, and lasts 14 days at most unless the service is set up otherwise.
+             * @description When the role expires. Required for `SUPPORT`, which lasts at most 14 days unless the service is configured otherwise.
              * @example 2026-02-04T08:00:00Z
              */
             endsAt?: string;
         };
         /**
-         * @description `signIns` of people to apps, `tokens` that were issued, `apiCalls` of apps, `refusals` at sign-on and of calls, `deliveries` tried of webhooks.
+         * @description `signIns`: sign-ins to apps. `tokens`: tokens issued. `apiCalls`: API calls of apps. `refusals`: refused sign-ons and calls.
+         *     `deliveries`: webhook delivery attempts.
          * @example signIns
          * @enum {string}
          */
         FigureMetric: "signIns" | "tokens" | "apiCalls" | "refusals" | "deliveries";
         /**
-         * @description The length of a part.
+         * @description The length of an interval.
          * @example hour
          * @enum {string}
          */
         FigureStep: "hour" | "day";
-        /** @description How often one outcome was counted in an hour or a day. */
+        /** @description The count of one outcome in an hour or a day. */
         FigurePoint: {
             /**
              * Format: date-time
-             * @description Where the hour or the day begins.
+             * @description The start of the hour or day.
              * @example 2026-02-03T08:00:00.000Z
              */
             at: string;
             /**
-             * @description `done` of sign-ins, calls and deliveries; `not_modified`, `refused` or `failed` of calls; `failed` of deliveries; the grant type of
-             *     tokens; the code of refusals.
+             * @description `done` for sign-ins, calls and deliveries; `not_modified`, `refused` or `failed` for calls; `failed` for deliveries; the grant type
+             *     for tokens; the error code for refusals.
              * @example done
              */
             outcome: string;
@@ -5890,29 +5900,29 @@ export interface components {
              */
             count: number;
         };
-        /** @description What was counted over a time. Parts in which nothing was counted are missing. */
+        /** @description Counts over time. Intervals without counts are missing. */
         Figures: {
             metric: components["schemas"]["FigureMetric"];
             step: components["schemas"]["FigureStep"];
             /**
              * Format: date-time
-             * @description The first time that was asked for.
+             * @description The start time of the request.
              * @example 2026-02-03T00:00:00.000Z
              */
             from: string;
             /**
              * Format: date-time
-             * @description The time after the last.
+             * @description The end time, exclusive.
              * @example 2026-02-04T00:00:00.000Z
              */
             until: string;
-            /** @description By time, then by outcome. */
+            /** @description Sorted by time, then by outcome. */
             points: components["schemas"]["FigurePoint"][];
         };
-        /** @description One thing that the service needs. */
+        /** @description One dependency of the service. */
         HealthCheck: {
             /**
-             * @description What is checked, as `/health/ready` calls it.
+             * @description The name of the check in `/health/ready`.
              * @example database
              */
             name: string;
@@ -5920,9 +5930,9 @@ export interface components {
             isWell: boolean;
         };
         /**
-         * @description - `WELL`: its last run ended well, in time.
+         * @description - `WELL`: its last run succeeded, in time.
          *     - `FAILING`: its last run failed.
-         *     - `LATE`: it has not ended well for more than three times the time between two runs, and a minute.
+         *     - `LATE`: its last success is older than three intervals and a minute.
          * @example WELL
          * @enum {string}
          */
@@ -5952,47 +5962,47 @@ export interface components {
             outcome: components["schemas"]["JobOutcome"];
             /**
              * Format: date-time
-             * @description When a run last ended well; null if none has.
+             * @description When the last successful run ended; null if there was none.
              * @example 2026-02-03T08:00:00.000Z
              */
             doneAt: string | null;
             /**
              * Format: int32
-             * @description How many runs have failed since.
+             * @description The number of failed runs since then.
              * @example 0
              */
             failures: number;
         };
-        /** @description What is well, when each job last ran, and how much waits. */
+        /** @description The state of the service, the last run of each job, and what is pending. */
         Health: {
             /**
-             * @description Whether all checks and all jobs are well.
+             * @description Whether all checks and all jobs are healthy.
              * @example true
              */
             isWell: boolean;
             checks: components["schemas"]["HealthCheck"][];
-            /** @description Each job with its last run, in whichever process; written every minute. */
+            /** @description Each job with its last run in any process; updated every minute. */
             jobs: components["schemas"]["JobRun"][];
             /**
              * Format: int64
-             * @description Deliveries of webhooks that wait.
+             * @description Pending webhook deliveries.
              * @example 0
              */
             pendingDeliveries: number;
             /**
              * Format: int32
-             * @description Imports that wait to be confirmed.
+             * @description Imports that wait for confirmation.
              * @example 1
              */
             heldImports: number;
         };
         /**
-         * @description `ACTIVE` signs, `NEXT` is published and will sign after a rotation, `RETIRED` is published until the tokens that it signed have expired.
+         * @description `ACTIVE` signs. `NEXT` is published and will sign after a rotation. `RETIRED` is published until its tokens have expired.
          * @example ACTIVE
          * @enum {string}
          */
         SigningKeyState: "ACTIVE" | "NEXT" | "RETIRED";
-        /** @description A signing key, without what is secret of it. */
+        /** @description A signing key, without its private half. */
         SigningKey: {
             /**
              * @description The id under which the public half is published.
@@ -6008,32 +6018,32 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description Since when it signs, or signed; null for one that will be next.
+             * @description When it started to sign; null for a next key.
              * @example 2026-02-03T08:00:00.000Z
              */
             activatedAt: string | null;
             /**
              * Format: date-time
-             * @description Since when it signs no more; null for one that does, or will.
+             * @description When it stopped signing; null for an active or next key.
              * @example null
              */
             retiredAt: string | null;
             /**
              * Format: date-time
-             * @description From when on all apps have one that will be next, so that it can sign; null for the others.
+             * @description From when a next key can sign, because all apps have fetched it; null for other keys.
              * @example null
              */
             usableAt: string | null;
         };
         /**
-         * @description The newest or the oldest lines first.
+         * @description Newest or oldest entries first.
          * @example newest
          * @enum {string}
          */
         AuditOrder: "newest" | "oldest";
     };
     responses: {
-        /** @description The request does not follow this description. */
+        /** @description The request is invalid. */
         AdminBadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6043,7 +6053,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No token, or one that is not valid. */
+        /** @description No token, or an invalid token. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6054,7 +6064,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token lacks the scope, no role of the caller allows this, or only the home school of the person may do it. */
+        /** @description The token lacks the scope, no role of the caller allows this, or only the person's home school may do it. */
         AdminForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6065,7 +6075,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The address does not answer this method. */
+        /** @description The address does not support this method. */
         AdminMethodNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6076,7 +6086,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller asks too much at the same time. Try again as `Retry-After` says. */
+        /** @description Too many requests of the caller at the same time. Retry after `Retry-After`. */
         AdminTooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6087,7 +6097,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A fault of ours. Tell us the request id. */
+        /** @description Internal error. Tell us the request id. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6097,7 +6107,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot answer just now. Try again as `Retry-After` says. */
+        /** @description The service is temporarily unavailable. Retry after `Retry-After`. */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6108,7 +6118,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or holds a text that cannot be kept. */
+        /** @description The request is invalid, or contains a text that is not accepted. */
         SchoolRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6128,7 +6138,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is larger than this operation takes. */
+        /** @description The body is too large for this operation. */
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6138,7 +6148,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is of a kind that this operation does not take. */
+        /** @description This operation does not accept this media type. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6148,7 +6158,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another request had the same `Idempotency-Key`. */
+        /** @description A different request used the same `Idempotency-Key`. */
         KeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6158,7 +6168,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school does not exist, or is beyond what the caller may reach. */
+        /** @description The school does not exist, or the caller cannot access it. */
         SchoolUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6179,7 +6189,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["PreconditionProblem"];
             };
         };
-        /** @description The school does not exist or is beyond what the caller may reach; or it has no logo. */
+        /** @description The school does not exist, the caller cannot access it, or it has no logo. */
         SchoolLogoUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6189,7 +6199,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the image cannot be kept. */
+        /** @description The request is invalid, or the image is not accepted. */
         SchoolLogoRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6199,7 +6209,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or holds a text that cannot be kept. */
+        /** @description The request is invalid, or contains a text that is not accepted. */
         TextRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6209,7 +6219,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or a network or the hours cannot be. */
+        /** @description The request is invalid, or a network or the hours are invalid. */
         CardSettingsRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6219,7 +6229,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school or the person does not exist, or is beyond what the caller may reach. */
+        /** @description The school or the person does not exist, or the caller cannot access it. */
         SchoolOrPersonUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6229,7 +6239,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or names nobody or too many people. */
+        /** @description The request is invalid, or it names no people or too many. */
         CardsRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6239,7 +6249,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school, the group or a person does not exist, or is beyond what the caller may reach. */
+        /** @description The school, the group or a person does not exist, or the caller cannot access it. */
         CardHolderUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6249,7 +6259,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school has not switched login cards with a QR code on. */
+        /** @description The school has not enabled login cards with a QR code. */
         CardsDisabled: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6259,7 +6269,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school does not exist or is beyond what the caller may reach; or these cards were made by somebody else, printed before, or made more than ten minutes ago. */
+        /**
+         * @description The school does not exist or the caller cannot access it; or these cards were created by somebody else, already printed, or created more
+         *     than ten minutes ago.
+         */
         CardPrintUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6269,7 +6282,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school or the card does not exist, or is beyond what the caller may reach. */
+        /** @description The school or the card does not exist, or the caller cannot access it. */
         LoginCardUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6279,7 +6292,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description These are too many people for one request. */
+        /** @description Too many people for one request. */
         TooManyPeople: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6289,7 +6302,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A school or group does not exist, or is beyond what the caller may reach. */
+        /** @description A school or group does not exist, or the caller cannot access it. */
         SchoolOrGroupUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6299,7 +6312,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person cannot be registered like that. */
+        /** @description The person cannot be created with these values. */
         NewPersonConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6309,7 +6322,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person does not exist, or is beyond what the caller may reach. */
+        /** @description The person does not exist, or the caller cannot access it. */
         PersonUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6319,7 +6332,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is in a status that does not allow this, or is the last operator. */
+        /** @description The person's status does not allow this, or the person is the last operator. */
         PersonNotRemoved: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6329,7 +6342,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is in a status that does not allow this, or another one has the identifier. */
+        /** @description The person's status does not allow this, or another person has the identifier. */
         PersonConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6349,7 +6362,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or says to move nowhere. */
+        /** @description The request is invalid, or both schools are the same. */
         MoveRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6359,7 +6372,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person or the school does not exist, is beyond what the caller may reach, or the person is not at the school. */
+        /** @description The person or the school does not exist, the caller cannot access them, or the person is not at the school. */
         PersonOrSchoolUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6369,7 +6382,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is in a status that does not allow this. */
+        /** @description The person's status does not allow this. */
         PersonStatusConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6379,7 +6392,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is in a status that does not allow this, or it is their home school. */
+        /** @description The person's status does not allow this, or the school is their home school. */
         LeaveConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6389,7 +6402,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is blocked already, or is the last operator. */
+        /** @description The person is already blocked, or is the last operator. */
         BlockedAlready: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6409,7 +6422,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person does not exist, is beyond what the caller may reach, or has no login. */
+        /** @description The person does not exist, the caller cannot access them, or they have no login. */
         LoginUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6419,7 +6432,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the user name cannot be used. */
+        /** @description The request is invalid, or the user name is not accepted. */
         UsernameRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6439,7 +6452,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school is the home of the person. */
+        /** @description The school is the person's home school. */
         AskedByHomeSchool: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6449,7 +6462,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person does not exist, is beyond what the caller may reach, or has no such session. */
+        /** @description The person does not exist, the caller cannot access them, or they have no such session. */
         SessionUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6459,7 +6472,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person does not exist, is beyond what the caller may reach, or has not agreed to anything for the app. */
+        /** @description The person does not exist, the caller cannot access them, or they have given the app no consent. */
         ConsentUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6469,7 +6482,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person or the app does not exist, or is beyond what the caller may reach. */
+        /** @description The person or the app does not exist, or the caller cannot access it. */
         PersonOrAppUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6489,7 +6502,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The group does not exist, or is beyond what the caller may reach. */
+        /** @description The group does not exist, or the caller cannot access it. */
         GroupUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6499,7 +6512,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The group is in a status that does not allow this. */
+        /** @description The status of the group does not allow this. */
         GroupConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6509,7 +6522,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The group or the person does not exist, or is beyond what the caller may reach. */
+        /** @description The group or the person does not exist, or the caller cannot access it. */
         GroupOrPersonUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6519,7 +6532,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The group or the person is in a status that does not allow this, or the person is not at the school of the group. */
+        /** @description The status of the group or the person does not allow this, or the person is not at the school of the group. */
         MembershipConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6529,7 +6542,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The group or the person does not exist, is beyond what the caller may reach, or the person is not in the group. */
+        /** @description The group or the person does not exist, the caller cannot access them, or the person is not in the group. */
         MembershipUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6539,7 +6552,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the file is no roster. */
+        /** @description The request is invalid, or the file is not a roster. */
         RosterRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6549,7 +6562,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token lacks the scope, no role of the caller allows this, or the roster names a school beyond their reach. */
+        /** @description The token lacks the scope, no role of the caller allows this, or the roster names a school that the caller cannot access. */
         ImportForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6560,7 +6573,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller asks too much at the same time, or as many of their rosters are read or wait as may be. Try again as `Retry-After` says. */
+        /** @description Too many requests of the caller at the same time, or too many rosters in progress. Retry after `Retry-After`. */
         TooManyImports: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6571,7 +6584,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The import does not exist, or is beyond what the caller may reach. */
+        /** @description The import does not exist, or the caller cannot access it. */
         ImportUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6581,7 +6594,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The import does not exist or is beyond what the caller may reach, or the school is none of it. */
+        /** @description The import does not exist, the caller cannot access it, or it does not include the school. */
         ImportOrSchoolUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6591,7 +6604,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description What is asked for does not fit the state of the import. */
+        /** @description The state of the import does not allow this. */
         ImportConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6601,7 +6614,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the groups cannot go on like this. */
+        /** @description The request is invalid, or the groups cannot be carried over like this. */
         GroupMovesRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6611,7 +6624,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the registration cannot be kept. */
+        /** @description The request is invalid, or a value of the registration is not accepted. */
         RegistrationRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6621,7 +6634,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another app has or had the client id, one of somebody else has the name, or a partner has too many apps without scopes. */
+        /** @description Another app has or had the client id, an app of another provider has the name, or the partner has too many apps without scopes. */
         NewAppConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6631,7 +6644,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The app does not exist, or is beyond what the caller may reach. */
+        /** @description The app does not exist, or the caller cannot access it. */
         AppUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6651,7 +6664,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description An app of somebody else has the name. */
+        /** @description An app of another provider has this name. */
         AppNameTaken: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6661,7 +6674,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the image cannot be kept. */
+        /** @description The request is invalid, or the image is not accepted. */
         LogoRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6671,7 +6684,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description An app of somebody else has the logo. */
+        /** @description An app of another provider has this logo. */
         AppLogoTaken: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6681,7 +6694,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is nothing to ask for, or a request waits already. */
+        /** @description The app already has the scopes, or a request is already open. */
         ScopeRequestConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6691,7 +6704,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not exist, or is beyond what the caller may reach. */
+        /** @description The request does not exist, or the caller cannot access it. */
         ScopeRequestUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6701,7 +6714,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request was decided already. */
+        /** @description The request has already been decided. */
         ScopeRequestDecided: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6711,7 +6724,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The app has as many sandboxes as it may have, or as many were made for it within 24 hours as may be. */
+        /** @description The app has the maximum number of sandboxes, or reached the maximum for 24 hours. */
         TooManySandboxes: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6721,7 +6734,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The sandbox does not exist, or is beyond what the caller may reach. */
+        /** @description The sandbox does not exist, or the caller cannot access it. */
         SandboxUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6731,7 +6744,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The step cannot be done any more. */
+        /** @description The step can no longer be played. */
         SandboxChanged: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6741,7 +6754,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the overlap is too long. */
+        /** @description The request is invalid, or the overlap is too long. */
         OverlapRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6751,7 +6764,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The app does not exist, is beyond what the caller may reach, or is a public one, which has no secret. */
+        /** @description The app does not exist, the caller cannot access it, or it is a public app, which has no secret. */
         AppWithSecretUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6761,7 +6774,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The app does not exist, is beyond what the caller may reach, or has no old secret. */
+        /** @description The app does not exist, the caller cannot access it, or it has no old secret. */
         OldSecretUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6771,7 +6784,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description What the list is to be narrowed to does not exist, or is beyond what the caller may reach. */
+        /** @description The record in a filter does not exist, or the caller cannot access it. */
         FilterUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6781,7 +6794,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The app or the school does not exist, or is beyond what the caller may reach. */
+        /** @description The app or the school does not exist, or the caller cannot access it. */
         AppOrSchoolUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6791,7 +6804,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school, the app, or the group or person at the school does not exist, or is beyond what the caller may reach. */
+        /** @description The school, the app, or the group or person at the school does not exist, or the caller cannot access it. */
         AppViewUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6801,7 +6814,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The school or the grant does not exist, or is beyond what the caller may reach. */
+        /** @description The school or the grant does not exist, or the caller cannot access it. */
         GrantUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6811,7 +6824,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or names a group of another school. */
+        /** @description The request is invalid, or it names a group of another school. */
         GrantRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6821,7 +6834,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the address must not be called. */
+        /** @description The request is invalid, or the address is not allowed. */
         EndpointRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6831,7 +6844,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The endpoint does not exist, or is beyond what the caller may reach. */
+        /** @description The endpoint does not exist, or the caller cannot access it. */
         EndpointUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6841,7 +6854,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The endpoint is in a state that does not allow this. */
+        /** @description The state of the endpoint does not allow this. */
         EndpointConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6861,7 +6874,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The listening endpoint does not exist or has ended, or is beyond what the caller may reach. */
+        /** @description The listening endpoint does not exist, has ended, or the caller cannot access it. */
         ListenerUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6871,7 +6884,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The listening endpoint or the delivery does not exist, or is beyond what the caller may reach. */
+        /** @description The listening endpoint or the delivery does not exist, or the caller cannot access it. */
         ListenerDeliveryUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6881,7 +6894,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The app has as many listening endpoints as it may have. */
+        /** @description The app has the maximum number of listening endpoints. */
         ListenerLimit: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6891,7 +6904,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The delivery does not exist, or is beyond what the caller may reach. */
+        /** @description The delivery does not exist, or the caller cannot access it. */
         DeliveryUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6901,7 +6914,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The delivery waits already, or its endpoint is disabled. */
+        /** @description The delivery is already pending, or its endpoint is disabled. */
         DeliveryConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6911,7 +6924,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the role cannot be given like that. */
+        /** @description The request is invalid, or the role cannot be given like this. */
         StaffRoleRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6932,7 +6945,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The holder, a school or an app does not exist, or is beyond what the caller may reach. */
+        /** @description The holder, a school or an app does not exist, or the caller cannot access it. */
         HolderUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6942,7 +6955,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The holder has this role already, or a partner manages the app that is to get it. */
+        /** @description The holder already has this role, or a partner manages the app that would get it. */
         StaffRoleConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6952,7 +6965,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The role does not exist, or is beyond what the caller may reach. */
+        /** @description The role does not exist, or the caller cannot access it. */
         StaffRoleUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6962,7 +6975,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The role cannot be withdrawn. */
+        /** @description This role cannot be withdrawn. */
         LastOperator: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6972,7 +6985,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or the user name or the role cannot be given like that. */
+        /** @description The request is invalid, or the user name or the role is not accepted. */
         StaffPersonRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6992,7 +7005,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The next keys are not published for long enough. */
+        /** @description The next keys have not been published long enough. */
         SigningKeyTooNew: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7005,28 +7018,28 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Only entries whose name or identifier holds this text, in any case.
+         * @description Only entries whose name or identifier contains this text, case-insensitive.
          * @example gym
          */
         Search: string;
         /**
-         * @description The order of the list; a cursor continues in it.
+         * @description Sort order of the list. A cursor keeps its order.
          * @example -name
          */
         NameSort: components["schemas"]["NameOrder"];
         /**
-         * @description How many entries a page has at most.
+         * @description The maximum number of entries on a page.
          * @example 100
          */
         PageLimit: number;
         /**
-         * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+         * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
          * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
          */
         Cursor: string;
         /**
-         * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-         *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+         * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+         *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
          * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
          */
         IdempotencyKey: string;
@@ -7036,13 +7049,13 @@ export interface components {
          */
         AdminSchoolId: string;
         /**
-         * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+         * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
          * @example true
          */
         DryRun: boolean;
         /**
-         * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-         *     own takes the `ETag` of the record that it is part of.
+         * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+         *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
          * @example "5f2b1c9e0a7d4c3f"
          */
         IfMatch: string;
@@ -7052,12 +7065,12 @@ export interface components {
          */
         PersonFilter: string;
         /**
-         * @description The `printId` that the making of cards answered.
+         * @description The `printId` from the response that created the cards.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a41
          */
         CardPrintId: string;
         /**
-         * @description The language of the words on the cards; German where it is not given.
+         * @description The language of the cards; German by default.
          * @example en
          */
         CardLanguage: components["schemas"]["CardLanguage"];
@@ -7077,27 +7090,27 @@ export interface components {
          */
         GroupFilter: string;
         /**
-         * @description Only people of this status.
+         * @description Only people with this status.
          * @example ACTIVE
          */
         PersonStatusFilter: components["schemas"]["PersonStatus"];
         /**
-         * @description Only people of this role at school.
+         * @description Only people with this role at school.
          * @example TEACHER
          */
         SchoolRoleFilter: components["schemas"]["SchoolRole"];
         /**
-         * @description With `true` only people who have a user name and a password, with `false` only those who lack either.
+         * @description With `true` only people with a user name and a password, with `false` only people who lack either.
          * @example false
          */
         HasLogin: boolean;
         /**
-         * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
+         * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
          * @example bo muster
          */
         PersonSearch: string;
         /**
-         * @description The order of the list; a cursor continues in it. By times only with `school` or `group`.
+         * @description Sort order of the list. A cursor keeps its order. Sorting by time needs `school` or `group`.
          * @example -lastSignIn
          */
         PeopleSort: components["schemas"]["PersonOrder"];
@@ -7127,7 +7140,7 @@ export interface components {
          */
         SchoolOfGroups: string;
         /**
-         * @description With `true` the list has deleted groups too.
+         * @description With `true` deleted groups are listed too.
          * @example true
          */
         WithDeletedGroups: boolean;
@@ -7142,37 +7155,37 @@ export interface components {
          */
         ImportStateFilter: components["schemas"]["ImportState"];
         /**
-         * @description The id of the school that the roster is for. Plain CSV needs it; in another format, schools that the roster names must be this one.
+         * @description The id of the school of the roster. Required for plain CSV. In other formats, the roster may then name this school only.
          * @example a0000000-0000-4000-8000-000000000001
          */
         ImportSchoolChoice: string;
         /**
-         * @description What kind of roster the file must be; a file of another kind is refused. Without it every kind is taken.
+         * @description The expected roster format; any other format is refused. By default every format is accepted.
          * @example PLAIN
          */
         ImportFormatChoice: components["schemas"]["ImportFormat"];
         /**
-         * @description Whether people who are not in the roster leave. Without it the roster says so itself; plain CSV and Schulconnex are then read as `BULK`.
+         * @description Whether people who are missing from the roster are removed. By default the roster decides; plain CSV and Schulconnex default to `BULK`.
          * @example BULK
          */
         ImportModeChoice: components["schemas"]["ImportMode"];
         /**
-         * @description The name of the file, which faults and lists show; `roster` without it.
+         * @description The file name shown with errors and in lists; `roster` by default.
          * @example roster.csv
          */
         ImportFileName: string;
         /**
-         * @description The year that groups are carried over into; `carry-over` needs it.
+         * @description The school year into which groups are carried over; required with `carry-over`.
          * @example 2026/27
          */
         ImportSchoolYear: string;
         /**
-         * @description Groups that keep their id under a new source id, one pair `old=new` in each line.
+         * @description Groups that keep their id under a new source id, one pair `old=new` per line.
          * @example class:5a=class:6a
          */
         ImportCarryOver: string;
         /**
-         * @description With `true` the answer comes at once, and the work goes on behind it.
+         * @description With `true` the response is sent immediately and the work continues in the background.
          * @example true
          */
         InBackground: boolean;
@@ -7182,12 +7195,12 @@ export interface components {
          */
         ImportId: string;
         /**
-         * @description The id of a school of the import; an import of one school is about that one without it.
+         * @description The id of a school of the import; optional if the import has one school.
          * @example a0000000-0000-4000-8000-000000000001
          */
         SchoolOfImport: string;
         /**
-         * @description Lists those who would be removed but stay, for what they are for the staff, instead of those who leave.
+         * @description Lists the people who are missing from the roster but are kept because of their staff roles, instead of those who leave.
          * @example true
          */
         KeptByImport: boolean;
@@ -7202,7 +7215,7 @@ export interface components {
          */
         OnlyRefused: boolean;
         /**
-         * @description The path and query of an operation that brings data, as the app asks for it.
+         * @description The path and query of a read operation, as the app calls it.
          * @example /idm/ep/v1/schools?limit=1
          */
         AppAnswerPath: string;
@@ -7217,7 +7230,7 @@ export interface components {
          */
         ScopeRequestStateFilter: components["schemas"]["ScopeRequestState"];
         /**
-         * @description The id of the request of scopes.
+         * @description The id of the scope request.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         ScopeRequestId: string;
@@ -7227,22 +7240,22 @@ export interface components {
          */
         SandboxId: string;
         /**
-         * @description With `true` only apps to which the school gave something, with `false` only the others.
+         * @description With `true` only apps with a grant of the school, with `false` only apps without one.
          * @example true
          */
         GrantedFilter: boolean;
         /**
-         * @description What the app asks for.
+         * @description The resource that the app reads.
          * @example users
          */
         AppViewResource: components["schemas"]["AppViewResource"];
         /**
-         * @description The id of the group, user or person; with these resources only, and then required.
+         * @description The id of the group, user or person. Required with these resources, refused with others.
          * @example b0000000-0000-4000-8000-000000000001
          */
         AppViewId: string;
         /**
-         * @description Asks with `show-deleted=true`; with `groups` and `people` only.
+         * @description Adds `show-deleted=true`; with `groups` and `people` only.
          * @example true
          */
         AppViewDeleted: boolean;
@@ -7262,7 +7275,7 @@ export interface components {
          */
         DeliveryId: string;
         /**
-         * @description Only roles of this name.
+         * @description Only this role.
          * @example SECRETARY
          */
         StaffRoleFilter: components["schemas"]["StaffRoleName"];
@@ -7272,62 +7285,62 @@ export interface components {
          */
         StaffRoleId: string;
         /**
-         * @description What was counted.
+         * @description The figure.
          * @example signIns
          */
         FigureMetric: components["schemas"]["FigureMetric"];
         /**
-         * @description How long each part is; an hour if it is left out.
+         * @description The interval; an hour by default.
          * @example hour
          */
         FigureStep: components["schemas"]["FigureStep"];
         /**
-         * @description Only what was counted for the school with this id. Not together with an app.
+         * @description Only figures of the school with this id. Cannot be combined with an app.
          * @example a0000000-0000-4000-8000-000000000001
          */
         FigureSchool: string;
         /**
-         * @description Only what was counted for the app with this client id. Not together with a school.
+         * @description Only figures of the app with this client id. Cannot be combined with a school.
          * @example demo-lernapp
          */
         FigureApp: string;
         /**
-         * @description The first time; a day before the end if it is left out, 30 days for days.
+         * @description The start time; by default a day before the end, or 30 days if the interval is a day.
          * @example 2026-02-03T00:00:00Z
          */
         FiguresFrom: string;
         /**
-         * @description The time after the last; the present if it is left out.
+         * @description The end time, exclusive; now by default.
          * @example 2026-02-04T00:00:00Z
          */
         FiguresUntil: string;
         /**
-         * @description With `true` the keys are rotated even if apps may not have the next ones yet.
+         * @description With `true` the keys are rotated even if apps may not have fetched the next ones yet.
          * @example true
          */
         Force: boolean;
         /**
-         * @description Only lines of what the person with this id did.
+         * @description Only entries of actions by the person with this id.
          * @example c0000000-0000-4000-8000-000000000002
          */
         ActorFilter: string;
         /**
-         * @description Only lines of this action.
+         * @description Only entries with this action.
          * @example person_updated
          */
         ActionFilter: string;
         /**
-         * @description Only lines of this time or later.
+         * @description Only entries from this time on.
          * @example 2026-02-03T08:00:00Z
          */
         AuditFrom: string;
         /**
-         * @description Only lines before this time.
+         * @description Only entries before this time.
          * @example 2026-02-04T08:00:00Z
          */
         AuditUntil: string;
         /**
-         * @description The order of the list; a cursor continues in it.
+         * @description Sort order of the list. A cursor keeps its order.
          * @example oldest
          */
         AuditSort: components["schemas"]["AuditOrder"];
@@ -7335,7 +7348,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The id of this request in our logs. Tell it to us when you ask for help.
+         * @description The id of this request in our logs. Quote it when you ask for help.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         RequestId: string;
@@ -7345,22 +7358,22 @@ export interface components {
          */
         PageLink: string;
         /**
-         * @description How to authenticate (RFC 6750). Bare `Bearer` when no token came, else with `error`.
+         * @description How to authenticate (RFC 6750). `Bearer` alone if the request had no token, otherwise with `error`.
          * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
         /**
-         * @description Present when the token lacks the scope; no other token helps against a role (RFC 6750).
+         * @description Present if the token lacks the scope; missing if a role is lacking, as another token would not help (RFC 6750).
          * @example Bearer error="insufficient_scope", scope="urn:<platform>:admin:v1:read"
          */
         ScopeChallenge: string;
         /**
-         * @description The methods that this address answers.
+         * @description The methods of this address.
          * @example GET, HEAD
          */
         Allow: string;
         /**
-         * @description After how many seconds to try again.
+         * @description Seconds to wait before the next try.
          * @example 30
          */
         RetryAfter: number;
@@ -7370,12 +7383,12 @@ export interface components {
          */
         RecordLocation: string;
         /**
-         * @description A strong validator of the record, for `If-Match`. Counts are left out of it.
+         * @description A strong validator of the record, for `If-Match`. Does not cover counts.
          * @example "5f2b1c9e0a7d4c3f"
          */
         RecordETag: string;
         /**
-         * @description Present when this is the answer to an earlier request with the same `Idempotency-Key`.
+         * @description Present if this is the stored response of an earlier request with the same `Idempotency-Key`.
          * @example true
          */
         IdempotencyReplayed: boolean;
@@ -7385,7 +7398,7 @@ export interface components {
          */
         RecordETagAfter: string;
         /**
-         * @description The `ETag` of the record as it is now, for `If-Match`; missing where there is no record.
+         * @description The present `ETag` of the record, for `If-Match`; missing if there is no record.
          * @example "9d1e7a40c2b85f36"
          */
         RecordETagNow: string;
@@ -7398,22 +7411,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries whose name or identifier holds this text, in any case.
+                 * @description Only entries whose name or identifier contains this text, case-insensitive.
                  * @example gym
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description The order of the list; a cursor continues in it.
+                 * @description Sort order of the list. A cursor keeps its order.
                  * @example -name
                  */
                 sort?: components["parameters"]["NameSort"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -7424,7 +7437,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The schools, ordered by name unless `sort` says otherwise. */
+            /** @description The schools, sorted by name by default. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7449,8 +7462,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7530,15 +7543,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7558,7 +7571,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7633,8 +7646,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7682,8 +7695,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7759,8 +7772,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7843,8 +7856,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7895,12 +7908,12 @@ export interface operations {
                  */
                 person?: components["parameters"]["PersonFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -7943,8 +7956,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8008,7 +8021,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many there were. */
+            /** @description The number of revoked cards. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8034,7 +8047,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The language of the words on the cards; German where it is not given.
+                 * @description The language of the cards; German by default.
                  * @example en
                  */
                 language?: components["parameters"]["CardLanguage"];
@@ -8047,7 +8060,7 @@ export interface operations {
                  */
                 schoolId: components["parameters"]["AdminSchoolId"];
                 /**
-                 * @description The `printId` that the making of cards answered.
+                 * @description The `printId` from the response that created the cards.
                  * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a41
                  */
                 cardPrintId: components["parameters"]["CardPrintId"];
@@ -8119,8 +8132,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8140,7 +8153,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The logins that have a new password, by name. */
+            /** @description The logins with new passwords, by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8179,37 +8192,37 @@ export interface operations {
                  */
                 group?: components["parameters"]["GroupFilter"];
                 /**
-                 * @description Only people of this status.
+                 * @description Only people with this status.
                  * @example ACTIVE
                  */
                 status?: components["parameters"]["PersonStatusFilter"];
                 /**
-                 * @description Only people of this role at school.
+                 * @description Only people with this role at school.
                  * @example TEACHER
                  */
                 role?: components["parameters"]["SchoolRoleFilter"];
                 /**
-                 * @description With `true` only people who have a user name and a password, with `false` only those who lack either.
+                 * @description With `true` only people with a user name and a password, with `false` only people who lack either.
                  * @example false
                  */
                 "has-login"?: components["parameters"]["HasLogin"];
                 /**
-                 * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
+                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
                 /**
-                 * @description The order of the list; a cursor continues in it. By times only with `school` or `group`.
+                 * @description Sort order of the list. A cursor keeps its order. Sorting by time needs `school` or `group`.
                  * @example -lastSignIn
                  */
                 sort?: components["parameters"]["PeopleSort"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -8220,7 +8233,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The people, ordered by last name and first name unless `sort` says otherwise. */
+            /** @description The people, sorted by last name and first name by default. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8245,15 +8258,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8267,7 +8280,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8344,15 +8357,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8368,7 +8381,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8402,15 +8415,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8430,7 +8443,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8467,7 +8480,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
@@ -8484,7 +8497,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8518,7 +8531,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
@@ -8535,7 +8548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8569,7 +8582,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
@@ -8590,7 +8603,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8626,15 +8639,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8654,7 +8667,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8691,15 +8704,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8720,7 +8733,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8755,15 +8768,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8784,7 +8797,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8888,8 +8901,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8967,8 +8980,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8988,7 +9001,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The login with its new password. */
+            /** @description The login and its new password. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9018,8 +9031,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9035,7 +9048,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The login with its new password. */
+            /** @description The login and its new password. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9077,7 +9090,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The home school is asked. */
+            /** @description The home school has been asked. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9113,7 +9126,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done, also where nothing was asked. */
+            /** @description Done, even if there was no request. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9146,7 +9159,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done, also where there was nothing to forget. */
+            /** @description Done, even if there was nothing to reset. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9204,12 +9217,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -9226,7 +9239,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The apps, ordered by name. */
+            /** @description The apps, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9251,12 +9264,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -9273,7 +9286,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The second factors, the first to be set up first. */
+            /** @description The second factors, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9331,12 +9344,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -9353,7 +9366,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What imports changed, the latest first. */
+            /** @description What imports changed, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9378,12 +9391,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -9400,7 +9413,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sessions, the last to begin first. */
+            /** @description The sessions, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9463,12 +9476,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -9485,7 +9498,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The consents, ordered by the name of the app. */
+            /** @description The consents, sorted by the name of the app. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9594,27 +9607,27 @@ export interface operations {
                  */
                 school: components["parameters"]["SchoolOfGroups"];
                 /**
-                 * @description With `true` the list has deleted groups too.
+                 * @description With `true` deleted groups are listed too.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["WithDeletedGroups"];
                 /**
-                 * @description Only entries whose name or identifier holds this text, in any case.
+                 * @description Only entries whose name or identifier contains this text, case-insensitive.
                  * @example gym
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description The order of the list; a cursor continues in it.
+                 * @description Sort order of the list. A cursor keeps its order.
                  * @example -name
                  */
                 sort?: components["parameters"]["NameSort"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -9625,7 +9638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The groups, ordered by name unless `sort` says otherwise. */
+            /** @description The groups, sorted by name by default. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9651,8 +9664,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9733,15 +9746,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9757,7 +9770,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9792,15 +9805,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9820,7 +9833,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9857,7 +9870,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
@@ -9874,7 +9887,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9909,8 +9922,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9930,7 +9943,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The logins that have a new password, by name. */
+            /** @description The logins with new passwords, by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9959,22 +9972,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` only people who have a user name and a password, with `false` only those who lack either.
+                 * @description With `true` only people with a user name and a password, with `false` only people who lack either.
                  * @example false
                  */
                 "has-login"?: components["parameters"]["HasLogin"];
                 /**
-                 * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
+                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -9991,7 +10004,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The members, ordered by last name and first name. */
+            /** @description The members, sorted by last name and first name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10016,15 +10029,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -10049,7 +10062,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10086,15 +10099,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -10115,7 +10128,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10160,12 +10173,12 @@ export interface operations {
                  */
                 state?: components["parameters"]["ImportStateFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -10176,7 +10189,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The imports, the latest first. */
+            /** @description The imports, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10201,45 +10214,45 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of the school that the roster is for. Plain CSV needs it; in another format, schools that the roster names must be this one.
+                 * @description The id of the school of the roster. Required for plain CSV. In other formats, the roster may then name this school only.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["ImportSchoolChoice"];
                 /**
-                 * @description What kind of roster the file must be; a file of another kind is refused. Without it every kind is taken.
+                 * @description The expected roster format; any other format is refused. By default every format is accepted.
                  * @example PLAIN
                  */
                 format?: components["parameters"]["ImportFormatChoice"];
                 /**
-                 * @description Whether people who are not in the roster leave. Without it the roster says so itself; plain CSV and Schulconnex are then read as `BULK`.
+                 * @description Whether people who are missing from the roster are removed. By default the roster decides; plain CSV and Schulconnex default to `BULK`.
                  * @example BULK
                  */
                 mode?: components["parameters"]["ImportModeChoice"];
                 /**
-                 * @description The name of the file, which faults and lists show; `roster` without it.
+                 * @description The file name shown with errors and in lists; `roster` by default.
                  * @example roster.csv
                  */
                 "file-name"?: components["parameters"]["ImportFileName"];
                 /**
-                 * @description The year that groups are carried over into; `carry-over` needs it.
+                 * @description The school year into which groups are carried over; required with `carry-over`.
                  * @example 2026/27
                  */
                 "school-year"?: components["parameters"]["ImportSchoolYear"];
                 /**
-                 * @description Groups that keep their id under a new source id, one pair `old=new` in each line.
+                 * @description Groups that keep their id under a new source id, one pair `old=new` per line.
                  * @example class:5a=class:6a
                  */
                 "carry-over"?: components["parameters"]["ImportCarryOver"];
                 /**
-                 * @description With `true` the answer comes at once, and the work goes on behind it.
+                 * @description With `true` the response is sent immediately and the work continues in the background.
                  * @example true
                  */
                 "in-background"?: components["parameters"]["InBackground"];
             };
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10253,7 +10266,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The import as it would be applied, with its faults, or still being read. */
+            /** @description The import with its planned changes and errors, or still being read. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10319,12 +10332,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -10341,7 +10354,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The faults, in the order of the files. */
+            /** @description The errors, in the order of the files. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10366,17 +10379,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @description The id of a school of the import; optional if the import has one school.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -10393,7 +10406,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The groups, ordered by name. */
+            /** @description The groups, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10419,22 +10432,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @description The id of a school of the import; optional if the import has one school.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
                 /**
-                 * @description Lists those who would be removed but stay, for what they are for the staff, instead of those who leave.
+                 * @description Lists the people who are missing from the roster but are kept because of their staff roles, instead of those who leave.
                  * @example true
                  */
                 kept?: components["parameters"]["KeptByImport"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -10451,7 +10464,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The people who leave, ordered by name. */
+            /** @description The people who leave, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10477,17 +10490,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @description The id of a school of the import; optional if the import has one school.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -10504,7 +10517,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The pairs, ordered by name. */
+            /** @description The pairs, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10530,7 +10543,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @description The id of a school of the import; optional if the import has one school.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
@@ -10551,7 +10564,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The groups are one. */
+            /** @description The groups have been joined. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10576,17 +10589,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @description The id of a school of the import; optional if the import has one school.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -10603,7 +10616,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The classes, ordered by the name of now. */
+            /** @description The classes, sorted by their present name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10629,7 +10642,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @description The id of a school of the import; optional if the import has one school.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
@@ -10675,7 +10688,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @description The id of a school of the import; optional if the import has one school.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
@@ -10717,7 +10730,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the answer comes at once, and the work goes on behind it.
+                 * @description With `true` the response is sent immediately and the work continues in the background.
                  * @example true
                  */
                 "in-background"?: components["parameters"]["InBackground"];
@@ -10738,7 +10751,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The import is applied. */
+            /** @description The import has been applied. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10786,7 +10799,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The import is cancelled. */
+            /** @description The import has been cancelled. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10809,22 +10822,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries whose name or identifier holds this text, in any case.
+                 * @description Only entries whose name or identifier contains this text, case-insensitive.
                  * @example gym
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description The order of the list; a cursor continues in it.
+                 * @description Sort order of the list. A cursor keeps its order.
                  * @example -name
                  */
                 sort?: components["parameters"]["NameSort"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -10835,7 +10848,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The apps, ordered by name unless `sort` says otherwise. */
+            /** @description The apps, sorted by name by default. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10860,8 +10873,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10875,7 +10888,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The client id of the new app, with its secret. */
+            /** @description The client id of the new app and its secret. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10941,8 +10954,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -10983,8 +10996,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -11032,8 +11045,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -11083,8 +11096,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -11124,12 +11137,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -11146,7 +11159,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sign-ons, that with the latest step first. */
+            /** @description The sign-ons, the one with the latest step first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11181,12 +11194,12 @@ export interface operations {
                  */
                 "only-refused"?: components["parameters"]["OnlyRefused"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -11203,7 +11216,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The calls, the newest first. */
+            /** @description The calls, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11228,7 +11241,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The path and query of an operation that brings data, as the app asks for it.
+                 * @description The path and query of a read operation, as the app calls it.
                  * @example /idm/ep/v1/schools?limit=1
                  */
                 path: components["parameters"]["AppAnswerPath"];
@@ -11245,7 +11258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the app gets, a refusal too. */
+            /** @description What the app gets, which may be an error. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11271,8 +11284,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11292,7 +11305,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request, which waits for an operator. */
+            /** @description The request, open until an operator decides. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11331,12 +11344,12 @@ export interface operations {
                  */
                 state?: components["parameters"]["ScopeRequestStateFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -11347,7 +11360,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The requests, the newest first. */
+            /** @description The requests, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11374,7 +11387,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of the request of scopes.
+                 * @description The id of the scope request.
                  * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
                  */
                 scopeRequestId: components["parameters"]["ScopeRequestId"];
@@ -11387,7 +11400,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request as it is decided. */
+            /** @description The request with the decision. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11416,7 +11429,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of the request of scopes.
+                 * @description The id of the scope request.
                  * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
                  */
                 scopeRequestId: components["parameters"]["ScopeRequestId"];
@@ -11429,7 +11442,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request as it is decided. */
+            /** @description The request with the decision. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11457,8 +11470,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11507,12 +11520,12 @@ export interface operations {
                  */
                 app?: components["parameters"]["AppFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -11523,7 +11536,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sandboxes, the newest first. */
+            /** @description The sandboxes, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11585,8 +11598,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -11640,7 +11653,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The sandbox with the steps that are done. */
+            /** @description The sandbox with the played steps. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11669,8 +11682,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11720,8 +11733,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -11771,12 +11784,12 @@ export interface operations {
                  */
                 app?: components["parameters"]["AppFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -11787,7 +11800,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The grants, ordered by names of app and school. */
+            /** @description The grants, sorted by name of the app, then of the school. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11812,22 +11825,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries whose name or identifier holds this text, in any case.
+                 * @description Only entries whose name or identifier contains this text, case-insensitive.
                  * @example gym
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description With `true` only apps to which the school gave something, with `false` only the others.
+                 * @description With `true` only apps with a grant of the school, with `false` only apps without one.
                  * @example true
                  */
                 granted?: components["parameters"]["GrantedFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -11844,7 +11857,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The apps, ordered by name. */
+            /** @description The apps, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11910,17 +11923,17 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description What the app asks for.
+                 * @description The resource that the app reads.
                  * @example users
                  */
                 resource: components["parameters"]["AppViewResource"];
                 /**
-                 * @description The id of the group, user or person; with these resources only, and then required.
+                 * @description The id of the group, user or person. Required with these resources, refused with others.
                  * @example b0000000-0000-4000-8000-000000000001
                  */
                 id?: components["parameters"]["AppViewId"];
                 /**
-                 * @description Asks with `show-deleted=true`; with `groups` and `people` only.
+                 * @description Adds `show-deleted=true`; with `groups` and `people` only.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["AppViewDeleted"];
@@ -11942,7 +11955,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the app gets, a refusal too. */
+            /** @description What the app gets, which may be an error. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12008,15 +12021,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -12041,7 +12054,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12077,15 +12090,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the change is made, looked at and taken back, so that nothing differs. The answer says what each app would see differently.
+                 * @description With `true` the change is made, compared and rolled back. The response lists what each app would see differently.
                  * @example true
                  */
                 "dry-run"?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -12106,7 +12119,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `dry-run=true`: what each app would see differently, by name of the app; nothing has changed. */
+            /** @description With `dry-run=true`: what each app would see differently, by name of the app. Nothing is changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12144,12 +12157,12 @@ export interface operations {
                  */
                 app?: components["parameters"]["AppFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -12160,7 +12173,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The endpoints, by app, the oldest first. */
+            /** @description The endpoints, by app, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12186,8 +12199,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12201,7 +12214,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The id of the new endpoint, with its secret. */
+            /** @description The id of the new endpoint and its secret. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12267,8 +12280,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -12308,8 +12321,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
-                 *     own takes the `ETag` of the record that it is part of.
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -12357,8 +12370,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12407,8 +12420,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12428,7 +12441,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The test waits to be sent. */
+            /** @description The test is queued. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12472,7 +12485,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What is due now, each event of a person, group or school after the one before it. */
+            /** @description The due deliveries. Events of one person, group or school are in order. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12513,7 +12526,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description They are recorded. */
+            /** @description The results have been stored. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12552,7 +12565,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description They wait to be fetched. */
+            /** @description The deliveries are ready to be fetched. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12580,8 +12593,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12595,7 +12608,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The id of the new endpoint, with its secret. */
+            /** @description The id of the new endpoint and its secret. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12666,12 +12679,12 @@ export interface operations {
                  */
                 state?: components["parameters"]["DeliveryStateFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -12688,7 +12701,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The deliveries, the newest first. */
+            /** @description The deliveries, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12728,7 +12741,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description They wait to be sent. */
+            /** @description The deliveries are queued. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12802,7 +12815,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery waits to be sent. */
+            /** @description The delivery is queued. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12865,7 +12878,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What there is to do. */
+            /** @description Open tasks. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12905,17 +12918,17 @@ export interface operations {
                  */
                 app?: components["parameters"]["AppFilter"];
                 /**
-                 * @description Only roles of this name.
+                 * @description Only this role.
                  * @example SECRETARY
                  */
                 role?: components["parameters"]["StaffRoleFilter"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -12926,7 +12939,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The roles, the latest given first. */
+            /** @description The roles, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12952,8 +12965,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13030,22 +13043,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only people of this status.
+                 * @description Only people with this status.
                  * @example ACTIVE
                  */
                 status?: components["parameters"]["PersonStatusFilter"];
                 /**
-                 * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
+                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -13056,7 +13069,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The people, ordered by last name and first name. */
+            /** @description The people, sorted by last name and first name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -13081,8 +13094,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13096,7 +13109,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The login of the new account with its first password. */
+            /** @description The login of the new account and its first password. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -13126,32 +13139,32 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description What was counted.
+                 * @description The figure.
                  * @example signIns
                  */
                 metric: components["parameters"]["FigureMetric"];
                 /**
-                 * @description How long each part is; an hour if it is left out.
+                 * @description The interval; an hour by default.
                  * @example hour
                  */
                 step?: components["parameters"]["FigureStep"];
                 /**
-                 * @description Only what was counted for the school with this id. Not together with an app.
+                 * @description Only figures of the school with this id. Cannot be combined with an app.
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["FigureSchool"];
                 /**
-                 * @description Only what was counted for the app with this client id. Not together with a school.
+                 * @description Only figures of the app with this client id. Cannot be combined with a school.
                  * @example demo-lernapp
                  */
                 app?: components["parameters"]["FigureApp"];
                 /**
-                 * @description The first time; a day before the end if it is left out, 30 days for days.
+                 * @description The start time; by default a day before the end, or 30 days if the interval is a day.
                  * @example 2026-02-03T00:00:00Z
                  */
                 from?: components["parameters"]["FiguresFrom"];
                 /**
-                 * @description The time after the last; the present if it is left out.
+                 * @description The end time, exclusive; now by default.
                  * @example 2026-02-04T00:00:00Z
                  */
                 until?: components["parameters"]["FiguresUntil"];
@@ -13192,7 +13205,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The health. */
+            /** @description The health of the service. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -13216,12 +13229,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -13256,15 +13269,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the keys are rotated even if apps may not have the next ones yet.
+                 * @description With `true` the keys are rotated even if apps may not have fetched the next ones yet.
                  * @example true
                  */
                 force?: components["parameters"]["Force"];
             };
             header?: {
                 /**
-                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
-                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
                  * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13274,7 +13287,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The keys as they are. */
+            /** @description The present keys. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -13310,7 +13323,7 @@ export interface operations {
                  */
                 person?: components["parameters"]["PersonFilter"];
                 /**
-                 * @description Only lines of what the person with this id did.
+                 * @description Only entries of actions by the person with this id.
                  * @example c0000000-0000-4000-8000-000000000002
                  */
                 actor?: components["parameters"]["ActorFilter"];
@@ -13320,32 +13333,32 @@ export interface operations {
                  */
                 app?: components["parameters"]["AppFilter"];
                 /**
-                 * @description Only lines of this action.
+                 * @description Only entries with this action.
                  * @example person_updated
                  */
                 action?: components["parameters"]["ActionFilter"];
                 /**
-                 * @description Only lines of this time or later.
+                 * @description Only entries from this time on.
                  * @example 2026-02-03T08:00:00Z
                  */
                 from?: components["parameters"]["AuditFrom"];
                 /**
-                 * @description Only lines before this time.
+                 * @description Only entries before this time.
                  * @example 2026-02-04T08:00:00Z
                  */
                 until?: components["parameters"]["AuditUntil"];
                 /**
-                 * @description The order of the list; a cursor continues in it.
+                 * @description Sort order of the list. A cursor keeps its order.
                  * @example oldest
                  */
                 sort?: components["parameters"]["AuditSort"];
                 /**
-                 * @description How many entries a page has at most.
+                 * @description The maximum number of entries on a page.
                  * @example 100
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -13356,7 +13369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lines, the newest first unless `sort` says otherwise. */
+            /** @description The entries, newest first by default. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

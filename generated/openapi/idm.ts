@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List the schools
-         * @description The schools that switched on data sync for the app. Schools whose people only sign in are not listed; with none the list is empty.
+         * @description The schools that switched on data sync for the app. Schools that only allow sign-on are not listed. The list may be empty.
          */
         get: operations["listSchools"];
         put?: never;
@@ -53,8 +53,7 @@ export interface paths {
         };
         /**
          * List the users of a school
-         * @description The active people of a school who may sign in to the app. The school must sync to the app. People whose account is blocked for the
-         *     time being are listed as before.
+         * @description The active people of a school who may sign in to the app. The school must sync to the app. People with a blocked account are listed too.
          */
         get: operations["listSchoolUsers"];
         put?: never;
@@ -74,9 +73,9 @@ export interface paths {
         };
         /**
          * Get a user
-         * @description Anyone who ever signed in to the app, whatever their access is today, and anyone in a list of users.
+         * @description Returns everyone in a list of users, and everyone who has ever signed in to the app, even if they may no longer do so.
          *
-         *     A user with status `SOFT_DELETED` may come back: keep their data. A 404 says that the account is gone for good: remove their data.
+         *     A user with status `SOFT_DELETED` may come back: keep their data. A 404 means that the account was deleted for good: remove their data.
          */
         get: operations["getUser"];
         put?: never;
@@ -96,8 +95,8 @@ export interface paths {
         };
         /**
          * List the groups of a school
-         * @description The groups that the school syncs to the app. Deleted groups are left out unless `show-deleted=true` asks for them.
-         *     Every entry carries its `status`.
+         * @description The groups that the school syncs to the app. Deleted groups are left out unless you pass `show-deleted=true`. Every entry has a
+         *     `status`.
          */
         get: operations["listSchoolGroups"];
         put?: never;
@@ -137,7 +136,7 @@ export interface paths {
         };
         /**
          * List the people of a school
-         * @description The people of the school who are in at least one synced group. Soft-deleted people are left out unless `show-deleted=true` asks for them.
+         * @description The people of the school who are in at least one synced group. Soft-deleted people are left out unless you pass `show-deleted=true`.
          */
         get: operations["listSchoolPeople"];
         put?: never;
@@ -157,7 +156,8 @@ export interface paths {
         };
         /**
          * Get a person
-         * @description One synced person. A 404 only says that the person is not synced; their account may live on, which `GET /idm/ep/v1/users/{id}` tells.
+         * @description One synced person. A 404 only means that the person is not synced; their account may still exist. Check with `GET
+         *     /idm/ep/v1/users/{id}`.
          */
         get: operations["getPerson"];
         put?: never;
@@ -176,29 +176,29 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what changed
-         * @description Everything that changed in what your app may see, in order: the same events as the webhooks bring, for apps that would rather ask.
+         * List changes
+         * @description All changes of what your app may see, in order: the same events as the webhooks send, for apps that prefer to poll.
          *
-         *     1. Call without `after`. The answer has no changes, only `next`: the place of now. Keep it.
+         *     1. Call without `after`. The response has no changes, only `next`: the present position. Store it.
          *     2. Read everything you need through the other operations.
-         *     3. Call with `after` set to the `next` that you kept, and follow the changes. Whatever happened during your reading is among them; a change
-         *        that you have seen already does no harm. Keep the new `next`, and go on while `more` is true; then come back later.
+         *     3. Call with `after` set to the stored `next`, and apply the changes. They include everything that happened while you were reading; a
+         *        change that you have already seen does no harm. Store the new `next`, repeat while `more` is true, then poll again later.
          *
-         *     Changes are kept for at least 30 days. A place that is older answers 410, and one that your app was not given 400 with `invalid_cursor`: read
-         *     everything again, beginning with step 1.
+         *     Changes are kept for at least 30 days. An older position returns 410. A position that was not issued to your app returns 400 with
+         *     `invalid_cursor`. In both cases read everything again, starting with step 1.
          *
-         *     A change carries ids only. Read the record for its present state; what answers 404 by then has been changed again, and a later change says
-         *     so. One change of one person is one entry, though the person may be both user and person. What comes into view while it is deleted, so
-         *     that only `show-deleted=true` lists it, is two: `create`, then `delete` with `updatedProperties: [status]`. So the end of something is
-         *     told only where its beginning was.
+         *     A change contains ids only. Read the record for its present state. If the record returns 404, it has changed again, and a later change
+         *     reports that. One change of one person is one entry, even if the person is both user and person. A record that becomes visible while it
+         *     is deleted (only `show-deleted=true` lists it) has two entries: `create`, then `delete` with `updatedProperties: [status]`. So every
+         *     `delete` follows a `create`.
          *
-         *     Whatever you can read of a person, group or school, a change says when it is another. What has no name in `updatedProperties` is an
-         *     `update` without them: that a person joined or left another school that syncs to your app, their home school, their
-         *     `sourceSystemIdentifier`, the kind of a group. A group's or school's new name is told once, as theirs. Only whether somebody who stays
-         *     in your app's view may sign in now is not told; their school's list of users shows it.
+         *     Every change of a person, group or school that you can read is listed. A change that has no name in `updatedProperties` is an `update`
+         *     without them: the person joined or left another school that syncs to your app, their home school or `sourceSystemIdentifier` changed, or
+         *     the kind of a group changed. A new name of a group or school is one entry, for that group or school. There is one exception: nothing is
+         *     listed when only the right to sign in of a visible person changes. The school's list of users shows it.
          *
-         *     The token needs at least one of the scopes. Changes of persons need `users:read` or `people:read`, those of groups `groups:read`, those
-         *     of schools `schools:read`; others are left out.
+         *     The token needs at least one of the scopes. Changes of persons need `users:read` or `people:read`, changes of groups `groups:read`,
+         *     changes of schools `schools:read`; other changes are left out.
          */
         get: operations["listChanges"];
         put?: never;
@@ -213,7 +213,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The postal address of a school; null where the app was not granted it. */
+        /** @description The postal address of a school; null if the app was not granted it. */
         SchoolAddress: {
             /**
              * @description The street line.
@@ -221,7 +221,7 @@ export interface components {
              */
             address: string;
             /**
-             * @description A second line, null when there is none.
+             * @description A second line; null if there is none.
              * @example Haus B
              */
             addressAddition: string | null;
@@ -230,15 +230,15 @@ export interface components {
             /** @example 26121 */
             zipCode: string;
         } | null;
-        /** @description Country and federal state of a school; null where the app was not granted them. */
+        /** @description Country and federal state of a school; null if the app was not granted them. */
         SchoolLocation: {
             /**
-             * @description The country, as a rule a two-letter code.
+             * @description The country, usually a two-letter code.
              * @example DE
              */
             country: string;
             /**
-             * @description The state within the country, as a rule the part after the hyphen of its ISO 3166-2 code.
+             * @description The state within the country, usually the part of its ISO 3166-2 code after the hyphen.
              * @example NI
              */
             state: string;
@@ -255,20 +255,20 @@ export interface components {
             address: components["schemas"]["SchoolAddress"];
             location: components["schemas"]["SchoolLocation"];
             /**
-             * @description The official identifier of the school; null where the app was not granted it.
+             * @description The official identifier of the school; null if the app was not granted it.
              * @example DE-NI-100001
              */
             officialId: string | null;
             /**
-             * @description The kind of school, as the school's data names it; null when it is not known or the app was not granted it.
+             * @description The kind of school, as in the school's data; null if unknown or the app was not granted it.
              * @example GYMNASIUM
              */
             schoolingLevel: string | null;
         };
-        /** @description What went wrong (RFC 9457, with `message`, `code` and `requestId` of our own). */
+        /** @description An error (RFC 9457, extended by `message`, `code` and `requestId`). */
         Problem: {
             /**
-             * @description The address of the page that explains `code` and says what to do.
+             * @description The address of the page that explains `code` and what to do.
              * @example http://localhost:3000/docs/errors/school_not_found
              */
             type: string;
@@ -284,26 +284,25 @@ export interface components {
              */
             status: number;
             /**
-             * @description What happened, in words for a human.
+             * @description What happened, for humans.
              * @example School not found for this app
              */
             message: string;
             /**
-             * @description A stable name for the problem that programs can rely on. Today `invalid_request`, `invalid_cursor`, `repeated_parameter`,
-             *     `missing_token`, `invalid_token`, `insufficient_scope`, `wrong_context`, `school_not_found`, `organization_not_found`,
-             *     `group_not_found`, `user_not_found`, `path_not_found`, `method_not_allowed`, `cursor_expired`, `rate_limited`, `internal_error` and
-             *     `unavailable`;
-             *     new ones may be added.
+             * @description A stable error code for programs. Today `invalid_request`, `invalid_cursor`, `repeated_parameter`, `missing_token`, `invalid_token`,
+             *     `insufficient_scope`, `wrong_context`, `school_not_found`, `organization_not_found`, `group_not_found`, `user_not_found`,
+             *     `path_not_found`, `method_not_allowed`, `cursor_expired`, `rate_limited`, `internal_error` and `unavailable`; new codes may be
+             *     added.
              * @example school_not_found
              */
             code: string;
             /**
-             * @description The value of the `X-Request-Id` header of this answer.
+             * @description The value of the `X-Request-Id` header of this response.
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
              */
             requestId: string;
         };
-        /** @description The name of a person; null where the school keeps none or the app was not granted names. */
+        /** @description The name of a person; null if the school keeps no name or the app was not granted names. */
         PersonName: {
             /**
              * @description All first names.
@@ -322,13 +321,13 @@ export interface components {
             last: string;
         } | null;
         /**
-         * @description `SOFT_DELETED` people are deleted but may come back: keep their data until a read answers 404.
+         * @description `SOFT_DELETED` people may come back: keep their data until a read returns 404.
          * @example ACTIVE
          * @enum {string}
          */
         UserStatus: "ACTIVE" | "SOFT_DELETED";
         /**
-         * @description The role of a user. `OTHER` is staff that neither teaches nor learns: such users sign in, but a school never syncs them as people.
+         * @description The role of a user. `OTHER` is staff who do not teach: such users sign in, but a school never syncs them as people.
          * @example STUDENT
          * @enum {string}
          */
@@ -350,7 +349,7 @@ export interface components {
             name: string;
             status: components["schemas"]["GroupStatus"];
         };
-        /** @description A person who may sign in to the app, or ever did. */
+        /** @description A person who may sign in to the app, or has signed in before. */
         User: {
             /**
              * Format: uuid
@@ -361,7 +360,7 @@ export interface components {
             name: components["schemas"]["PersonName"];
             status: components["schemas"]["UserStatus"];
             role: components["schemas"]["UserRole"];
-            /** @description The active groups of the user that the school syncs to the app; of a soft-deleted user those they would have on return. */
+            /** @description The active groups of the user that the school syncs to the app; for a soft-deleted user, the groups they would have if restored. */
             groups: components["schemas"]["UserGroup"][];
         };
         /** @description A group in the list of a school. */
@@ -400,7 +399,7 @@ export interface components {
             id: string;
             /** @example Klasse 5a */
             name: string;
-            /** @description Active people of the group, ordered like a list of people. */
+            /** @description The active members, sorted like a list of people. */
             members: components["schemas"]["Member"][];
         };
         /** @description A synced group of a person. */
@@ -424,11 +423,11 @@ export interface components {
             role: components["schemas"]["PersonRole"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The identifier of the person in the source system of the school; null where there is none or the app was not granted it.
+             * @description The person's identifier in the source system of the school; null if there is none or the app was not granted it.
              * @example src-t-1
              */
             sourceSystemIdentifier: string | null;
-            /** @description The synced, active groups of the person; of a soft-deleted person those they would have on return. */
+            /** @description The synced, active groups of the person; for a soft-deleted person, the groups they would have if restored. */
             groups: components["schemas"]["PersonGroup"][];
             /** @description Present only with `show-deleted=true`. */
             status?: components["schemas"]["UserStatus"];
@@ -444,11 +443,11 @@ export interface components {
             role: components["schemas"]["PersonRole"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The identifier of the person in the source system of the school; null where there is none or the app was not granted it.
+             * @description The person's identifier in the source system of the school; null if there is none or the app was not granted it.
              * @example src-t-1
              */
             sourceSystemIdentifier: string | null;
-            /** @description The synced, active groups of the person; of a soft-deleted person those they would have on return. */
+            /** @description The synced, active groups of the person; for a soft-deleted person, the groups they would have if restored. */
             groups: components["schemas"]["PersonGroup"][];
         };
         /**
@@ -458,34 +457,34 @@ export interface components {
          */
         ChangeType: "person" | "group" | "school";
         /**
-         * @description `create`: it entered what your app sees. `update`: it changed, in what `updatedProperties` names or, without them, in something else.
-         *     `delete` with `updatedProperties: [status]`: it is soft-deleted and may come back; without: it left what your app sees, or is gone for
-         *     good. `restore`: a soft deletion was withdrawn.
+         * @description `create`: it became visible to your app. `update`: it changed; `updatedProperties` names the changed properties, or is missing if
+         *     something else changed. `delete` with `updatedProperties: [status]`: it was soft-deleted and may come back; without: your app no longer
+         *     sees it, or it was deleted for good. `restore`: a soft deletion was undone.
          * @example update
          * @enum {string}
          */
         EventAction: "create" | "update" | "delete" | "restore";
         /**
-         * @description Why it is no longer there; present with `delete` only. `deleted`: it is gone; a group may be restored if `updatedProperties` is `[status]`.
-         *     `soft_deleted`: the person may come back until `until`, keep their data. `no_longer_synced`: the school goes on syncing to your app, but not this.
-         *     `access_withdrawn`: the school took back sync or the right to sign in.
+         * @description Why your app no longer sees it; present with `delete` only. `deleted`: it was deleted; a group may be restored if `updatedProperties` is
+         *     `[status]`. `soft_deleted`: the person may come back until `until`; keep their data. `no_longer_synced`: the school still syncs to your
+         *     app, but not this record. `access_withdrawn`: the school withdrew sync or the right to sign in.
          * @example no_longer_synced
          * @enum {string}
          */
         ChangeReason: "deleted" | "soft_deleted" | "no_longer_synced" | "access_withdrawn";
-        /** @description Something changed in what your app may see. */
+        /** @description A change of something that your app may see. */
         Change: {
             /**
-             * @description The place of this change; a later call with it as `after` begins behind it.
+             * @description The position of this change; a call with it as `after` starts after this change.
              * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
              */
             cursor: string;
             type: components["schemas"]["ChangeType"];
             action: components["schemas"]["EventAction"];
             /**
-             * @description What changed, named as in the webhooks: of a person `name`, `role`, `status`, `groups`; of a group `name`, `status`; of a school `name`,
-             *     `address`, `schooling_level`, `official_id`. Missing with `create`, with the `delete` of what left your app's view or is gone for good, and
-             *     with an `update` of something else, such as the schools of a person.
+             * @description What changed, named as in the webhooks: of a person `name`, `role`, `status`, `groups`; of a group `name`, `status`; of a school
+             *     `name`, `address`, `schooling_level`, `official_id`. Missing with `create`, with the `delete` of a record that your app no longer
+             *     sees or that was deleted for good, and with an `update` of something else, such as the schools of a person.
              */
             updatedProperties?: string[];
             /**
@@ -496,49 +495,49 @@ export interface components {
             at: string;
             /**
              * Format: uuid
-             * @description The `id` of the user or person. Present where `type` is `person`.
+             * @description The `id` of the user or person. Present if `type` is `person`.
              * @example c0000000-0000-4000-8000-000000000002
              */
             personId?: string;
             /**
              * Format: uuid
-             * @description The `id` of the group. Present where `type` is `group`.
+             * @description The `id` of the group. Present if `type` is `group`.
              * @example b0000000-0000-4000-8000-000000000001
              */
             groupId?: string;
             /**
              * Format: uuid
-             * @description The `id` of the school, or of a school of the person or group that syncs to your app, the home school if it does; null for a user of whose
-             *     schools none does.
+             * @description The `id` of the school, or of a school of the person or group that syncs to your app, preferably the home school; null for a user of
+             *     whose schools none syncs.
              * @example a0000000-0000-4000-8000-000000000001
              */
             schoolId: string | null;
             reason?: components["schemas"]["ChangeReason"];
             /**
              * Format: date-time
-             * @description When the soft-deleted person will be deleted for good. Present where `reason` is `soft_deleted`.
+             * @description When the soft-deleted person will be deleted for good. Present if `reason` is `soft_deleted`.
              * @example 2026-03-05T08:00:00.000Z
              */
             until?: string;
         };
-        /** @description Changes in order, and where to go on. */
+        /** @description Changes in order, and the position to continue from. */
         ChangeList: {
-            /** @description What changed; empty without `after`. */
+            /** @description The changes; empty without `after`. */
             changes: components["schemas"]["Change"][];
             /**
-             * @description The place behind all this. Keep it, and send it as `after` next time; its inside is not for you to read.
+             * @description The position after these changes. Store it and send it as `after` next time; its format is private.
              * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
              */
             next: string;
             /**
-             * @description Whether more changes wait behind `next` already.
+             * @description Whether there are more changes after `next`.
              * @example false
              */
             more: boolean;
         };
     };
     responses: {
-        /** @description Nothing changed since the answer with this `ETag`. No body. */
+        /** @description Nothing changed since the response with this `ETag`. No body. */
         NotModified: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -547,7 +546,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request does not follow this description. */
+        /** @description The request is invalid. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -557,7 +556,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No token, or one that is not valid. */
+        /** @description No token, or an invalid token. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -590,7 +589,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The app reads too much at the same time. Wait as `Retry-After` says, and wait for answers before asking for more. */
+        /** @description Too many requests of the app at the same time. Wait for `Retry-After`, and for open requests to finish before you send more. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -601,7 +600,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A fault of ours. Tell us the request id. */
+        /** @description Internal error. Tell us the request id. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -611,7 +610,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot answer just now. Try again as `Retry-After` says. */
+        /** @description The service is temporarily unavailable. Retry after `Retry-After`. */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -642,7 +641,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The user does not exist, was deleted for good, or never was a user of this app. Remove what you keep of them. */
+        /** @description The user does not exist, was deleted for good, or never was a user of this app. Remove the data you have of them. */
         UserNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -662,7 +661,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is not synced to the app. That alone does not mean that the account is gone; the user of the same id tells. */
+        /** @description The person is not synced to the app. The account may still exist: read the user with the same id. */
         PersonNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -672,7 +671,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Changes behind this place are no longer kept. Read everything again, beginning with a call without `after`. */
+        /** @description Changes after this position are no longer kept. Read everything again, starting with a call without `after`. */
         CursorExpired: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -685,17 +684,17 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Ask for pages of this size. Without it the list comes whole.
+         * @description Page size. Without it the whole list is returned.
          * @example 100
          */
         Limit: number;
         /**
-         * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+         * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
          * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
          */
         Cursor: string;
         /**
-         * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+         * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
          * @example "5f2b1c9e0a7d4c3f"
          */
         IfNoneMatch: string;
@@ -705,12 +704,12 @@ export interface components {
          */
         SchoolId: string;
         /**
-         * @description The id of the user, the `sub` of their ID tokens.
+         * @description The id of the user, equal to `sub` in their ID tokens.
          * @example c0000000-0000-4000-8000-000000000002
          */
         UserId: string;
         /**
-         * @description With `true` the list has deleted groups too; their `status` is DELETED. Without it they are left out.
+         * @description With `true` deleted groups are listed too; their `status` is DELETED. By default they are left out.
          * @example true
          */
         ShowDeletedGroups: boolean;
@@ -720,7 +719,7 @@ export interface components {
          */
         GroupId: string;
         /**
-         * @description With `true` the list has soft-deleted people too, and every entry carries its `status`. Without it they are left out.
+         * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out.
          * @example true
          */
         ShowDeletedPeople: boolean;
@@ -730,13 +729,13 @@ export interface components {
          */
         PersonId: string;
         /**
-         * @description The place behind which to read: `next` of an earlier answer, or `cursor` of one of its changes. Without it the answer has no changes, only
-         *     the place of now.
+         * @description The position after which to read: `next` of an earlier response, or `cursor` of one of its changes. Without it the response has no
+         *     changes, only the present position.
          * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
          */
         After: string;
         /**
-         * @description How many changes to list at most.
+         * @description The maximum number of changes to list.
          * @example 100
          */
         ChangesLimit: number;
@@ -744,32 +743,32 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The id of this request in our logs. Tell it to us when you ask for help.
+         * @description The id of this request in our logs. Quote it when you ask for help.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         RequestId: string;
         /**
-         * @description A strong validator of this answer, for `If-None-Match`.
+         * @description A strong validator of this response, for `If-None-Match`.
          * @example "5f2b1c9e0a7d4c3f"
          */
         ETag: string;
         /**
-         * @description Only with `limit`, and missing on the last page. The address of the next page, relative to this one, with `rel="next"` (RFC 8288).
+         * @description Only with `limit`; missing on the last page. The address of the next page, relative to this one, with `rel="next"` (RFC 8288).
          * @example </idm/ep/v1/schools?limit=100&cursor=WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd>; rel="next"
          */
         Link: string;
         /**
-         * @description How to authenticate (RFC 6750). Bare `Bearer` when no token came, else with `error`.
+         * @description How to authenticate (RFC 6750). `Bearer` alone if the request had no token, otherwise with `error`.
          * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
         /**
-         * @description The methods that this address answers.
+         * @description The methods of this address.
          * @example GET, HEAD
          */
         Allow: string;
         /**
-         * @description After how many seconds to try again.
+         * @description Seconds to wait before the next try.
          * @example 30
          */
         RetryAfter: number;
@@ -782,19 +781,19 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Ask for pages of this size. Without it the list comes whole.
+                 * @description Page size. Without it the whole list is returned.
                  * @example 100
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -804,7 +803,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The schools, ordered by name. */
+            /** @description The schools, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -831,7 +830,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -873,19 +872,19 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Ask for pages of this size. Without it the list comes whole.
+                 * @description Page size. Without it the whole list is returned.
                  * @example 100
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -901,7 +900,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The users, ordered by last name and first name; by id for an app that was not granted names. */
+            /** @description The users, sorted by last name and first name; by id if the app was not granted names. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -929,14 +928,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The id of the user, the `sub` of their ID tokens.
+                 * @description The id of the user, equal to `sub` in their ID tokens.
                  * @example c0000000-0000-4000-8000-000000000002
                  */
                 id: components["parameters"]["UserId"];
@@ -971,24 +970,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the list has deleted groups too; their `status` is DELETED. Without it they are left out.
+                 * @description With `true` deleted groups are listed too; their `status` is DELETED. By default they are left out.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["ShowDeletedGroups"];
                 /**
-                 * @description Ask for pages of this size. Without it the list comes whole.
+                 * @description Page size. Without it the whole list is returned.
                  * @example 100
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -1004,7 +1003,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The groups, ordered by name. */
+            /** @description The groups, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1032,7 +1031,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -1074,24 +1073,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the list has soft-deleted people too, and every entry carries its `status`. Without it they are left out.
+                 * @description With `true` soft-deleted people are listed too, and every entry has a `status`. By default they are left out.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["ShowDeletedPeople"];
                 /**
-                 * @description Ask for pages of this size. Without it the list comes whole.
+                 * @description Page size. Without it the whole list is returned.
                  * @example 100
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
                  * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -1107,7 +1106,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The people, ordered by last name and first name; by id for an app that was not granted names. */
+            /** @description The people, sorted by last name and first name; by id if the app was not granted names. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1135,7 +1134,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -1177,20 +1176,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The place behind which to read: `next` of an earlier answer, or `cursor` of one of its changes. Without it the answer has no changes, only
-                 *     the place of now.
+                 * @description The position after which to read: `next` of an earlier response, or `cursor` of one of its changes. Without it the response has no
+                 *     changes, only the present position.
                  * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many changes to list at most.
+                 * @description The maximum number of changes to list.
                  * @example 100
                  */
                 limit?: components["parameters"]["ChangesLimit"];
             };
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -1200,7 +1199,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The changes behind `after`, in order. */
+            /** @description The changes after `after`, in order. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

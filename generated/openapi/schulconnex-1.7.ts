@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Get the record of the signed-in person
-         * @description The record of the person whose sign-on brought the access token.
+         * @description The record of the person whose sign-on issued the access token.
          */
         get: operations["getPersonInfo"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * List the records of all synced people
-         * @description The records of all people synced to the app, soft-deleted ones too. Several filters all have to hold; when nothing matches, the list is empty.
+         * @description The records of all people synced to the app, including soft-deleted people. A record must match all filters. The list may be empty.
          */
         get: operations["listPersonenInfo"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * List organisations for services
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listOrganisationenInfo"];
         put?: never;
@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Get the own organisation
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getOrganisationInfo"];
         put?: never;
@@ -93,7 +93,7 @@ export interface paths {
         };
         /**
          * List groups for services
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listGruppenInfo"];
         put?: never;
@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * List the groups of an organisation for services
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listOrganisationGruppenInfo"];
         put?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * List licences
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listPoliciesInfo"];
         put?: never;
@@ -153,7 +153,7 @@ export interface paths {
         };
         /**
          * List person records
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listPersonen"];
         put?: never;
@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * Get a person record
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getPersonendatensatz"];
         put?: never;
@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * List the contexts of a person
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listPersonPersonenkontexte"];
         put?: never;
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List person contexts
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listPersonenkontexte"];
         put?: never;
@@ -233,7 +233,7 @@ export interface paths {
         };
         /**
          * Get a person context
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getPersonenkontext"];
         put?: never;
@@ -253,7 +253,7 @@ export interface paths {
         };
         /**
          * List the relations of a context
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listBeziehungen"];
         put?: never;
@@ -273,7 +273,7 @@ export interface paths {
         };
         /**
          * List who may see a context
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listSichtfreigaben"];
         put?: never;
@@ -293,7 +293,7 @@ export interface paths {
         };
         /**
          * Get a relation
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getBeziehung"];
         put?: never;
@@ -313,7 +313,7 @@ export interface paths {
         };
         /**
          * List organisations
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listOrganisationen"];
         put?: never;
@@ -333,7 +333,7 @@ export interface paths {
         };
         /**
          * Get an organisation
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getOrganisation"];
         put?: never;
@@ -353,7 +353,7 @@ export interface paths {
         };
         /**
          * List the relations of an organisation
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listOrganisationsbeziehungen"];
         put?: never;
@@ -373,7 +373,7 @@ export interface paths {
         };
         /**
          * List groups
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listGruppen"];
         put?: never;
@@ -393,7 +393,7 @@ export interface paths {
         };
         /**
          * Get a group
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getGruppe"];
         put?: never;
@@ -413,7 +413,7 @@ export interface paths {
         };
         /**
          * List the members of a group
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listGruppenzugehoerigkeiten"];
         put?: never;
@@ -433,7 +433,7 @@ export interface paths {
         };
         /**
          * List group memberships
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["listAllGruppenzugehoerigkeiten"];
         put?: never;
@@ -453,7 +453,7 @@ export interface paths {
         };
         /**
          * Get a group membership
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getGruppenzugehoerigkeit"];
         put?: never;
@@ -473,7 +473,7 @@ export interface paths {
         };
         /**
          * Get who may see a context
-         * @description Part of the standard, not offered by this service. Always answers 501.
+         * @description Part of the standard, not offered by this service. Always returns 501.
          */
         get: operations["getSichtfreigabe"];
         put?: never;
@@ -488,7 +488,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The name of the person; null where the school keeps none or the app was not granted names. */
+        /** @description The name of the person; null if the school keeps no name or the app was not granted names. */
         SchulconnexName: {
             /**
              * @description All first names.
@@ -498,7 +498,7 @@ export interface components {
             /** @example Beispiel */
             familienname: string;
         } | null;
-        /** @description Where the school is; null where the app was not granted the address. */
+        /** @description The address of the school; null if the app was not granted it. */
         Anschrift: {
             /** @example 26121 */
             postleitzahl: string;
@@ -511,7 +511,7 @@ export interface components {
          * @enum {string}
          */
         Organisationstyp: "Schule" | "Anbieter" | "Sonstige";
-        /** @description A school. With `vollstaendig` and without `organisationen` in it, only `id` is given. */
+        /** @description A school. If `vollstaendig` does not include `organisationen`, only `id` is returned. */
         Organisation: {
             /**
              * Format: uuid
@@ -519,7 +519,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The official identifier of the school; null where the app was not granted it.
+             * @description The official identifier of the school; null if the app was not granted it.
              * @example DE-NI-100001
              */
             kennung?: string | null;
@@ -528,7 +528,7 @@ export interface components {
             anschrift?: components["schemas"]["Anschrift"];
             typ?: components["schemas"]["Organisationstyp"];
         };
-        /** @description The person. Left out only when `vollstaendig` asks for less. */
+        /** @description The person. Missing if `vollstaendig` excludes it. */
         SchulconnexPerson: {
             name: components["schemas"]["SchulconnexName"];
             stammorganisation: components["schemas"]["Organisation"];
@@ -580,11 +580,11 @@ export interface components {
          * @enum {string}
          */
         Gruppenrolle: "Lern" | "Lehr" | "KlLeit" | "Foerd" | "SchB" | "GMit" | "GLeit";
-        /** @description How a person belongs to a group. */
+        /** @description The membership of a person in a group. */
         Gruppenzugehoerigkeit: {
             rollen: components["schemas"]["Gruppenrolle"][];
         };
-        /** @description A group and how the person belongs to it. */
+        /** @description A group and the person's membership. */
         Gruppendatensatz: {
             gruppe: components["schemas"]["Gruppe"];
             gruppenzugehoerigkeit: components["schemas"]["Gruppenzugehoerigkeit"];
@@ -599,7 +599,7 @@ export interface components {
             loeschung: components["schemas"]["Loeschung"];
             rolle: components["schemas"]["Rolle"];
             organisation: components["schemas"]["Organisation"];
-            /** @description The synced groups of the person at this school. Left out only when `vollstaendig` asks for less. */
+            /** @description The synced groups of the person at this school. Missing if `vollstaendig` excludes them. */
             gruppen?: components["schemas"]["Gruppendatensatz"][];
         };
         /** @description The record of a person. */
@@ -639,7 +639,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Nothing changed since the answer with this `ETag`. No body. */
+        /** @description Nothing changed since the response with this `ETag`. No body. */
         NotModified: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -648,7 +648,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request does not follow this description. `beschreibung` names the parameter that is wrong. */
+        /** @description The request is invalid. `beschreibung` names the parameter. */
         SchulconnexBadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -658,7 +658,7 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
-        /** @description No token, or one that is not valid here. */
+        /** @description No token, or a token that is invalid here. */
         SchulconnexUnauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -701,7 +701,7 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
-        /** @description The app reads too much at the same time. Wait as `Retry-After` says, and wait for answers before asking for more. */
+        /** @description Too many requests of the app at the same time. Wait for `Retry-After`, and for open requests to finish before you send more. */
         SchulconnexTooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -712,7 +712,7 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
-        /** @description A fault of ours. Tell us the request id. */
+        /** @description Internal error. Tell us the request id. */
         SchulconnexInternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -722,7 +722,7 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
-        /** @description The service cannot answer just now. Try again as `Retry-After` says. */
+        /** @description The service is temporarily unavailable. Retry after `Retry-After`. */
         SchulconnexUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -733,7 +733,7 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
-        /** @description The standard has this endpoint, this service does not offer it. */
+        /** @description An endpoint of the standard that this service does not offer. */
         SchulconnexNotOffered: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -746,21 +746,21 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+         * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
          * @example "5f2b1c9e0a7d4c3f"
          */
         IfNoneMatch: string;
         /**
-         * @description Records are full unless this names, separated by commas, the parts that shall be: `personen`, `personenkontexte`, `organisationen`,
-         *     `gruppen`, `beziehungen` (in any casing). What is not named is left out or shortened:
+         * @description Parts of a record to return in full, separated by commas: `personen`, `personenkontexte`, `organisationen`, `gruppen`, `beziehungen`
+         *     (case does not matter). By default records are returned in full. Parts that are not named are left out or shortened:
          *
          *     - without `personen` there is no `person`;
          *     - without `personenkontexte` a context has `id`, `loeschung`, `rolle` and `organisation` only;
          *     - without `organisationen` an organisation has its `id` only;
-         *     - without `gruppen`, or without `personenkontexte` above it, there is no `gruppen`;
-         *     - `beziehungen` is understood and adds nothing, as relations are not kept.
+         *     - without `gruppen` or without `personenkontexte` there is no `gruppen`;
+         *     - `beziehungen` is accepted and adds nothing, as this service has no relations.
          *
-         *     May be repeated; the values are joined.
+         *     The parameter may be repeated; the values are combined.
          * @example [
          *       "personen",
          *       "personenkontexte"
@@ -801,27 +801,27 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The id of this request in our logs. Tell it to us when you ask for help.
+         * @description The id of this request in our logs. Quote it when you ask for help.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         RequestId: string;
         /**
-         * @description A strong validator of this answer, for `If-None-Match`.
+         * @description A strong validator of this response, for `If-None-Match`.
          * @example "5f2b1c9e0a7d4c3f"
          */
         ETag: string;
         /**
-         * @description How to authenticate (RFC 6750). Bare `Bearer` when no token came, else with `error`.
+         * @description How to authenticate (RFC 6750). `Bearer` alone if the request had no token, otherwise with `error`.
          * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
         /**
-         * @description The methods that this address answers.
+         * @description The methods of this address.
          * @example GET, HEAD
          */
         Allow: string;
         /**
-         * @description After how many seconds to try again.
+         * @description Seconds to wait before the next try.
          * @example 30
          */
         RetryAfter: number;
@@ -835,7 +835,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -871,16 +871,16 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Records are full unless this names, separated by commas, the parts that shall be: `personen`, `personenkontexte`, `organisationen`,
-                 *     `gruppen`, `beziehungen` (in any casing). What is not named is left out or shortened:
+                 * @description Parts of a record to return in full, separated by commas: `personen`, `personenkontexte`, `organisationen`, `gruppen`, `beziehungen`
+                 *     (case does not matter). By default records are returned in full. Parts that are not named are left out or shortened:
                  *
                  *     - without `personen` there is no `person`;
                  *     - without `personenkontexte` a context has `id`, `loeschung`, `rolle` and `organisation` only;
                  *     - without `organisationen` an organisation has its `id` only;
-                 *     - without `gruppen`, or without `personenkontexte` above it, there is no `gruppen`;
-                 *     - `beziehungen` is understood and adds nothing, as relations are not kept.
+                 *     - without `gruppen` or without `personenkontexte` there is no `gruppen`;
+                 *     - `beziehungen` is accepted and adds nothing, as this service has no relations.
                  *
-                 *     May be repeated; the values are joined.
+                 *     The parameter may be repeated; the values are combined.
                  * @example [
                  *       "personen",
                  *       "personenkontexte"
@@ -910,7 +910,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
                  * @example "5f2b1c9e0a7d4c3f"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -920,7 +920,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The records, ordered by last name and first name; by pid for an app that was not granted names. */
+            /** @description The records, sorted by last name and first name; by pid if the app was not granted names. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -13,22 +13,22 @@ export interface paths {
         };
         /**
          * Sign a person in
-         * @description Send the browser here. The person signs in unless they are, agrees unless they did before, and comes back to the redirect URI.
+         * @description Send the browser here. The person signs in and gives consent, unless they already did, and returns to the redirect URI.
          *
-         *     A parameter that is longer than its `maxLength` (256 characters where none is given; `id_token_hint` as long as the address may be) is
-         *     `invalid_request`, with a description that names it. A sign-on that nobody ends is over after an hour. One network address may have
-         *     some 3,000 of them open; beyond that it is asked to come back.
+         *     A parameter that is longer than its `maxLength` (256 characters if none is given; `id_token_hint` is limited by the length of the
+         *     address) is `invalid_request`, with a description that names it. An unfinished sign-on expires after an hour. One network address may
+         *     have about 3,000 unfinished sign-ons; beyond that it is asked to come back later.
          *
-         *     A person who may not use the app, or whose account is blocked, reads why and comes back with `access_denied`; the
-         *     `error_description` tells the two apart.
+         *     A person who may not use the app, or whose account is blocked, sees a page with the reason and returns with `access_denied`;
+         *     `error_description` says which of the two it is.
          *
-         *     Apps that went through the Login URL must pass on its `login_hint`. A decision to agree is remembered for each app, a refusal is not.
+         *     Apps that are opened through their Login URL must pass on its `login_hint`. Consent is stored for each app; a refusal is not.
          */
         get: operations["authorize"];
         put?: never;
         /**
-         * Sign a person in, parameters in a form
-         * @description The same as with `GET`, to which it redirects.
+         * Sign a person in with a form
+         * @description Redirects to the same request with `GET`.
          */
         post: operations["authorizeWithForm"];
         delete?: never;
@@ -48,16 +48,15 @@ export interface paths {
         put?: never;
         /**
          * Get tokens
-         * @description Exchanges an authorization code, refreshes, or issues a token to the app itself.
+         * @description Exchanges an authorization code, refreshes tokens, or issues a token to the app itself.
          *
-         *     Confidential clients authenticate with HTTP Basic; public clients send `client_id` in the body and never a secret: with one, in the body or
-         *     with Basic, they are refused with `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`;
-         *     `email`, `phone` and `address` are ignored.
-         *     A refresh token works once; a repetition within a few seconds gets the same answer again, a later one revokes everything that came from
-         *     the sign-on.
+         *     Confidential clients authenticate with HTTP Basic. Public clients send `client_id` in the body and no secret; a secret in the body or
+         *     with Basic is refused with `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`;
+         *     `email`, `phone` and `address` are ignored. A refresh token can be used once. A repeat within a few seconds gets the same response
+         *     again; a later one revokes all tokens of the sign-on.
          *
-         *     Use a token until it expires. An app keeps its newest 200,000 tokens of its own, and, where it exchanges in a loop, the newest 500 of each
-         *     kind for a person; older ones stop working.
+         *     Use a token until it expires. An app keeps its newest 200,000 tokens of its own, and for each person the newest 500 of each kind; older
+         *     tokens stop working.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -75,7 +74,7 @@ export interface paths {
         };
         /**
          * Get the claims of the signed-in person
-         * @description The claims that the scopes of the access token allow. The ID token has them already.
+         * @description The claims that the scopes of the access token allow. The ID token contains them too.
          */
         get: operations["getUserinfo"];
         put?: never;
@@ -100,8 +99,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look at a token
-         * @description Tells an app about its own tokens. Another app's token looks like none at all.
+         * Introspect a token
+         * @description Describes one of the app's own tokens. A token of another app looks like an unknown token.
          */
         post: operations["introspectToken"];
         delete?: never;
@@ -121,7 +120,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token
-         * @description Ends an access token, or a refresh token and what came from it. A token that is not good any more is answered the same.
+         * @description Revokes an access token, or a refresh token with all tokens issued from it. A token that is already invalid gets the same response.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -139,14 +138,14 @@ export interface paths {
         };
         /**
          * Log a person out
-         * @description Send the browser here. The session at the platform ends, with the tokens that hang on it; refresh tokens with `offline_access` live on. Apps
-         *     that registered a back-channel logout address are told with a logout token (`LogoutTokenClaims`).
+         * @description Send the browser here. The platform session ends, with its tokens; refresh tokens with `offline_access` stay valid. Apps that registered
+         *     a back-channel logout address receive a logout token (`LogoutTokenClaims`).
          */
         get: operations["endSession"];
         put?: never;
         /**
-         * Log a person out, parameters in a form
-         * @description The same as with `GET`, to which it redirects.
+         * Log a person out with a form
+         * @description Redirects to the same request with `GET`.
          */
         post: operations["endSessionWithForm"];
         delete?: never;
@@ -164,7 +163,7 @@ export interface paths {
         };
         /**
          * Get the discovery document
-         * @description The addresses and abilities of this service (OpenID Connect Discovery). Client libraries read it by themselves.
+         * @description The endpoints and features of this service (OpenID Connect Discovery). Client libraries read it themselves.
          */
         get: operations["getDiscovery"];
         put?: never;
@@ -184,8 +183,8 @@ export interface paths {
         };
         /**
          * List the public keys
-         * @description The keys that ID tokens are signed with. The next key is published at least an hour before it signs, so keep the set for an hour at most. An old one
-         *     stays until its tokens have expired. Read the set again when you meet a `kid` you do not know: a key that is lost is replaced at once.
+         * @description The keys that sign ID tokens. The next key is published at least an hour before it signs, so cache the set for an hour at most. An old
+         *     key stays until its tokens have expired. Read the set again when you see an unknown `kid`: a lost key is replaced immediately.
          */
         get: operations["listKeys"];
         put?: never;
@@ -217,12 +216,12 @@ export interface components {
             aud: string[];
             /**
              * Format: uuid
-             * @description The person. The key to recognise them by.
+             * @description The person. Identify people by this value.
              * @example c0000000-0000-4000-8000-000000000002
              */
             sub: string;
             /**
-             * @description How the person proved who they are (RFC 8176). Only where it was with a second factor.
+             * @description The authentication methods (RFC 8176). Present only after a second factor.
              * @example [
              *       "pwd",
              *       "otp",
@@ -241,12 +240,12 @@ export interface components {
              */
             jti: string;
             /**
-             * @description The session at the platform. Back-channel logout tokens carry the same.
+             * @description The platform session. Back-channel logout tokens have the same value.
              * @example Xk3o0d8PbQeM7s2vTzLr1
              */
             sid: string;
             /**
-             * @description The hash of the access token that came along.
+             * @description The hash of the access token in the same response.
              * @example MTIzNDU2Nzg5MDEyMzQ1Ng
              */
             at_hash: string;
@@ -258,7 +257,7 @@ export interface components {
             auth_time: number;
             /**
              * Format: int64
-             * @description When the app asked for the sign-on, in seconds since 1970. It stays so over refreshes.
+             * @description When the app requested the sign-on, in seconds since 1970. Refreshing does not change it.
              * @example 1795255180
              */
             rat: number;
@@ -292,7 +291,7 @@ export interface components {
             role?: components["schemas"]["UserRole"];
             /**
              * Format: uuid
-             * @description The id of the school. With the scope `school`. Someone with several schools chooses one at sign-on.
+             * @description The id of the school. With the scope `school`. A person at several schools chooses one at sign-on.
              * @example a0000000-0000-4000-8000-000000000001
              */
             school?: string | null;
@@ -316,8 +315,8 @@ export interface components {
             /** @description The synced groups. With the scope `groups`. */
             groups?: components["schemas"]["PersonGroup"][];
             /**
-             * @description A made-up name in two words, to show instead of a name. It stays the same for a person at an app, is unrelated to the person and to
-             *     their pseudonym at another app, and is not unique: recognise people by `sub`. With the scope `pseudonym`.
+             * @description A made-up name of two words, to show instead of the real name. It stays the same for a person in one app, says nothing about the
+             *     person, differs between apps, and is not unique: identify people by `sub`. With the scope `pseudonym`.
              * @example Kiesel Otter
              */
             pseudonym?: string;
@@ -374,7 +373,7 @@ export interface components {
          * @example <!doctype html><title>Lernapp</title><p>…</p>
          */
         HtmlPage: string;
-        /** @description The parameters of an authorization request as a form. One that is not described here is ignored. */
+        /** @description The parameters of an authorization request as a form. Other parameters are ignored. */
         AuthorizationRequest: {
             /**
              * @description Always `code`.
@@ -385,7 +384,7 @@ export interface components {
             client_id: string;
             /**
              * Format: uri
-             * @description Exactly one of the registered redirect URIs.
+             * @description Must equal a registered redirect URI.
              */
             redirect_uri: string;
             /** @description The SHA-256 of the code verifier, base64url without padding. Required with PKCE. */
@@ -397,11 +396,11 @@ export interface components {
             code_challenge_method?: "S256";
             /** @description The scopes, separated by spaces. */
             scope: string;
-            /** @description A random string of the app, given back unchanged. */
+            /** @description A random string of the app, returned unchanged. */
             state?: string;
             /** @description A random string of the app, copied into the ID token. */
             nonce?: string;
-            /** @description The `login_hint` that came with the Login URL. */
+            /** @description The `login_hint` of the Login URL. */
             login_hint?: string;
             /** @description Any of `none`, `login`, `consent`, separated by spaces. */
             prompt?: string;
@@ -409,7 +408,7 @@ export interface components {
             id_token_hint?: string;
             /**
              * Format: int32
-             * @description Ask for the password again when the last time is longer ago than this many seconds.
+             * @description Ask for the password again if it was last entered more than this many seconds ago.
              */
             max_age?: number;
             /** @description Languages for our pages, best first. */
@@ -431,13 +430,13 @@ export interface components {
              */
             error_description?: string;
             /**
-             * @description The scope that the access token lacks, at the endpoints that take one.
+             * @description The scope that the access token lacks, at endpoints that need a token.
              * @example openid
              */
             scope?: string;
         };
         /**
-         * @description The way the token is asked for.
+         * @description The grant type.
          * @example client_credentials
          * @enum {string}
          */
@@ -462,7 +461,7 @@ export interface components {
             redirect_uri?: string;
             /** @description The original of the code challenge. Required with PKCE. */
             code_verifier?: string;
-            /** @description Only and always sent by public clients. */
+            /** @description Required for public clients, not allowed for others. */
             client_id?: string;
             /** @description The latest refresh token. Every use brings a new one. */
             refresh_token?: string;
@@ -479,13 +478,13 @@ export interface components {
              */
             access_token: string;
             /**
-             * @description Always `bearer`, today in lower case. Compare it without regard to case, as it may become `Bearer`.
+             * @description Always `bearer`, today in lower case. Compare case-insensitively, as it may become `Bearer`.
              * @example bearer
              */
             token_type: string;
             /**
              * Format: int32
-             * @description For how many more seconds the access token is good.
+             * @description How many seconds the access token remains valid.
              * @example 3600
              */
             expires_in: number;
@@ -506,7 +505,7 @@ export interface components {
             refresh_token?: string;
         };
         /**
-         * @description The role of a user. `OTHER` is staff that neither teaches nor learns: such users sign in, but a school never syncs them as people.
+         * @description The role of a user. `OTHER` is staff who do not teach: such users sign in, but a school never syncs them as people.
          * @example STUDENT
          * @enum {string}
          */
@@ -526,7 +525,7 @@ export interface components {
              */
             address: string;
             /**
-             * @description A second line, null when there is none.
+             * @description A second line; null if there is none.
              * @example Haus B
              */
             addressAddition: string | null;
@@ -545,7 +544,7 @@ export interface components {
             /** @example Klasse 5a */
             name: string;
         };
-        /** @description What is known of the signed-in person, by the scopes of the token. */
+        /** @description The claims of the signed-in person, limited by the scopes of the token. */
         Userinfo: {
             /**
              * Format: uuid
@@ -571,7 +570,7 @@ export interface components {
             role?: components["schemas"]["UserRole"];
             /**
              * Format: uuid
-             * @description The id of the school. With the scope `school`. Someone with several schools chooses one at sign-on.
+             * @description The id of the school. With the scope `school`. A person at several schools chooses one at sign-on.
              * @example a0000000-0000-4000-8000-000000000001
              */
             school?: string | null;
@@ -595,32 +594,32 @@ export interface components {
             /** @description The synced groups. With the scope `groups`. */
             groups?: components["schemas"]["PersonGroup"][];
             /**
-             * @description A made-up name in two words, to show instead of a name. It stays the same for a person at an app, is unrelated to the person and to
-             *     their pseudonym at another app, and is not unique: recognise people by `sub`. With the scope `pseudonym`.
+             * @description A made-up name of two words, to show instead of the real name. It stays the same for a person in one app, says nothing about the
+             *     person, differs between apps, and is not unique: identify people by `sub`. With the scope `pseudonym`.
              * @example Kiesel Otter
              */
             pseudonym?: string;
         };
         /**
-         * @description What the token is, if you know. Another value is ignored.
+         * @description The kind of token, if known. Other values are ignored.
          * @example access_token
          * @enum {string}
          */
         TokenTypeHint: "access_token" | "refresh_token";
-        /** @description A token to look at or to revoke. A parameter that is not described here is ignored. */
+        /** @description A token to introspect or revoke. Other parameters are ignored. */
         TokenForm: {
             /** @description An access or refresh token of this app. */
             token: string;
             token_type_hint?: components["schemas"]["TokenTypeHint"];
-            /** @description Only and always sent by public clients. */
+            /** @description Required for public clients, not allowed for others. */
             client_id?: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description What a token stands for. Unknown, expired, revoked and other apps' tokens are just not active. */
+        /** @description The state of a token. Unknown, expired and revoked tokens, and those of other apps, are only described as not active. */
         Introspection: {
             /**
-             * @description Whether the token is good now. When not, nothing else is said.
+             * @description Whether the token is valid. If not, nothing else is returned.
              * @example true
              */
             active: boolean;
@@ -633,14 +632,14 @@ export interface components {
              */
             sub?: string;
             /**
-             * @description The session at the platform, as in the ID token; absent for a token of the app itself.
+             * @description The platform session, as in the ID token; absent for a token of the app itself.
              * @example Xk3o0d8PbQeM7s2vTzLr1
              */
             sid?: string;
             /** @example openid profile school */
             scope?: string;
             /**
-             * @description Compare it without regard to case.
+             * @description Compare case-insensitively.
              * @example Bearer
              */
             token_type?: string;
@@ -662,7 +661,7 @@ export interface components {
              */
             exp?: number;
         };
-        /** @description The parameters of a logout as a form. One that is not described here is ignored. */
+        /** @description The parameters of a logout as a form. Other parameters are ignored. */
         LogoutRequest: {
             /** @description The ID token of the sign-on that ends. */
             id_token_hint?: string;
@@ -670,10 +669,10 @@ export interface components {
             client_id?: string;
             /**
              * Format: uri
-             * @description Exactly one of the registered post-logout redirect URIs.
+             * @description Must equal a registered post-logout redirect URI.
              */
             post_logout_redirect_uri?: string;
-            /** @description Given back unchanged. */
+            /** @description Returned unchanged. */
             state?: string;
             /** @description Languages for our pages, best first. */
             ui_locales?: string;
@@ -696,13 +695,13 @@ export interface components {
             authorization_endpoint: string;
             /**
              * Format: uri
-             * @description Where tokens come from.
+             * @description Where tokens are issued.
              * @example http://localhost:3000/oauth2/token
              */
             token_endpoint: string;
             /**
              * Format: uri
-             * @description What is known of the signed-in person.
+             * @description The claims of the signed-in person.
              * @example http://localhost:3000/oauth2/userinfo
              */
             userinfo_endpoint: string;
@@ -720,13 +719,13 @@ export interface components {
             end_session_endpoint: string;
             /**
              * Format: uri
-             * @description Revoking tokens.
+             * @description Token revocation.
              * @example http://localhost:3000/oauth2/revoke
              */
             revocation_endpoint: string;
             /**
              * Format: uri
-             * @description Looking at tokens.
+             * @description Token introspection.
              * @example http://localhost:3000/oauth2/introspect
              */
             introspection_endpoint: string;
@@ -784,7 +783,7 @@ export interface components {
              */
             grant_types_supported: string[];
             /**
-             * @description Every app sees the same `sub`.
+             * @description The kind of `sub`: the same in every app.
              * @example [
              *       "public"
              *     ]
@@ -815,17 +814,17 @@ export interface components {
              */
             code_challenge_methods_supported: string[];
             /**
-             * @description Whether `iss` comes with every answer of the authorization endpoint.
+             * @description Whether every response of the authorization endpoint contains `iss`.
              * @example true
              */
             authorization_response_iss_parameter_supported?: boolean;
             /**
-             * @description Apps can be told of a logout.
+             * @description Whether apps can be notified of a logout.
              * @example true
              */
             backchannel_logout_supported?: boolean;
             /**
-             * @description Logout tokens carry `sid`.
+             * @description Whether logout tokens contain `sid`.
              * @example true
              */
             backchannel_logout_session_supported?: boolean;
@@ -868,18 +867,18 @@ export interface components {
             /** @description The y coordinate. */
             y?: string;
         };
-        /** @description The public keys that ID tokens are signed with, the next one included. */
+        /** @description The public keys that verify ID tokens, including the next one. */
         JsonWebKeySet: {
             keys: components["schemas"]["JsonWebKey"][];
         };
     };
     responses: {
         /**
-         * @description To the redirect URI with `code`, `state` and `iss`; or with `error`, perhaps `error_description`, `state` and `iss`. `state` comes only if
-         *     it was sent. Before that, perhaps to our own pages for signing in and agreeing. Errors are those of OAuth 2.0 and OpenID
-         *     Connect: `access_denied` when the person says no or may not use the app, `login_required` and `consent_required` with `prompt=none`
-         *     (with a hint always `login_required`), `login_required` too when the session ended meanwhile,
-         *     `invalid_scope` for a scope the app was not granted, `invalid_request` and others.
+         * @description To the redirect URI with `code`, `state` and `iss`; or with `error`, possibly `error_description`, `state` and `iss`. `state` is
+         *     returned if it was sent. Before that, possibly to our pages for signing in and giving consent. Errors are those of OAuth 2.0 and OpenID
+         *     Connect: `access_denied` if the person refuses or may not use the app, `login_required` and `consent_required` with `prompt=none` (with
+         *     a hint always `login_required`), `login_required` also if the session ended meanwhile, `invalid_scope` for a scope that the app was not
+         *     granted, `invalid_request` and others.
          */
         AuthorizationRedirect: {
             headers: {
@@ -902,7 +901,7 @@ export interface components {
                 "text/html": components["schemas"]["HtmlPage"];
             };
         };
-        /** @description Too many sign-ons that nobody ended were begun from this network address. The person sees a page. */
+        /** @description This network address has too many unfinished sign-ons. The person sees a page. */
         TooManyOpenSignOns: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -924,7 +923,7 @@ export interface components {
                 "text/html": components["schemas"]["HtmlPage"];
             };
         };
-        /** @description The service cannot answer just now. The person sees a page. */
+        /** @description The service is temporarily unavailable. The person sees a page. */
         SignOnBusyPage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -944,7 +943,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The form is incomplete or its compression is broken. The person sees a page; what asks for no page gets JSON. */
+        /** @description The form is incomplete or its compression is broken. A browser gets a page, other clients get JSON. */
         FormBroken: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -955,7 +954,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description The form is larger than 16 KB or has more than 1,000 fields. The person sees a page; what asks for no page gets JSON. */
+        /** @description The form is larger than 16 KB or has more than 1,000 fields. A browser gets a page, other clients get JSON. */
         FormTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -966,7 +965,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description The form has a character set or a compression that is not read. The person sees a page; what asks for no page gets JSON. */
+        /** @description The character set or compression of the form is not supported. A browser gets a page, other clients get JSON. */
         FormNotReadable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -977,7 +976,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description Every failure, a wrong client secret too. There is never a `WWW-Authenticate` header. */
+        /** @description Any error, including a wrong client secret. There is never a `WWW-Authenticate` header. */
         TokenBadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -998,7 +997,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description No token, or one that is unknown, expired, revoked or of the app itself. */
+        /** @description No token, or a token that is unknown, expired, revoked or issued to the app itself. */
         UserinfoUnauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1009,7 +1008,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description The token came from a sign-on without the scope `openid`. */
+        /** @description The sign-on of the token lacked the scope `openid`. */
         UserinfoForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1020,7 +1019,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description The service cannot answer, perhaps for a moment only. */
+        /** @description The service is unavailable, possibly only briefly. */
         OAuthServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1052,7 +1051,7 @@ export interface components {
                 "text/html": components["schemas"]["HtmlPage"];
             };
         };
-        /** @description The session is over. To the post-logout redirect URI with `state`, or to a page that says so. */
+        /** @description The session has ended. To the post-logout redirect URI with `state`, or to a confirmation page. */
         LogoutRedirect: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1061,7 +1060,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description A wrong client, ID token or post-logout redirect URI. The person sees a page; what asks for no page gets JSON. */
+        /** @description A wrong client, ID token or post-logout redirect URI. A browser gets a page, other clients get JSON. */
         LogoutErrorPage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1072,7 +1071,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description Something went wrong on our side. The person sees a page; what asks for no page gets JSON. */
+        /** @description Something went wrong on our side. A browser gets a page, other clients get JSON. */
         LogoutFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1097,7 +1096,7 @@ export interface components {
          */
         ClientId: string;
         /**
-         * @description Where the answer goes. Exactly one of the registered redirect URIs.
+         * @description Where the response goes. Must equal a registered redirect URI.
          * @example http://127.0.0.1:4000/callback
          */
         RedirectUri: string;
@@ -1112,12 +1111,12 @@ export interface components {
          */
         CodeChallengeMethod: "S256";
         /**
-         * @description The scopes, separated by spaces. With `openid` among them an ID token is issued. `email`, `phone` and `address` are ignored.
+         * @description The scopes, separated by spaces. With `openid`, an ID token is issued. `email`, `phone` and `address` are ignored.
          * @example openid
          */
         Scope: string;
         /**
-         * @description A random string of the app, given back unchanged. Strongly recommended: compare it, then forget it.
+         * @description A random string of the app, returned unchanged. Strongly recommended: compare it, then discard it.
          * @example af0ifjsldkj
          */
         State: string;
@@ -1127,35 +1126,36 @@ export interface components {
          */
         Nonce: string;
         /**
-         * @description The `login_hint` that came with the Login URL. Required then: the flow ends with that very person signed in, or asks them to switch.
-         *     A user name or id works too: then the person is asked to switch, and may go on as they are, whether or not that name exists. With
-         *     `prompt=none` everything but success is `login_required`.
+         * @description The `login_hint` of the Login URL. Required if the app was opened through it: the flow ends with this person signed in, or asks them to
+         *     switch. A user name or id also works: the person is asked to switch, and may continue as they are, whether or not that name exists. With
+         *     `prompt=none`, any other outcome is `login_required`.
          * @example aGludC0x
          */
         LoginHint: string;
         /**
-         * @description Any of `none`, `login`, `consent`, separated by spaces. `none` shows nothing and answers with an error when the person is not signed in or has not agreed; `login` asks for the password again; `consent` asks for consent again.
+         * @description Any of `none`, `login`, `consent`, separated by spaces. `none` shows no page and returns an error if the person is not signed in or has
+         *     not given consent; `login` asks for the password again; `consent` asks for consent again.
          * @example login
          */
         Prompt: string;
         /**
-         * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in; everything but success is
-         *     then `login_required`. Otherwise the flow ends with that very person signed in, or asks them to switch.
+         * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in; if not, the error is
+         *     `login_required`. Otherwise the flow ends with this person signed in, or asks them to switch.
          * @example eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjMDAwIn0.c2ln
          */
         IdTokenHint: string;
         /**
-         * @description Ask for the password again when the last time is longer ago than this many seconds. Discouraged.
+         * @description Ask for the password again if it was last entered more than this many seconds ago. Discouraged.
          * @example 3600
          */
         MaxAge: number;
         /**
-         * @description Languages for our pages, best first, separated by spaces: `de`, `en`.
+         * @description Preferred languages of our pages, best first, separated by spaces: `de`, `en`.
          * @example de
          */
         UiLocales: string;
         /**
-         * @description The ID token of the sign-on that ends. It names the app, so that no `client_id` is needed.
+         * @description The ID token of the sign-on that ends. It identifies the app, so `client_id` is not needed.
          * @example eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjMDAwIn0.c2ln
          */
         LogoutIdTokenHint: string;
@@ -1165,7 +1165,7 @@ export interface components {
          */
         LogoutClientId: string;
         /**
-         * @description Where the browser goes afterwards. Exactly one of the registered post-logout redirect URIs.
+         * @description Where the browser goes afterwards. Must equal a registered post-logout redirect URI.
          * @example http://127.0.0.1:4000/
          */
         PostLogoutRedirectUri: string;
@@ -1173,7 +1173,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The id of this request in our logs. Tell it to us when you ask for help.
+         * @description The id of this request in our logs. Quote it when you ask for help.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         RequestId: string;
@@ -1183,32 +1183,32 @@ export interface components {
          */
         Location: string;
         /**
-         * @description From when this way of signing in is deprecated (RFC 9745), in seconds since 1970. Only where the request or the code came without PKCE.
+         * @description Since when this way of signing in is deprecated (RFC 9745), in seconds since 1970. Present if the request or the code came without PKCE.
          * @example @1796083200
          */
         Deprecation: string;
         /**
-         * @description After when this way of signing in may be refused (RFC 8594). Only where the request or the code came without PKCE.
+         * @description When this way of signing in may end (RFC 8594). Present if the request or the code came without PKCE.
          * @example Tue, 01 Aug 2028 00:00:00 GMT
          */
         Sunset: string;
         /**
-         * @description The page that says how to leave this way of signing in. Only where the request or the code came without PKCE.
+         * @description The page on switching to PKCE. Present if the request or the code came without PKCE.
          * @example <http://localhost:3000/docs/sign-on-without-pkce>; rel="deprecation"; type="text/html", <http://localhost:3000/docs/sign-on-without-pkce>; rel="sunset"; type="text/html"
          */
         DeprecationLink: string;
         /**
-         * @description After how many seconds to try again.
+         * @description Seconds to wait before the next try.
          * @example 30
          */
         RetryAfter: number;
         /**
-         * @description Tokens are not for caches.
+         * @description Tokens must not be cached.
          * @example no-store
          */
         NoStore: string;
         /**
-         * @description How to authenticate (RFC 6750). Bare `Bearer` when no token came, else with `error`.
+         * @description How to authenticate (RFC 6750). `Bearer` alone if the request had no token, otherwise with `error`.
          * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
@@ -1236,7 +1236,7 @@ export interface operations {
                  */
                 client_id: components["parameters"]["ClientId"];
                 /**
-                 * @description Where the answer goes. Exactly one of the registered redirect URIs.
+                 * @description Where the response goes. Must equal a registered redirect URI.
                  * @example http://127.0.0.1:4000/callback
                  */
                 redirect_uri: components["parameters"]["RedirectUri"];
@@ -1251,12 +1251,12 @@ export interface operations {
                  */
                 code_challenge_method?: components["parameters"]["CodeChallengeMethod"];
                 /**
-                 * @description The scopes, separated by spaces. With `openid` among them an ID token is issued. `email`, `phone` and `address` are ignored.
+                 * @description The scopes, separated by spaces. With `openid`, an ID token is issued. `email`, `phone` and `address` are ignored.
                  * @example openid
                  */
                 scope: components["parameters"]["Scope"];
                 /**
-                 * @description A random string of the app, given back unchanged. Strongly recommended: compare it, then forget it.
+                 * @description A random string of the app, returned unchanged. Strongly recommended: compare it, then discard it.
                  * @example af0ifjsldkj
                  */
                 state?: components["parameters"]["State"];
@@ -1266,30 +1266,31 @@ export interface operations {
                  */
                 nonce?: components["parameters"]["Nonce"];
                 /**
-                 * @description The `login_hint` that came with the Login URL. Required then: the flow ends with that very person signed in, or asks them to switch.
-                 *     A user name or id works too: then the person is asked to switch, and may go on as they are, whether or not that name exists. With
-                 *     `prompt=none` everything but success is `login_required`.
+                 * @description The `login_hint` of the Login URL. Required if the app was opened through it: the flow ends with this person signed in, or asks them to
+                 *     switch. A user name or id also works: the person is asked to switch, and may continue as they are, whether or not that name exists. With
+                 *     `prompt=none`, any other outcome is `login_required`.
                  * @example aGludC0x
                  */
                 login_hint?: components["parameters"]["LoginHint"];
                 /**
-                 * @description Any of `none`, `login`, `consent`, separated by spaces. `none` shows nothing and answers with an error when the person is not signed in or has not agreed; `login` asks for the password again; `consent` asks for consent again.
+                 * @description Any of `none`, `login`, `consent`, separated by spaces. `none` shows no page and returns an error if the person is not signed in or has
+                 *     not given consent; `login` asks for the password again; `consent` asks for consent again.
                  * @example login
                  */
                 prompt?: components["parameters"]["Prompt"];
                 /**
-                 * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in; everything but success is
-                 *     then `login_required`. Otherwise the flow ends with that very person signed in, or asks them to switch.
+                 * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in; if not, the error is
+                 *     `login_required`. Otherwise the flow ends with this person signed in, or asks them to switch.
                  * @example eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjMDAwIn0.c2ln
                  */
                 id_token_hint?: components["parameters"]["IdTokenHint"];
                 /**
-                 * @description Ask for the password again when the last time is longer ago than this many seconds. Discouraged.
+                 * @description Ask for the password again if it was last entered more than this many seconds ago. Discouraged.
                  * @example 3600
                  */
                 max_age?: components["parameters"]["MaxAge"];
                 /**
-                 * @description Languages for our pages, best first, separated by spaces: `de`, `en`.
+                 * @description Preferred languages of our pages, best first, separated by spaces: `de`, `en`.
                  * @example de
                  */
                 ui_locales?: components["parameters"]["UiLocales"];
@@ -1419,7 +1420,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the token stands for. */
+            /** @description The state of the token. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1448,7 +1449,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token is not good any more. No body. */
+            /** @description The token is invalid now. No body. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1465,7 +1466,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The ID token of the sign-on that ends. It names the app, so that no `client_id` is needed.
+                 * @description The ID token of the sign-on that ends. It identifies the app, so `client_id` is not needed.
                  * @example eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjMDAwIn0.c2ln
                  */
                 id_token_hint?: components["parameters"]["LogoutIdTokenHint"];
@@ -1475,17 +1476,17 @@ export interface operations {
                  */
                 client_id?: components["parameters"]["LogoutClientId"];
                 /**
-                 * @description Where the browser goes afterwards. Exactly one of the registered post-logout redirect URIs.
+                 * @description Where the browser goes afterwards. Must equal a registered post-logout redirect URI.
                  * @example http://127.0.0.1:4000/
                  */
                 post_logout_redirect_uri?: components["parameters"]["PostLogoutRedirectUri"];
                 /**
-                 * @description A random string of the app, given back unchanged. Strongly recommended: compare it, then forget it.
+                 * @description A random string of the app, returned unchanged. Strongly recommended: compare it, then discard it.
                  * @example af0ifjsldkj
                  */
                 state?: components["parameters"]["State"];
                 /**
-                 * @description Languages for our pages, best first, separated by spaces: `de`, `en`.
+                 * @description Preferred languages of our pages, best first, separated by spaces: `de`, `en`.
                  * @example de
                  */
                 ui_locales?: components["parameters"]["UiLocales"];

@@ -14,8 +14,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Be told that a person changed
-         * @description Properties of a user or person changed, or the person entered or left what your app sees.
+         * Receive a person event
+         * @description Properties of a user or person changed, or the person became visible or invisible to your app.
          */
         post: operations["receivePersonEvent"];
         delete?: never;
@@ -34,8 +34,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Be told that a group changed
-         * @description Properties of a synced group changed, or the group entered or left what your app sees.
+         * Receive a group event
+         * @description Properties of a synced group changed, or the group became visible or invisible to your app.
          */
         post: operations["receiveGroupEvent"];
         delete?: never;
@@ -54,7 +54,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Be told that a school changed
+         * Receive a school event
          * @description Properties of a school changed, or the school switched sync on or off for your app.
          */
         post: operations["receiveSchoolEvent"];
@@ -75,31 +75,31 @@ export interface components {
          */
         PersonEventType: "person";
         /**
-         * @description `create`: it entered what your app sees. `update`: it changed, in what `updatedProperties` names or, without them, in something else.
-         *     `delete` with `updatedProperties: [status]`: it is soft-deleted and may come back; without: it left what your app sees, or is gone for
-         *     good. `restore`: a soft deletion was withdrawn.
+         * @description `create`: it became visible to your app. `update`: it changed; `updatedProperties` names the changed properties, or is missing if
+         *     something else changed. `delete` with `updatedProperties: [status]`: it was soft-deleted and may come back; without: your app no longer
+         *     sees it, or it was deleted for good. `restore`: a soft deletion was undone.
          * @example update
          * @enum {string}
          */
         EventAction: "create" | "update" | "delete" | "restore";
         /**
-         * @description A property of a person. More may be added; ignore what you do not know.
+         * @description A property of a person. New values may be added; ignore values you do not know.
          * @example groups
          * @enum {string}
          */
         PersonEventProperty: "name" | "role" | "status" | "groups";
-        /** @description A user or a person changed, as your app sees them; sent once, though the person may be both. */
+        /** @description A user or a person changed as seen by your app; sent once, even if they are both. */
         PersonEvent: {
             event: components["schemas"]["PersonEventType"];
             action: components["schemas"]["EventAction"];
             /**
-             * @description What changed. Missing with `create`, with the `delete` of what is gone for good or left your app's view, and with an `update` of something
-             *     else, such as the schools of the person.
+             * @description What changed. Missing with `create`, with the `delete` of a record that was deleted for good or that your app no longer sees, and
+             *     with an `update` of something else, such as the schools of the person.
              */
             updatedProperties?: components["schemas"]["PersonEventProperty"][];
             /**
              * Format: uuid
-             * @description The `id` of the user or person, the `sub` of their ID tokens.
+             * @description The `id` of the user or person, equal to `sub` in their ID tokens.
              * @example c0000000-0000-4000-8000-000000000002
              */
             personId: string;
@@ -111,18 +111,18 @@ export interface components {
          */
         GroupEventType: "group";
         /**
-         * @description A property of a group. More may be added; ignore what you do not know.
+         * @description A property of a group. New values may be added; ignore values you do not know.
          * @example name
          * @enum {string}
          */
         GroupEventProperty: "name" | "status";
-        /** @description A group that a school syncs to your app changed, or entered or left what it syncs. */
+        /** @description A synced group changed, or became visible or invisible to your app. */
         GroupEvent: {
             event: components["schemas"]["GroupEventType"];
             action: components["schemas"]["EventAction"];
             /**
-             * @description What changed. Missing with `create`, with the `delete` of what left your app's view, and with an `update` of something else, such as the
-             *     kind of the group.
+             * @description What changed. Missing with `create`, with the `delete` of a record that your app no longer sees, and with an `update` of something
+             *     else, such as the kind of the group.
              */
             updatedProperties?: components["schemas"]["GroupEventProperty"][];
             /**
@@ -139,7 +139,7 @@ export interface components {
          */
         SchoolEventType: "school";
         /**
-         * @description A property of a school. More may be added; ignore what you do not know.
+         * @description A property of a school. New values may be added; ignore values you do not know.
          * @example address
          * @enum {string}
          */
@@ -148,7 +148,7 @@ export interface components {
         SchoolEvent: {
             event: components["schemas"]["SchoolEventType"];
             action: components["schemas"]["EventAction"];
-            /** @description What changed. Missing with `create`, and with the `delete` of what left your app's view. */
+            /** @description What changed. Missing with `create`, and with the `delete` of a school that your app no longer sees. */
             updatedProperties?: components["schemas"]["SchoolEventProperty"][];
             /**
              * Format: uuid
@@ -159,7 +159,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Not confirmed; tried again, up to three times. */
+        /** @description Not confirmed; retried up to three times. */
         EventNotTaken: {
             headers: {
                 "Retry-After": components["headers"]["EventRetryAfter"];
@@ -170,7 +170,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The event type, by which to parse the body.
+         * @description The event type; it decides how to parse the body.
          * @example person
          */
         EventType: "person" | "group" | "school";
@@ -180,7 +180,7 @@ export interface components {
          */
         EventSignature: string;
         /**
-         * @description The event's own id, the same over all attempts.
+         * @description The id of the event, the same in all attempts.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         WebhookId: string;
@@ -190,18 +190,18 @@ export interface components {
          */
         WebhookTimestamp: string;
         /**
-         * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
+         * @description Standard Webhooks signatures, one for each valid secret, separated by spaces. Each is `v1,` followed by 44 characters of base64.
          * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
          */
         WebhookSignature: string;
         /**
-         * @description Only with a test event, which was asked for and tells of no change.
+         * @description Present on a test event only. A test event was requested and reports no change.
          * @example true
          */
         EventIsTest: "true";
         /**
-         * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
-         *     on with it in traces of your own.
+         * @description The W3C Trace Context of the delivery, sent if the operator keeps traces. Quote it when you ask the operator about a delivery, or
+         *     continue the trace in your own tracing.
          * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
          */
         TraceParent: string;
@@ -209,7 +209,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Seconds, or a date, before which it should not be tried again; honoured up to twice the delay that was due.
+         * @description Seconds, or a date, before which not to retry; can at most double the delay.
          * @example 60
          */
         EventRetryAfter: string;
@@ -223,7 +223,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The event type, by which to parse the body.
+                 * @description The event type; it decides how to parse the body.
                  * @example person
                  */
                 "X-EP-Event-Type": components["parameters"]["EventType"];
@@ -233,7 +233,7 @@ export interface operations {
                  */
                 "X-EP-Signature-Sha256": components["parameters"]["EventSignature"];
                 /**
-                 * @description The event's own id, the same over all attempts.
+                 * @description The id of the event, the same in all attempts.
                  * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
                  */
                 "webhook-id": components["parameters"]["WebhookId"];
@@ -243,18 +243,18 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
+                 * @description Standard Webhooks signatures, one for each valid secret, separated by spaces. Each is `v1,` followed by 44 characters of base64.
                  * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /**
-                 * @description Only with a test event, which was asked for and tells of no change.
+                 * @description Present on a test event only. A test event was requested and reports no change.
                  * @example true
                  */
                 "X-EP-Test"?: components["parameters"]["EventIsTest"];
                 /**
-                 * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
-                 *     on with it in traces of your own.
+                 * @description The W3C Trace Context of the delivery, sent if the operator keeps traces. Quote it when you ask the operator about a delivery, or
+                 *     continue the trace in your own tracing.
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
@@ -268,7 +268,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Confirmed, as by every other 2xx status. */
+            /** @description Confirmed. Every other 2xx status confirms too. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -276,8 +276,8 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
-             *     no more events.
+             * @description Not confirmed. The event is retried, as after any other failure. If the last attempt returns 410 too, the endpoint is disabled and
+             *     gets no more events.
              */
             410: {
                 headers: {
@@ -293,7 +293,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The event type, by which to parse the body.
+                 * @description The event type; it decides how to parse the body.
                  * @example person
                  */
                 "X-EP-Event-Type": components["parameters"]["EventType"];
@@ -303,7 +303,7 @@ export interface operations {
                  */
                 "X-EP-Signature-Sha256": components["parameters"]["EventSignature"];
                 /**
-                 * @description The event's own id, the same over all attempts.
+                 * @description The id of the event, the same in all attempts.
                  * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
                  */
                 "webhook-id": components["parameters"]["WebhookId"];
@@ -313,18 +313,18 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
+                 * @description Standard Webhooks signatures, one for each valid secret, separated by spaces. Each is `v1,` followed by 44 characters of base64.
                  * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /**
-                 * @description Only with a test event, which was asked for and tells of no change.
+                 * @description Present on a test event only. A test event was requested and reports no change.
                  * @example true
                  */
                 "X-EP-Test"?: components["parameters"]["EventIsTest"];
                 /**
-                 * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
-                 *     on with it in traces of your own.
+                 * @description The W3C Trace Context of the delivery, sent if the operator keeps traces. Quote it when you ask the operator about a delivery, or
+                 *     continue the trace in your own tracing.
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
@@ -338,7 +338,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Confirmed, as by every other 2xx status. */
+            /** @description Confirmed. Every other 2xx status confirms too. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -346,8 +346,8 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
-             *     no more events.
+             * @description Not confirmed. The event is retried, as after any other failure. If the last attempt returns 410 too, the endpoint is disabled and
+             *     gets no more events.
              */
             410: {
                 headers: {
@@ -363,7 +363,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The event type, by which to parse the body.
+                 * @description The event type; it decides how to parse the body.
                  * @example person
                  */
                 "X-EP-Event-Type": components["parameters"]["EventType"];
@@ -373,7 +373,7 @@ export interface operations {
                  */
                 "X-EP-Signature-Sha256": components["parameters"]["EventSignature"];
                 /**
-                 * @description The event's own id, the same over all attempts.
+                 * @description The id of the event, the same in all attempts.
                  * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
                  */
                 "webhook-id": components["parameters"]["WebhookId"];
@@ -383,18 +383,18 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
+                 * @description Standard Webhooks signatures, one for each valid secret, separated by spaces. Each is `v1,` followed by 44 characters of base64.
                  * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /**
-                 * @description Only with a test event, which was asked for and tells of no change.
+                 * @description Present on a test event only. A test event was requested and reports no change.
                  * @example true
                  */
                 "X-EP-Test"?: components["parameters"]["EventIsTest"];
                 /**
-                 * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
-                 *     on with it in traces of your own.
+                 * @description The W3C Trace Context of the delivery, sent if the operator keeps traces. Quote it when you ask the operator about a delivery, or
+                 *     continue the trace in your own tracing.
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
@@ -408,7 +408,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Confirmed, as by every other 2xx status. */
+            /** @description Confirmed. Every other 2xx status confirms too. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -416,8 +416,8 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
-             *     no more events.
+             * @description Not confirmed. The event is retried, as after any other failure. If the last attempt returns 410 too, the endpoint is disabled and
+             *     gets no more events.
              */
             410: {
                 headers: {
