@@ -1,17 +1,26 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const guards = new Map<string, ChildProcess>();
+const memory = "/dev/shm";
+const enoughBytes = 4 * 2 ** 30;
+
+/** Making a database takes a seventh of the time in memory. */
+function findPlace(): string {
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize < enoughBytes ? tmpdir() : memory;
+}
 
 /**
  * A new data folder that the server's own user can enter when the tests run as root; it does not outlive this
  * process.
  */
 export function makeDataDir(): string {
-  const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-test-")));
+  const dataDir = realpathSync(mkdtempSync(join(findPlace(), "schultor-test-")));
   chmodSync(dataDir, 0o711);
   guards.set(dataDir, startGuard(dataDir));
   return dataDir;

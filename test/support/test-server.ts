@@ -58,6 +58,7 @@ async function startDisposable(binariesFolder: string | undefined): Promise<{ ur
       synchronous_commit: "off",
       autovacuum: "off",
       shared_buffers: "128MB",
+      max_wal_size: "512MB",
     },
   });
   return {
