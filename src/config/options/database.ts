@@ -8,8 +8,7 @@ export const databaseOptions = {
     default: null,
     defaultMeaning: "an embedded PostgreSQL in `DATA_DIR`",
     meaning:
-      "The PostgreSQL server (15 or later) that holds everything. The role must own the database: migrations " +
-      "run at start.",
+      "The PostgreSQL server (15 or later) for all data. The role must own the database: migrations run at " + "start.",
     example: "postgresql://schultor:secret@db.internal:5432/schultor?sslmode=verify-full",
     secret: true,
   },
@@ -18,25 +17,25 @@ export const databaseOptions = {
     default: null,
     defaultMeaning: "`DATABASE_URL`",
     meaning:
-      "A streaming replica for the reads of the IDM API and the Schulconnex endpoints; one address for several will " +
-      "do. While it is away or too far behind, the primary is read.",
+      "A streaming replica for the reads of the IDM API and the Schulconnex endpoints; one address may stand for several. " +
+      "If it is unavailable or too far behind, the primary is used.",
     example: "postgresql://schultor:secret@replica.internal:5432/schultor",
     secret: true,
   },
   DATABASE_REPLICA_MAX_AGE_SECONDS: {
     value: wholeNumber(1, 3600),
     default: "5",
-    meaning: "How many seconds old what is read from the replica may be.",
+    meaning: "Maximum age in seconds of data that is read from the replica.",
     example: "30",
   },
   DATABASE_POOL_SIZE: {
     value: wholeNumber(leastPoolSize, 1000),
     default: "20",
     meaning:
-      "Database connections that each process opens at most, per server. They are split into shares (sign-on, token " +
-      "endpoint, first sign-ins, token checks, reads, changes, imports, jobs), so that no kind of work takes the connections " +
-      "of another. All processes together (`WEB_CONCURRENCY`, and one for jobs) must stay below the server's " +
-      "`max_connections`; a start that may exceed it says so.",
+      "Maximum number of database connections of each process, per server. They are split into shares (sign-on, " +
+      "token endpoint, first sign-ins, token checks, reads, changes, imports, jobs), so that one kind of work " +
+      "cannot use the connections of another. All processes together (`WEB_CONCURRENCY`, and one for jobs) must " +
+      "stay below the server's `max_connections`; a start that may exceed it logs a warning.",
     example: "40",
   },
   DATA_DIR: {
@@ -48,7 +47,7 @@ export const databaseOptions = {
   ALLOW_EMBEDDED_DATABASE: {
     value: flag,
     default: "false",
-    meaning: "Lets production run on the embedded PostgreSQL: on one machine, without backups of its own.",
+    meaning: "Allows production to use the embedded PostgreSQL: on one machine, without its own backups.",
     example: "true",
   },
   DEMO_WORLD: {
@@ -56,7 +55,8 @@ export const databaseOptions = {
     default: null,
     defaultMeaning: "`true`; in production `false`, and `true` is refused",
     meaning:
-      "Loads the demo schools, people and apps into an empty database, and starts the demo apps on the ports 4000 to 4003.",
+      "Loads the demo schools, people and apps into an empty database, and starts the demo apps on the ports " +
+      "4000 to 4003.",
     example: "false",
   },
 } as const satisfies Record<string, Option>;

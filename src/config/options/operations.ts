@@ -13,7 +13,7 @@ export const operationOptions = {
     default: null,
     defaultMeaning: "none: `/metrics` is on `PORT`",
     meaning:
-      "A port of its own for `/metrics` and the health checks, reachable only inside the network. Production needs " +
+      "Separate port for `/metrics` and the health checks, reachable only inside the network. Production needs " +
       "this or `METRICS_TOKEN`.",
     example: "9464",
   },
@@ -24,7 +24,7 @@ export const operationOptions = {
     ),
     default: null,
     defaultMeaning: "none: `/metrics` is open",
-    meaning: "Bearer token that a reader of `/metrics` must send.",
+    meaning: "Bearer token required for `/metrics`.",
     example: "output of `openssl rand -hex 32`",
     secret: true,
   },
@@ -33,36 +33,36 @@ export const operationOptions = {
     default: null,
     defaultMeaning: "none: no traces, and OpenTelemetry is not loaded",
     meaning:
-      "Collector that traces are sent to, as OTLP over HTTP with JSON; `/v1/traces` is added. A trace follows a request " +
-      "through its SQL statements to the webhooks that it causes.",
+      "Collector that receives traces, as OTLP over HTTP with JSON; `/v1/traces` is appended. A trace follows a " +
+      "request through its SQL statements to the webhooks that it causes.",
     example: "http://127.0.0.1:4318",
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     value: headerList,
     default: null,
     defaultMeaning: "none",
-    meaning: "Headers that the collector asks for: `name=value`, separated by commas.",
+    meaning: "Headers that the collector requires: `name=value`, separated by commas.",
     example: "authorization=Bearer%20secret",
     secret: true,
   },
   OTEL_SERVICE_NAME: {
     value: text,
     default: "schultor",
-    meaning: "What traces call this service.",
+    meaning: "Name of this service in traces.",
     example: "schultor-web",
   },
   OTEL_TRACES_SAMPLER_ARG: {
     value: share,
     default: "1",
-    meaning: "Share of the requests whose traces are kept, from 0 to 1; each with all that it causes.",
+    meaning: "Share of the requests whose traces are kept, from 0 to 1, each with everything that it causes.",
     example: "0.01",
   },
   SHUTDOWN_GRACE_SECONDS: {
     value: wholeNumber(0, 600),
     default: "20",
     meaning:
-      "Time that running requests and jobs get to end after SIGTERM. Give the supervisor a few seconds more " +
-      "than this before it kills.",
+      "Time that running requests and jobs have to finish after SIGTERM. Configure the supervisor to kill the " +
+      "process a few seconds later than this.",
     example: "20",
   },
 } as const satisfies Record<string, Option>;

@@ -5,7 +5,7 @@ export const pageOptions = {
   PAGES_NAME: {
     value: matching(/^[^\p{C}]{1,60}$/u, "Write a name of 1 to 60 characters."),
     default: "Schultor",
-    meaning: "What the pages call the service.",
+    meaning: "Name of the service on its pages.",
     example: "Bildungsportal Niedersachsen",
   },
   PAGES_LOGO: {
@@ -47,7 +47,7 @@ export const pageOptions = {
     value: httpsPage,
     default: null,
     defaultMeaning: "no link",
-    meaning: "Help for those who cannot sign in, linked on every page.",
+    meaning: "Help for people who cannot sign in, linked on every page.",
     example: "https://www.example.org/hilfe",
   },
 } as const satisfies Record<string, Option>;

@@ -5,14 +5,13 @@ export const recordOptions = {
   RESTORE_WINDOW_DAYS: {
     value: wholeNumber(1, 3650),
     default: "30",
-    meaning: "Time for which a deleted person can still be restored; then they are deleted for good.",
+    meaning: "Time in which a deleted person can be restored; after it they are deleted for good.",
     example: "30",
   },
   SUPPORT_ROLE_DAYS: {
     value: wholeNumber(1, 90),
     default: "14",
-    meaning:
-      "Longest time for which the role SUPPORT is given. Roles that were given before a change of it keep their end.",
+    meaning: "Maximum duration of the role SUPPORT. Changing it does not change roles that were already given.",
     example: "14",
   },
   CHANGE_FEED_DAYS: {
@@ -25,8 +24,8 @@ export const recordOptions = {
     value: wholeNumber(30, 3650),
     default: "400",
     meaning:
-      "Days for which the audit log keeps who did what, as ids and codes. It is removed by the month: a line goes with " +
-      "the last one of its month. The id of a person who is deleted for good is removed at once.",
+      "Days for which the audit log is kept. It is deleted by the month: an entry is deleted with the last " +
+      "entry of its month. The id of a person who is deleted for good is removed immediately.",
     example: "400",
   },
   IMPORTS_AT_ONCE: {
@@ -34,9 +33,9 @@ export const recordOptions = {
     default: null,
     defaultMeaning: "one for every two processors, 4 at most",
     meaning:
-      "Rosters that all processes together read, compare and apply at a time; the others wait for their turn. Each takes " +
-      "one connection and about one processor of PostgreSQL, and no process works on more than its share of " +
-      "`DATABASE_POOL_SIZE` for imports (about one connection in ten), of which one is kept for previews.",
+      "Rosters that all processes together read, compare and apply at the same time; others wait in a queue. " +
+      "Each uses one connection and about one processor of PostgreSQL. A process uses at most its import share " +
+      "of `DATABASE_POOL_SIZE` (about one connection in ten), of which one is reserved for previews.",
     example: "2",
   },
   IMPORT_HOLD_PERCENT: {
@@ -44,8 +43,8 @@ export const recordOptions = {
     default: null,
     defaultMeaning: "a third",
     meaning:
-      "Share of a school's people or groups that an import may remove. One that would remove more is held until an " +
-      "operator confirms it. With 100 none is held.",
+      "Share of a school's people or groups that an import may remove. An import that would remove more is held " +
+      "until an operator confirms it. With 100 no import is held.",
     example: "10",
   },
 } as const satisfies Record<string, Option>;

@@ -6,8 +6,8 @@ export const serviceOptions = {
     value: oneOf("production", "development", "test"),
     default: "development",
     meaning:
-      "`production` refuses settings that are only fit for development (demo world, default keys, http) and " +
-      "logs JSON lines; other values log readable lines and load the demo world.",
+      "`production` refuses settings for development (demo world, default keys, http) and logs JSON lines; " +
+      "other values log readable lines and load the demo world.",
     example: "production",
   },
   ISSUER_URL: {
@@ -15,8 +15,8 @@ export const serviceOptions = {
     default: null,
     defaultMeaning: "`http://localhost:<PORT>`",
     meaning:
-      "Address of the sign-on as browsers and apps see it; it stands in every ID token as `iss`, and every " +
-      "address that the service hands out is built from it. If it changes later, every app has to be changed.",
+      "Address of the sign-on as seen by browsers and apps. It is the `iss` of every ID token and the base of " +
+      "every address of the service. If it changes later, every app has to be reconfigured.",
     example: "https://login.example.org",
   },
   BASE_URL: {
@@ -24,14 +24,14 @@ export const serviceOptions = {
     default: null,
     defaultMeaning: "`ISSUER_URL`",
     meaning:
-      "Address under which the IDM API and the Schulconnex endpoints are reached, when it is not that of the " +
-      "sign-on. Its path becomes the prefix of theirs.",
+      "Address of the IDM API and the Schulconnex endpoints if it differs from the sign-on's. Its path becomes " +
+      "the prefix of their paths.",
     example: "https://api.example.org",
   },
   PORT: {
     value: wholeNumber(0, 65_535),
     default: "3000",
-    meaning: "TCP port to listen on; 0 takes a free one.",
+    meaning: "TCP port to listen on; 0 chooses a free one.",
     example: "8080",
   },
   HOST: {
@@ -39,8 +39,8 @@ export const serviceOptions = {
     default: null,
     defaultMeaning: "`localhost`; in production `::` (every address)",
     meaning:
-      "Address to listen on. `localhost` stands for both loopback addresses, so that a demo world is not open " +
-      "to the network.",
+      "Address to listen on. `localhost` means both loopback addresses, so that a demo world is not open to the " +
+      "network.",
     example: "0.0.0.0",
   },
   TRUSTED_PROXIES: {
@@ -49,7 +49,7 @@ export const serviceOptions = {
     defaultMeaning: "none",
     meaning:
       "Addresses or networks of the reverse proxies in front of the service, separated by commas. Only their " +
-      "`X-Forwarded-For` is trusted; it decides for which address a sign-in counts.",
+      "`X-Forwarded-For` is trusted; it determines the client address for the sign-in limits.",
     example: "10.0.0.0/8",
   },
   PLATFORM: {
@@ -64,8 +64,8 @@ export const serviceOptions = {
     value: oneOf("all", "web", "worker"),
     default: "all",
     meaning:
-      "What this process does: answer requests (`web`), run the jobs (`worker`: sweeps, key rotation, logout " +
-      "messages, webhooks), or both. Any number of each may share one database.",
+      "What this process does: handle requests (`web`), run the jobs (`worker`: sweeps, key rotation, logout " +
+      "messages, webhooks), or both. Any number of each can share one database.",
     example: "web",
   },
   WEB_CONCURRENCY: {
@@ -73,9 +73,9 @@ export const serviceOptions = {
     default: null,
     defaultMeaning: "the number of processors in production, else `1`",
     meaning:
-      "Processes that answer requests together on one port, each on a processor. With more than one, `ROLE=all` has a " +
-      "further process for the jobs; the first process starts the others, replaces those that end, and answers for " +
-      "all of them in `/metrics`. `ROLE=worker` is always one process.",
+      "Processes that handle requests together on one port, each on one processor. With more than one, " +
+      "`ROLE=all` has an additional process for the jobs. The first process starts the others, replaces " +
+      "processes that end, and returns the sum of all in `/metrics`. `ROLE=worker` is always one process.",
     example: "4",
   },
 } as const satisfies Record<string, Option>;

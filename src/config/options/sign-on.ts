@@ -20,7 +20,7 @@ export const signOnOptions = {
   AUTHORIZATION_CODE_SECONDS: {
     value: wholeNumber(5, 600),
     default: "60",
-    meaning: "Time an app has to exchange an authorization code.",
+    meaning: "Time in which an app has to exchange an authorization code.",
     example: "60",
   },
   ACCESS_TOKEN_SECONDS: {
@@ -38,15 +38,15 @@ export const signOnOptions = {
   REFRESH_TOKEN_SECONDS: {
     value: wholeNumber(3600, 31_536_000),
     default: "2592000",
-    meaning: "Lifetime of a refresh token from its last use; every use answers a new one.",
+    meaning: "Lifetime of a refresh token from its last use; every use returns a new one.",
     example: "1209600",
   },
   REFRESH_GRACE_SECONDS: {
     value: wholeNumber(0, 120),
     default: "10",
     meaning:
-      "Time in which a refresh token used twice answers the same new tokens (two tabs, a lost answer). After " +
-      "it, a second use revokes the whole family.",
+      "Time in which a refresh token that is used twice returns the same new tokens (two tabs, a lost " +
+      "response). After it, a second use revokes the whole family.",
     example: "10",
   },
   SESSION_SECONDS: {
@@ -60,30 +60,31 @@ export const signOnOptions = {
     default: null,
     defaultMeaning: "`required` in production, else `offered`",
     meaning:
-      "Whether people with a staff role must sign in with a second factor (`required`): without one, they set it up " +
-      "before they get into the pages of the staff or give an app a scope of the admin API. `offered` asks only " +
-      "those who have one.",
+      "Whether people with a staff role must use a second factor. `required`: people without one have to set it " +
+      "up before they can open staff pages or give an app a scope of the admin API. `offered`: only people who " +
+      "have one are asked for it.",
     example: "required",
   },
   SIGN_ON_WITHOUT_PKCE: {
     value: oneOf("allowed", "refused"),
     default: "allowed",
     meaning:
-      "Whether confidential apps may sign people in without PKCE where their registration allows it. `refused` ends " +
-      "it for all of them: they get `invalid_request` with what to send. The dates below end nothing by themselves.",
+      "Whether confidential apps may sign people in without PKCE if their registration allows it. With " +
+      "`refused` all of them get `invalid_request` and a description of what to send. The dates below do not " +
+      "end it.",
     example: "refused",
   },
   SIGN_ON_WITHOUT_PKCE_DEPRECATED: {
     value: moment,
     default: "2026-12-01T00:00:00Z",
-    meaning: "From when sign-on without PKCE is deprecated; answers of it say so in the header `Deprecation`.",
+    meaning: "Since when sign-on without PKCE is deprecated; sent in the header `Deprecation`.",
     example: "2026-12-01T00:00:00Z",
   },
   SIGN_ON_WITHOUT_PKCE_SUNSET: {
     value: moment,
     default: "2028-08-01T00:00:00Z",
     meaning:
-      "After when sign-on without PKCE may be refused, as announced to partners in the header `Sunset`. Choose the " +
+      "When sign-on without PKCE may end, as announced to partners in the header `Sunset`. Choose a date in the " +
       "summer holidays.",
     example: "2028-08-01T00:00:00Z",
   },
@@ -92,9 +93,9 @@ export const signOnOptions = {
     default: null,
     defaultMeaning: "the number of processors less one, at most 4 in one process",
     meaning:
-      "Passwords checked at the same time; each takes a processor for some 20 ms and 19 MiB of memory. Further " +
-      "sign-ins wait in line, and beyond 5 s get a page with their turn. The processes of `WEB_CONCURRENCY` share " +
-      "them evenly, and each checks at least one.",
+      "Passwords checked at the same time. Each uses a processor for about 20 ms and 19 MiB of memory. Further " +
+      "sign-ins wait in a queue; those that would wait longer than 5 s get a page that counts down to their " +
+      "turn. The processes of `WEB_CONCURRENCY` share this number evenly, and each checks at least one.",
     example: "4",
   },
 } as const satisfies Record<string, Option>;
