@@ -67,9 +67,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     const tracked = ended.catch(() => undefined).finally(() => running.delete(tracked));
     running.add(tracked);
     if (inBackground) return;
-    const stopWaiting = new AbortController();
-    const late = sleep(waitMs, undefined, { signal: stopWaiting.signal }).then(() => (isLate = true));
-    await Promise.race([ended, late.catch(() => undefined)]).finally(() => stopWaiting.abort());
+    await Promise.race([ended, sleep(waitMs, undefined, { ref: false }).then(() => (isLate = true))]);
   }
 
   async function readFile(id: ImportId, request: NewImport, origin: Origin): Promise<void> {
@@ -141,11 +139,8 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     count: turns.count,
     forget: (id) => forgetImport(control, id),
     async close() {
-      const closing = turns.close(closeMs);
-      const stopWaiting = new AbortController();
-      const late = sleep(2 * closeMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
-      await Promise.race([closing.then(() => Promise.all(running)), late]);
-      stopWaiting.abort();
+      const ended = turns.close(closeMs).then(() => Promise.all(running));
+      await Promise.race([ended, sleep(2 * closeMs, undefined, { ref: false })]);
     },
   };
 }

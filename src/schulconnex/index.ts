@@ -20,10 +20,9 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
-import { notOfferedHandlers } from "./handler.ts";
 import { listPersonenInfo } from "./listPersonenInfo.ts";
 
-const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo, ...notOfferedHandlers };
+const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo };
 
 /** Callers within this process, acting as an app. */
 type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;

@@ -46,7 +46,7 @@ type AnyHandler = (request: {
   body: unknown;
   requestId: string;
   connection: Connection;
-}) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done> | AppError;
+}) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done>;
 
 /**
  * Makes the router of one document: per operation the token check, then the validator, then the handler.
@@ -59,7 +59,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   const operations = listOperations(document);
   const handlers = binding.handlers as unknown as Record<string, AnyHandler>;
   refuseGaps("Handlers and contract differ.", {
-    described: operations.map(({ operation }) => operation.operationId),
+    described: operations.filter(isOffered).map(({ operation }) => operation.operationId),
     known: Object.keys(handlers),
   });
   refuseOtherScopes(document, listOperations(binding.document));
@@ -71,6 +71,10 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   const router = Router({ caseSensitive: true, strict: true });
   for (const place of operations) {
     const { path, method, operation } = place;
+    if (!isOffered(place)) {
+      router.all(expressPath(path), name(operation), refuseNotOffered);
+      continue;
+    }
     const handle = handlers[operation.operationId]!;
     const checks = checkBodies.map((make) => make(place));
     const check: BodyCheck | null =
@@ -88,7 +92,6 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
         requestId: requestIdOf(res),
         connection,
       });
-      if (given instanceof AppError) throw given;
       const sending = {
         req,
         res,
@@ -108,13 +111,9 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
         if (!(error instanceof CallerLeft)) throw error;
       }
     };
-    if (Object.keys(operation.responses).every((status) => status === "501"))
-      router.all(expressPath(path), name(operation), answer);
-    else {
-      const body = readBody(place);
-      const steps = [makeGuard(binding, operation), ...(body === null ? [] : [body]), checkRequest(place), answer];
-      router[method](expressPath(path), name(operation), ...steps);
-    }
+    const body = readBody(place);
+    const steps = [makeGuard(binding, operation), ...(body === null ? [] : [body]), checkRequest(place), answer];
+    router[method](expressPath(path), name(operation), ...steps);
   }
   for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
   router.use(commonPrefix(Object.keys(document.paths)), () => {
@@ -123,6 +122,14 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   router.use(answerFailures({ log, render }));
   return router;
 }
+
+/** An operation of a standard may be described with 501 alone; it has no handler. */
+const isOffered = ({ operation }: { operation: Operation }): boolean =>
+  Object.keys(operation.responses).some((status) => status !== "501");
+
+const refuseNotOffered: RequestHandler = () => {
+  throw new AppError("not_offered", "not_offered", "This endpoint is not offered.");
+};
 
 const clientIdOf = (res: Response): string => String(res.locals["clientId"]);
 

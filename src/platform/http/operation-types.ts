@@ -1,4 +1,3 @@
-import type { AppError } from "../errors.ts";
 import type { JsonDone, JsonList, JsonMade, JsonRead, Later } from "./answer.ts";
 import type { Caller as Connection } from "../concurrency/caller.ts";
 import type { Upload } from "./upload.ts";
@@ -37,9 +36,7 @@ export type Answer<Op extends Described> =
     ? Op["responses"] extends { 200: infer Ok }
       ? BodyFor<BodyOf<Ok>>
       : never
-    : [ChangeAnswer<Op["responses"]>] extends [never]
-      ? AppError
-      : JsonDone<ChangeAnswer<Op["responses"]>>;
+    : JsonDone<ChangeAnswer<Op["responses"]>>;
 
 type BodyGiven<Op> = Op extends { requestBody: { content: { "application/json": infer Body } } }
   ? Body
@@ -69,5 +66,7 @@ export type Handler<Op extends Described, Caller> = (
 ) => Answer<Op>;
 
 export type Handlers<Operations, Caller> = {
-  [Id in keyof Operations]: Operations[Id] extends Described ? Handler<Operations[Id], Caller> : never;
+  [
+    Id in keyof Operations as Operations[Id] extends { responses: { 501: unknown } } ? never : Id
+  ]: Operations[Id] extends Described ? Handler<Operations[Id], Caller> : never;
 };

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import pg from "pg";
+import { runStatement } from "./run-statement.ts";
 import { DatabaseStartError } from "./start-error.ts";
 import { markUnfinished, removeMarkOf, unfinishedTable } from "./unfinished-restore.ts";
 
@@ -23,7 +23,7 @@ export async function dumpDatabase(url: string, file: string): Promise<void> {
 
 /** Marks the database as unfinished. Errors: DatabaseStartError if there are tables. */
 export async function loadDump(url: string, file: string): Promise<void> {
-  const rows = await ask<{ name: string }>(
+  const rows = await runStatement<{ name: string }>(
     url,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '${unfinishedTable}' LIMIT 1`,
   );
@@ -43,17 +43,8 @@ export async function loadDump(url: string, file: string): Promise<void> {
   }
 }
 
-async function ask<Row extends object>(url: string, query: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, application_name: "schultor backup" });
-  await client.connect();
-  return client
-    .query<Row>(query)
-    .then(({ rows }) => rows)
-    .finally(() => client.end());
-}
-
 async function runClient(name: string, url: string, args: string[]): Promise<void> {
-  const [server] = await ask<{ major: number }>(
+  const [server] = await runStatement<{ major: number }>(
     url,
     "SELECT current_setting('server_version_num')::int / 10000 AS major",
   );

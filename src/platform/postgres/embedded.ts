@@ -1,7 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import pg from "pg";
 import { withProgress } from "../jobs/progress.ts";
 import { describeBinaries, findBinaries } from "./binaries.ts";
 import { checkVersion, databaseRole, findCluster, makeCluster, runInitdb, writeAccessRules } from "./cluster.ts";
@@ -9,6 +8,7 @@ import type { Cluster } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers, startPostmaster } from "./postmaster.ts";
 import { noteDataDir } from "./places.ts";
+import { runStatement } from "./run-statement.ts";
 import { findServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 import { findUserFor, takeOver } from "./take-over.ts";
@@ -145,12 +145,6 @@ function urlOf(database: string, socketFolder: string): string {
 }
 
 async function makeDatabase(maintenanceUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: maintenanceUrl });
-  await client.connect();
-  try {
-    const { rowCount } = await client.query(`SELECT FROM pg_database WHERE datname = '${databaseRole}'`);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseRole}`);
-  } finally {
-    await client.end();
-  }
+  const found = await runStatement(maintenanceUrl, `SELECT FROM pg_database WHERE datname = '${databaseRole}'`);
+  if (found.length === 0) await runStatement(maintenanceUrl, `CREATE DATABASE ${databaseRole}`);
 }

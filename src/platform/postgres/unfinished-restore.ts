@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
+import { runStatement } from "./run-statement.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 // A database that was loaded but not finished looks normal, and its codes could be used a second time. It is marked by
@@ -11,9 +12,7 @@ const file = "unfinished_restore";
 
 type Asks = Pick<pg.Client | pg.Pool, "query">;
 
-export async function markUnfinished(url: string): Promise<void> {
-  await ask(url, `CREATE TABLE IF NOT EXISTS "${unfinishedTable}" ()`);
-}
+export const markUnfinished = (url: string) => runStatement(url, `CREATE TABLE IF NOT EXISTS "${unfinishedTable}" ()`);
 
 export const markUnfinishedFiles = (folder: string): Promise<void> =>
   writeFile(join(folder, file), "", { flush: true });
@@ -29,7 +28,7 @@ const removal = `DROP TABLE IF EXISTS "${unfinishedTable}"`;
 
 export const removeMark = async (tx: Asks): Promise<void> => void (await tx.query(removal));
 
-export const removeMarkOf = (url: string): Promise<void> => ask(url, removal);
+export const removeMarkOf = (url: string) => runStatement(url, removal);
 
 export async function checkRestored(db: Asks): Promise<void> {
   const { rows } = await db.query<{ mark: string | null }>(`SELECT to_regclass('"${unfinishedTable}"')::text AS mark`);
@@ -37,10 +36,4 @@ export async function checkRestored(db: Asks): Promise<void> {
     throw new DatabaseStartError(
       "The database was restored, but the restore did not finish: codes and tokens of before would count again. Run `schultor finish-restore --yes`; if that finds no tables, run `schultor restore` again.",
     );
-}
-
-async function ask(url: string, query: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: "schultor restore" });
-  await client.connect();
-  await client.query(query).finally(() => client.end());
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Router } from "express";
 import type { Clock } from "../clock.ts";
 
@@ -7,17 +8,11 @@ export type HealthCheck = { name: string; missing: string; check(): Promise<unkn
 const patienceMs = 2000;
 
 export async function isWell({ check }: Pick<HealthCheck, "check">, waitMs = patienceMs): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), waitMs);
-  });
-  return Promise.race([
-    check().then(
-      () => true,
-      () => false,
-    ),
-    late,
-  ]).finally(() => clearTimeout(timer));
+  const isGood = check().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([isGood, sleep(waitMs, false, { ref: false })]);
 }
 
 export const runChecks = (checks: readonly HealthCheck[]): Promise<{ check: HealthCheck; well: boolean }[]> =>

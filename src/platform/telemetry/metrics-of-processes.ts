@@ -18,13 +18,9 @@ export function makeMetricsOfProcesses<Source extends object>(own: Registry): Me
   let ended: Promise<ReadMetrics> = Promise.resolve([]);
 
   async function readOf(source: Source, read: (source: Source) => Promise<ReadMetrics>): Promise<ReadMetrics> {
-    const last = () => lastOf.get(source) ?? [];
-    const late = new AbortController();
-    const patience = sleep(patienceMs, null, { signal: late.signal }).catch(() => null);
-    const metrics = await Promise.race([read(source).catch(() => null), patience]);
-    late.abort();
+    const metrics = await Promise.race([read(source).catch(() => null), sleep(patienceMs, null, { ref: false })]);
     if (metrics !== null) lastOf.set(source, metrics);
-    return last();
+    return lastOf.get(source) ?? [];
   }
 
   return {
