@@ -1,5 +1,15 @@
 import type { Queryable } from "../platform/database/db.ts";
-import { fields, findRows, join, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
+import {
+  fields,
+  findRows,
+  join,
+  literal,
+  sql,
+  statement,
+  table,
+  type Part,
+  type Sql,
+} from "../platform/database/sql.ts";
 import { i, importGroup, importMembership } from "./tables.ts";
 
 /** `left` are guests, `leftHome` get another home; `before` counts active people of this home and groups. */
@@ -29,6 +39,8 @@ export type Samples = {
 }[];
 
 const countWhere = (where: Sql) => sql`count(*) FILTER (WHERE ${where})`;
+const countChanges = <Name extends string>(change: Sql, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, countWhere(sql`${change} = ${literal(name)}`)])) as Record<Name, Sql>;
 
 const countObject = <Numbers extends object>(from: Sql, numbers: { readonly [Name in keyof Numbers]-?: Part }): Sql =>
   sql`(SELECT row_to_json(counted) FROM (SELECT ${fields<Numbers>(numbers)} FROM ${from}) AS counted)`;
@@ -40,26 +52,17 @@ const group = table("group");
 const selectCounts = statement<{ schoolId: string }>(
   ({ schoolId }) => sql`SELECT
   ${countObject<Counts["people"]>(sql`${i}`, {
-    created: countWhere(sql`${i.change} = 'created'`),
-    changed: countWhere(sql`${i.change} = 'changed'`),
-    restored: countWhere(sql`${i.change} = 'restored'`),
-    removed: countWhere(sql`${i.change} = 'removed'`),
+    ...countChanges(i.change, "created", "changed", "restored", "removed"),
     joined: countWhere(sql`${i.change} IS NULL AND ${i.joins} AND ${i.id} IS NOT NULL`),
     left: countWhere(sql`${i.leaves} AND ${i.nextHome} IS NULL`),
     leftHome: countWhere(sql`${i.nextHome} IS NOT NULL`),
   })} AS people,
   ${countObject<Counts["groups"]>(sql`${ig}`, {
-    created: countWhere(sql`${ig.change} = 'created'`),
-    changed: countWhere(sql`${ig.change} = 'changed'`),
-    restored: countWhere(sql`${ig.change} = 'restored'`),
-    removed: countWhere(sql`${ig.change} = 'removed'`),
+    ...countChanges(ig.change, "created", "changed", "restored", "removed"),
     carriedOver: countWhere(sql`${ig.change} = 'carried_over'`),
   })} AS groups,
-  ${countObject<Counts["memberships"]>(sql`${im}`, {
-    created: countWhere(sql`${im.change} = 'created'`),
-    changed: countWhere(sql`${im.change} = 'changed'`),
-    removed: countWhere(sql`${im.change} = 'removed'`),
-  })} AS memberships,
+  ${countObject<Counts["memberships"]>(sql`${im}`, countChanges(im.change, "created", "changed", "removed"))}
+    AS memberships,
   json_build_object(
     'people', (SELECT count(*) FROM ${person}
       WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE'),

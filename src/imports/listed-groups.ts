@@ -1,6 +1,6 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/db.ts";
-import { empty, findRows, literal, sql, statement, type Part } from "../platform/database/sql.ts";
+import { findRows, join, literal, sql, statement, type Part } from "../platform/database/sql.ts";
 import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
 
 export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
@@ -39,11 +39,7 @@ const fate = sql`CASE
   ELSE 'same' END`;
 
 const names = ["new", "movedIn", "movedOut", "left", "changed", "same"] as const satisfies (keyof MemberCounts)[];
-const countFates = names.reduce(
-  (counted, name) =>
-    sql`${counted}${counted === empty ? empty : sql`, `}${literal(name)}, count(*) FILTER (WHERE fate = ${literal(name)})`,
-  empty,
-);
+const countFates = join(names.map((name) => sql`${literal(name)}, count(*) FILTER (WHERE fate = ${literal(name)})`));
 
 type Page = { schoolId: string; sortKey: string | null; key: string | null; limit: number };
 const selectChanges = statement<Page>(

@@ -1,5 +1,6 @@
 import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { makeWakeUp } from "../platform/jobs/wake-up.ts";
 import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { importRunning } from "./lease.ts";
 import type { ImportId } from "./record.ts";
@@ -21,7 +22,7 @@ export type Turns = {
 };
 
 const most = { perActor: 3, inAll: 100 };
-const everyMs = 500;
+const everySeconds = 0.5;
 
 const t = table("importTurn", "t");
 const w = table("importTurn", "w");
@@ -125,7 +126,7 @@ type HeldTurn = { start: () => void; stopping: AbortController; hasStarted: bool
 export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number }): Turns {
   const kept = new Map<ImportId, HeldTurn>();
   let ticking: Promise<void> | undefined;
-  let wake: () => void = () => undefined;
+  const wakeUp = makeWakeUp();
 
   async function look(): Promise<void> {
     const turns = [...kept];
@@ -146,10 +147,7 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
   async function poll(): Promise<void> {
     while (kept.size > 0) {
       await look().catch(() => undefined);
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, everyMs).unref();
-      });
+      await wakeUp.wait(everySeconds);
     }
     ticking = undefined;
   }
@@ -169,14 +167,14 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
       });
       started.catch(() => undefined);
       ticking ??= poll();
-      wake();
+      wakeUp.wake();
       return {
         started,
         signal,
         async end() {
           kept.delete(importId);
           await leaveQueue(db.pool, importId).catch(() => undefined);
-          wake();
+          wakeUp.wake();
         },
       };
     },

@@ -14,13 +14,11 @@ import { addSecret } from "./secret.ts";
 
 type CheckedEndpoint = { url?: string; eventTypes?: EventType[] };
 
+type Complete = { url: string; eventTypes: readonly EventType[] };
 type Unchecked = { url?: string | undefined; eventTypes?: readonly EventType[] | undefined };
 
 /** Resolves the host name: not in a transaction. Errors: invalid webhook_url_refused, webhook_without_event_type. */
-export async function checkEndpoint(
-  endpoint: { url: string; eventTypes: readonly EventType[] },
-  policy: OutboundPolicy,
-): Promise<Required<CheckedEndpoint>>;
+export async function checkEndpoint(endpoint: Complete, policy: OutboundPolicy): Promise<Required<CheckedEndpoint>>;
 export async function checkEndpoint(endpoint: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint>;
 export async function checkEndpoint({ url, eventTypes }: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint> {
   return {

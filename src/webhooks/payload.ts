@@ -16,27 +16,36 @@ const e = table("appEvent", "e");
 const event = <Type extends EventType>() => jsonCode<Type>(e.type);
 const action = jsonCode<Action>(e.action);
 const subject = jsonCode(e.subjectId);
-const changed = {
-  person: jsonCodes<EventProperty["person"]>(e.updatedProperties),
-  group: jsonCodes<EventProperty["group"]>(e.updatedProperties),
-  school: jsonCodes<EventProperty["school"]>(e.updatedProperties),
+const makeBodies = (hasProperties: boolean) => {
+  const changed = <Type extends EventType>() =>
+    hasProperties ? jsonCodes<EventProperty[Type]>(e.updatedProperties) : undefined;
+  return {
+    person: jsonObject<PersonEvent>()({
+      event: event(),
+      action,
+      updatedProperties: changed<"person">(),
+      personId: subject,
+    }),
+    group: jsonObject<GroupEvent>()({
+      event: event(),
+      action,
+      updatedProperties: changed<"group">(),
+      groupId: subject,
+    }),
+    school: jsonObject<SchoolEvent>()({
+      event: event(),
+      action,
+      updatedProperties: changed<"school">(),
+      schoolId: subject,
+    }),
+  };
 };
+const [full, bare] = [makeBodies(true), makeBodies(false)];
 
-const named = {
-  person: jsonObject<PersonEvent>()({ event: event(), action, updatedProperties: changed.person, personId: subject }),
-  group: jsonObject<GroupEvent>()({ event: event(), action, updatedProperties: changed.group, groupId: subject }),
-  school: jsonObject<SchoolEvent>()({ event: event(), action, updatedProperties: changed.school, schoolId: subject }),
-};
-const bare = {
-  person: jsonObject<PersonEvent>()({ event: event(), action, updatedProperties: undefined, personId: subject }),
-  group: jsonObject<GroupEvent>()({ event: event(), action, updatedProperties: undefined, groupId: subject }),
-  school: jsonObject<SchoolEvent>()({ event: event(), action, updatedProperties: undefined, schoolId: subject }),
-};
+const bodyOf = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
+  CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${full[type]} END`;
 
-const either = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
-  CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
-
-export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(either), " ")} END)` as JsonSql<
+export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(bodyOf), " ")} END)` as JsonSql<
   PersonEvent | GroupEvent | SchoolEvent
 >;
 

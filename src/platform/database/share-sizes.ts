@@ -1,7 +1,8 @@
 /**
  * What connections are used for: `checks`: tokens of API calls, health. `signOn`: authorization, pages, sessions.
- * `tokens`: the token endpoint. `firstSignIns`: waits for changes of the same school. `reads`: IDM API, Schulconnex.
- * `changes`: writes that apps are told of. `imports`: rosters. `jobs`: all other jobs, webhooks.
+ * `tokens`: the token endpoint. `reads`: IDM API, Schulconnex. `changes`: writes that apps are told of. `imports`:
+ * rosters (their progress goes through `jobs`). `jobs`: all other jobs, webhooks. `firstSignIns`: waits for changes of
+ * the same school; two of them would stop all staff if they used `changes` (2 of 20 connections).
  */
 export type ShareName = "checks" | "signOn" | "tokens" | "firstSignIns" | "reads" | "changes" | "imports" | "jobs";
 export type Role = "all" | "web" | "worker";
@@ -19,6 +20,8 @@ const least: Record<ShareName, number> = {
   jobs: 2,
 };
 
+export const shareNames = Object.keys(least) as ShareName[];
+
 export const leastPoolSize = Object.values(least).reduce((sum, size) => sum + size, 0);
 
 // Connections beyond the minimum are given out in these proportions.
@@ -31,10 +34,9 @@ const weights: Record<Role, Record<ShareName, number>> = {
 export function splitConnections(total: number, role: Role): Record<ShareName, number> {
   if (total < leastPoolSize) throw new Error(`A process needs at least ${leastPoolSize} database connections.`);
   const sizes = { ...least };
-  const names = Object.keys(sizes) as ShareName[];
   const fill = (name: ShareName) => sizes[name] / weights[role][name];
   for (let given = leastPoolSize; given < total; given++) {
-    const emptiest = names.reduce((one, other) => (fill(other) < fill(one) ? other : one));
+    const emptiest = shareNames.reduce((one, other) => (fill(other) < fill(one) ? other : one));
     sizes[emptiest] += 1;
   }
   return sizes;

@@ -2,7 +2,8 @@ import type pg from "pg";
 import { makeGate } from "../concurrency/gate.ts";
 import { readSettings } from "./read-settings.ts";
 import { makeReplicaReads, type ReadServer, type ReplicaReads } from "./replica.ts";
-import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";
+import { toSnakeCase } from "./sql.ts";
+import { shareNames, splitConnections, type Role, type ShareName } from "./share-sizes.ts";
 import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type OpenDb, type PrismaDb } from "./db.ts";
 
 export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean; replica?: ReplicaReads | undefined };
@@ -68,15 +69,5 @@ function openReplica(options: ShareOptions, url: string, primary: ReadServer): R
 }
 
 export function poolsOf(shares: DatabaseShares): Record<string, pg.Pool> {
-  const names: Record<ShareName, string> = {
-    checks: "checks",
-    signOn: "sign_on",
-    tokens: "tokens",
-    firstSignIns: "first_sign_ins",
-    reads: "reads",
-    changes: "changes",
-    imports: "imports",
-    jobs: "jobs",
-  };
-  return Object.fromEntries((Object.keys(names) as ShareName[]).map((name) => [names[name], shares[name].pool]));
+  return Object.fromEntries(shareNames.map((name) => [toSnakeCase(name), shares[name].pool]));
 }

@@ -83,7 +83,7 @@ export function temporaryTable<Column extends string>(
   };
 }
 
-const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Columns without a default are required. */
 export type NewRow<Name extends TableName> = { readonly [Field in Required[Name]]: Part } & {

@@ -4,7 +4,7 @@ import type pg from "pg";
 export type WakeUp = {
   /** Ends the current wait, or else the next one. */
   wake(): void;
-  wait(seconds: number, signal: AbortSignal): Promise<void>;
+  wait(seconds: number, signal?: AbortSignal): Promise<void>;
 };
 
 export function makeWakeUp(): WakeUp {
@@ -16,19 +16,19 @@ export function makeWakeUp(): WakeUp {
       for (const end of [...waiting]) end();
     },
     wait(seconds, signal) {
-      if (isPending || signal.aborted) {
+      if (isPending || signal?.aborted === true) {
         isPending = false;
         return Promise.resolve();
       }
       return new Promise((resolve) => {
         const end = () => {
           clearTimeout(timer);
-          signal.removeEventListener("abort", end);
+          signal?.removeEventListener("abort", end);
           waiting.delete(end);
           resolve();
         };
         const timer = setTimeout(end, seconds * 1000);
-        signal.addEventListener("abort", end, { once: true });
+        signal?.addEventListener("abort", end, { once: true });
         waiting.add(end);
       });
     },

@@ -73,7 +73,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
       if (finished.length === 0)
         await wakeUp.wait(
           isStopping || isIdle || !hasLooked ? lookMs / 1000 : idleSeconds,
-          isStopping ? never : signal,
+          isStopping ? undefined : signal,
         );
       await sleep(Math.max(0, roundMs - (performance.now() - began)));
     }
@@ -196,5 +196,3 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
 
   return { run };
 }
-
-const never = new AbortController().signal;

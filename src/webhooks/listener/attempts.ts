@@ -1,18 +1,17 @@
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { record, type Result } from "../delivery/record.ts";
-import { endpointNotFound } from "../find-endpoint.ts";
+import { endpointNotFound, getEndpointState } from "../find-endpoint.ts";
 import { deliveryNotFound, readDeliveryId } from "../log.ts";
 import { chooseOutcome } from "../schedule.ts";
 
 export type ReportedAttempt = { deliveryId: string; durationMs: number; status: number | null; error: string | null };
 
-type Outcome = "delivered" | "failed";
 type Report = { endpointId: string; attempts: readonly ReportedAttempt[] };
 export type AttemptRules = {
   now: Date;
   retrySeconds: readonly number[];
   random: () => number;
-  count: (outcome: Outcome, clientId: string) => void;
+  count: (outcome: "delivered" | "failed", clientId: string) => void;
 };
 
 /** Errors: not_found if the endpoint has ended or has an address, and for deliveries of other endpoints. */
@@ -21,11 +20,8 @@ export async function recordAttempts(
   { endpointId, attempts }: Report,
   { now, retrySeconds, random, count }: AttemptRules,
 ): Promise<void> {
-  const listening = await db.prisma.webhookEndpoint.findUnique({
-    where: { id: endpointId },
-    select: { clientId: true, listensUntil: true },
-  });
-  if (listening === null || listening.listensUntil === null) throw endpointNotFound();
+  const { clientId, listensUntil } = await getEndpointState(db, endpointId);
+  if (listensUntil === null) throw endpointNotFound();
   const reported = new Map(attempts.map((result) => [readDeliveryId(result.deliveryId), result]));
   const rows = await db.prisma.webhookDelivery.findMany({
     where: { endpointId, id: { in: [...reported.keys()] } },
@@ -47,7 +43,7 @@ export async function recordAttempts(
     };
   });
   await record(db, results, now);
-  for (const { state } of results) count(state === "DELIVERED" ? "delivered" : "failed", listening.clientId);
+  for (const { state } of results) count(state === "DELIVERED" ? "delivered" : "failed", clientId);
 }
 
 const readable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ").toWellFormed();

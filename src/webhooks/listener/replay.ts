@@ -3,7 +3,7 @@ import type { Transaction } from "../../platform/database/db.ts";
 import { insert, run, sql, statement, table } from "../../platform/database/sql.ts";
 import { disabled } from "../endpoint.ts";
 import { deliveryChannel } from "../fan-out.ts";
-import { endpointNotFound } from "../find-endpoint.ts";
+import { endpointNotFound, getEndpointState } from "../find-endpoint.ts";
 import { deliveryNotFound, readDeliveryId } from "../log.ts";
 import { joinFirst, lockQueues } from "../queue.ts";
 
@@ -48,7 +48,7 @@ const copyDeliveries = statement<Copy>(
   "webhooks.replay",
 );
 
-export type Replay = { endpointId: string; deliveryId?: string | undefined; last?: number | undefined };
+type Replay = { endpointId: string; deliveryId?: string | undefined; last?: number | undefined };
 
 /** Returns their number. Errors: not_found for others' endpoints and deliveries; conflict if disabled. */
 export async function replayIn(
@@ -57,13 +57,9 @@ export async function replayIn(
   origin: Origin,
 ): Promise<number> {
   await lockQueues(tx, "exclusive");
-  const endpoint = await tx.prisma.webhookEndpoint.findUnique({
-    where: { id: endpointId },
-    select: { clientId: true, state: true, listensUntil: true },
-  });
-  if (endpoint === null || endpoint.listensUntil === null) throw endpointNotFound();
-  if (endpoint.state === "DISABLED") throw disabled();
-  const { clientId } = endpoint;
+  const { clientId, state, listensUntil } = await getEndpointState(tx, endpointId);
+  if (listensUntil === null) throw endpointNotFound();
+  if (state === "DISABLED") throw disabled();
   if (deliveryId !== undefined) await refuseOther(tx, clientId, deliveryId);
   const copy = { endpointId, clientId, deliveryId: deliveryId ?? null, last: last ?? 1, now: origin.at };
   const deliveries = await run(tx, copyDeliveries, copy);

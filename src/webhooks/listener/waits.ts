@@ -14,7 +14,9 @@ export type ListenerWaits = {
 
 const d = table("webhookDelivery", "d");
 
-const selectDue = statement<{ ids: readonly string[]; now: Date }>(
+type DueQuery = { ids: readonly string[]; now: Date };
+
+const selectDue = statement<DueQuery>(
   ({ ids, now }) => sql`
   SELECT wanted.id FROM unnest(${ids}::uuid[]) AS wanted (id)
   CROSS JOIN LATERAL (
@@ -26,24 +28,17 @@ const selectDue = statement<{ ids: readonly string[]; now: Date }>(
 const lookSeconds = 2;
 
 /** Waiting requests hold no database connection: one statement checks all of them. The first one calls `listen`. */
-export function makeListenerWaits({
-  db,
-  clock,
-  listen,
-}: {
-  db: Pick<Db, "pool">;
-  clock: Clock;
-  listen: () => void;
-}): ListenerWaits {
+type Deps = { db: Pick<Db, "pool">; clock: Clock; listen: () => void };
+
+export function makeListenerWaits({ db, clock, listen }: Deps): ListenerWaits {
   const wakeUp = makeWakeUp();
   const waiting = new Map<string, (isDue: boolean) => void>();
   const closing = new AbortController();
   let isLooking = false;
 
   async function look(): Promise<void> {
-    const ids = [...waiting.keys()];
-    type DueQuery = { ids: readonly string[]; now: Date };
-    const due = await findRows<{ id: string }, DueQuery>(db.pool, selectDue, { ids, now: clock() });
+    const query: DueQuery = { ids: [...waiting.keys()], now: clock() };
+    const due = await findRows<{ id: string }, DueQuery>(db.pool, selectDue, query);
     for (const { id } of due) waiting.get(id)?.(true);
   }
 

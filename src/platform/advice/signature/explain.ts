@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 
 /** Each is one step of making a signature, done differently from the contract. */
 export const signatureFaults = [
@@ -58,17 +58,15 @@ const step = <Value>(value: Value, ...faults: SignatureFault[]): Step<Value> => 
 
 function keysOf(secret: string, scheme: Scheme): Step<string | Buffer>[] {
   const bare = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
-  const isRight = { ep: scheme === "ep", standard: scheme === "standard" };
+  const decoded = Buffer.from(bare, "base64");
+  const asText = (value: string, ...faults: SignatureFault[]) =>
+    scheme === "ep" ? step(value, ...faults) : step(value, ...faults, "secret_as_text");
   return [
-    isRight.ep ? step(secret) : step(secret, "secret_as_text"),
-    isRight.standard ? step(Buffer.from(bare, "base64")) : step(Buffer.from(bare, "base64"), "secret_decoded"),
-    ...(bare === secret
-      ? [step(prefix + secret, "secret_lacks_prefix", ...(isRight.ep ? [] : (["secret_as_text"] as const)))]
-      : [step(bare, "secret_without_prefix", ...(isRight.ep ? [] : (["secret_as_text"] as const)))]),
+    asText(secret),
+    scheme === "standard" ? step(decoded) : step(decoded, "secret_decoded"),
+    bare === secret ? asText(prefix + secret, "secret_lacks_prefix") : asText(bare, "secret_without_prefix"),
     step(Buffer.from(secret, "base64"), "secret_decoded_with_prefix"),
-    ...["\n", "\r\n", " "].map((end) =>
-      step(secret + end, "secret_with_line_end", ...(isRight.ep ? [] : (["secret_as_text"] as const))),
-    ),
+    ...["\n", "\r\n", " "].map((end) => asText(secret + end, "secret_with_line_end")),
   ];
 }
 
@@ -114,31 +112,19 @@ function rewritten(text: string): Step<string>[] {
 }
 
 function formsOf(digest: Buffer, scheme: Scheme): Step<string>[] {
-  const hex = digest.toString("hex");
-  const [url, base64] = [digest.toString("base64url"), digest.toString("base64")];
-  const written: Step<string>[] =
-    scheme === "ep"
-      ? [step(hex), step(base64, "form_base64"), step(url, "form_base64url")]
-      : [
-          step(base64),
-          step(hex, "form_hex"),
-          step(hex.toUpperCase(), "form_hex", "form_upper_case"),
-          step(url, "form_base64url"),
-        ];
-  return written.flatMap(({ value, faults }) =>
-    scheme === "ep"
-      ? [
-          step(value, ...faults),
-          step(`v1,${value}`, ...faults, "prefix_v1"),
-          step(`sha256=${value}`, ...faults, "prefix_sha256"),
-        ]
-      : [step(`v1,${value}`, ...faults), step(value, ...faults, "prefix_missing")],
-  );
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
+  const [hex, base64, url] = [digest.toString("hex"), digest.toString("base64"), digest.toString("base64url")];
+  if (scheme === "ep")
+    return [step(hex), step(base64, "form_base64"), step(url, "form_base64url")].flatMap(({ value, faults }) => [
+      step(value, ...faults),
+      step(`v1,${value}`, ...faults, "prefix_v1"),
+      step(`sha256=${value}`, ...faults, "prefix_sha256"),
+    ]);
+  return [
+    step(base64),
+    step(hex, "form_hex"),
+    step(hex.toUpperCase(), "form_hex", "form_upper_case"),
+    step(url, "form_base64url"),
+  ].flatMap(({ value, faults }) => [step(`v1,${value}`, ...faults), step(value, ...faults, "prefix_missing")]);
 }
 
 type Making = { scheme: Scheme; id: string; time: string; secret: string; bodies: Step<Buffer>[] };
@@ -158,7 +144,7 @@ function findFaults(given: string, making: Making): SignatureFault[] | null {
       for (const key of keysOf(making.secret, making.scheme))
         for (const form of formsOf(hmac(key.value, data), making.scheme)) {
           const faults = [...key.faults, ...framing.faults, ...body.faults, ...form.faults];
-          if ((best === null || faults.length < best.length) && isSame(given, form.value)) best = faults;
+          if ((best === null || faults.length < best.length) && given === form.value) best = faults;
         }
     }
   return best;
@@ -166,16 +152,16 @@ function findFaults(given: string, making: Making): SignatureFault[] | null {
 
 function compare(source: ComparedSignature["source"], written: string, making: Making): ComparedSignature {
   const { scheme } = making;
-  const [key, framing, body] = [keysOf(making.secret, scheme), framingsOf(scheme), making.bodies[0]!];
-  const rightKey = key.find(({ faults }) => faults.length === 0)!;
-  const rightFraming = framing.find(({ faults }) => faults.length === 0)!;
-  const [right] = formsOf(hmac(rightKey.value, frame(making, rightFraming.value, body.value)), scheme);
-  const expected = right!.value;
+  const isRight = ({ faults }: Step<unknown>) => faults.length === 0;
+  const key = keysOf(making.secret, scheme).find(isRight)!;
+  const framing = framingsOf(scheme).find(isRight)!;
+  const data = frame(making, framing.value, making.bodies[0]!.value);
+  const expected = formsOf(hmac(key.value, data), scheme)[0]!.value;
   // Hex is accepted in any case; one of several signatures is enough.
   const all = written
     .split(/\s+/)
     .map((one) => (scheme === "ep" && /^[0-9a-f]+$/i.test(one) ? one.toLowerCase() : one));
-  const isGood = all.some((one) => isSame(one, expected));
+  const isGood = all.includes(expected);
   const found = isGood ? [] : all.map((one) => findFaults(one, making)).filter((faults) => faults !== null);
   const faults = isGood ? [] : (found.sort((a, b) => a.length - b.length)[0] ?? null);
   return { scheme, source, given: written, expected, isGood, faults };
@@ -192,20 +178,18 @@ export function explainSignature({ headers, body, secret: given, computed, now }
   ].map(read) as [string, string, string, string];
   const making = { id, time, secret: given.trim(), bodies: bodiesOf(body) };
   const own = computed?.trim() ?? "";
-  const compared = [
-    ...(ep === "" ? [] : [compare("header", ep, { ...making, scheme: "ep" })]),
-    ...(standard === "" ? [] : [compare("header", standard, { ...making, scheme: "standard" })]),
-    ...(own === "" ? [] : [compareOwn(own, making)]),
-  ];
+  const compared: ComparedSignature[] = [];
+  if (ep !== "") compared.push(compare("header", ep, { ...making, scheme: "ep" }));
+  if (standard !== "") compared.push(compare("header", standard, { ...making, scheme: "standard" }));
+  if (own !== "") compared.push(compareOwn(own, making));
   const ageSeconds = /^\d{1,11}$/.test(time) ? Math.floor(now.getTime() / 1000) - Number(time) : null;
-  const faults: EventFault[] = [
-    ...(ep === "" && standard === "" && own === "" ? (["headers_missing"] as const) : []),
-    ...(standard !== "" && (id === "" || time === "") ? (["id_or_timestamp_missing"] as const) : []),
-    ...(/^whsec_[A-Za-z0-9+/]{32,}=*$/.test(making.secret) ? [] : (["secret_form"] as const)),
-    ...(time !== "" && (ageSeconds === null || ageSeconds < -1e9) ? (["timestamp_no_seconds"] as const) : []),
-    ...(ageSeconds !== null && ageSeconds > leewaySeconds ? (["timestamp_old"] as const) : []),
-    ...(ageSeconds !== null && ageSeconds < -leewaySeconds && ageSeconds >= -1e9 ? (["timestamp_ahead"] as const) : []),
-  ];
+  const faults: EventFault[] = [];
+  if (ep === "" && standard === "" && own === "") faults.push("headers_missing");
+  if (standard !== "" && (id === "" || time === "")) faults.push("id_or_timestamp_missing");
+  if (!/^whsec_[A-Za-z0-9+/]{32,}=*$/.test(making.secret)) faults.push("secret_form");
+  if (time !== "" && (ageSeconds === null || ageSeconds < -1e9)) faults.push("timestamp_no_seconds");
+  else if (ageSeconds !== null && ageSeconds > leewaySeconds) faults.push("timestamp_old");
+  else if (ageSeconds !== null && ageSeconds < -leewaySeconds) faults.push("timestamp_ahead");
   const isGood = faults.length === 0 && compared.every((one) => one.isGood);
   return { isGood, compared, faults, bodyBytes: body.length, ageSeconds };
 }
