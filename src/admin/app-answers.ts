@@ -88,7 +88,7 @@ export async function limitCalls<T>(clientId: ClientId, call: () => Promise<T>):
   }
 }
 
-const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
+export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
   { db, fetchAsApp },
   { path: { clientId: given }, query, reach, requestId },
 ) => {
@@ -116,5 +116,3 @@ const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
     return { status: 200, body: shown, headers: { ETag: tagOf(shown, shown.etag === null ? [] : ["body"]) } };
   });
 };
-
-export const appAnswerHandlers = { getAppAnswer };

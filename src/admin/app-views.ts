@@ -112,7 +112,7 @@ function leaveOut(body: string, others: ReadonlySet<string>): { body: string | n
   return { body: leftOut === 0 ? body : JSON.stringify(kept), leftOut };
 }
 
-const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path, query, reach, requestId }) => {
+export const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path, query, reach, requestId }) => {
   const [schoolId, clientId] = [path.schoolId as SchoolId, path.clientId as ClientId];
   const { resource, id } = query;
   const search = query["show-deleted"] === true ? "?show-deleted=true" : "";
@@ -150,5 +150,3 @@ const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path
   // The tag of the answer says all of a body that can be long.
   return { status: 200, body: shown, headers: { ETag: tagOf(shown, shown.etag === null ? [] : ["body"]) } };
 };
-
-export const appViewHandlers = { getAppView };

@@ -31,7 +31,7 @@ import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { ownAppsOf, reachesApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
@@ -45,30 +45,7 @@ const dayInSeconds = 86_400;
 function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
-  const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = app;
-  const { backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling } = app;
-  const { provider, description, purpose, privacyUrl, supportAddress, logoPath } = app;
-  return present<AdminApp>({
-    clientId,
-    name,
-    type,
-    pkceRequired,
-    redirectUris,
-    postLogoutRedirectUris,
-    loginUrl,
-    backchannelLogoutUri,
-    scopes,
-    attributes,
-    idTokenAlgorithm,
-    schulconnexSpelling,
-    oldSecretEndsAt: isValid ? oldSecretEndsAt.toISOString() : null,
-    provider,
-    description,
-    purpose,
-    privacyUrl,
-    supportAddress,
-    logoPath,
-  });
+  return present<AdminApp>({ ...app, oldSecretEndsAt: isValid ? oldSecretEndsAt : null });
 }
 
 async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
@@ -77,24 +54,25 @@ async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile
 }
 
 const presentCredentials = (made: { clientId: ClientId; clientSecret: string | null; oldSecretEndsAt: Date | null }) =>
-  present<Schemas["AppCredentials"]>({ ...made, oldSecretEndsAt: made.oldSecretEndsAt?.toISOString() ?? null });
+  present<Schemas["AppCredentials"]>(made);
 
-const listApps: AdminHandler<"listApps"> = async (deps, { query, reach, origin }) => {
-  const page = readPage(deps, "listApps", query);
+export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
+  const { query, reach, origin } = request;
+  const page = readPage(deps, request);
   const among = ownAppsOf(reach);
-  const asked = { search: query.search, among, limit: page.take, after: page.after, order: query.sort };
-  const found = await listAppsByName(deps.db, asked);
-  const list = { list: "listApps" as const, path: appsPath, query, page };
+  const found = await listAppsByName(deps.db, { search: query.search, among, order: query.sort, ...page.range });
   const profiles = await findProfiles(
     deps.db,
     found.map(({ clientId }) => clientId),
   );
-  const presentOne = ({ place: _, ...app }: (typeof found)[number]) =>
-    presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at);
-  return answerPage(deps, list, { found, idOf: ({ place }) => place, present: presentOne });
+  return page.answer(
+    found,
+    ({ place }) => place,
+    ({ place: _, ...app }) => presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at),
+  );
 };
 
-const getApp: AdminHandler<"getApp"> = async ({ db }, { path, reach, origin }) => {
+export const getApp: AdminHandler<"getApp"> = async ({ db }, { path, reach, origin }) => {
   const clientId = path.clientId as ClientId;
   const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
   if (found === null) throw appNotFound();
@@ -126,7 +104,7 @@ function splitProfile<T extends ProfileUpdate>(written: T) {
   return { profile, rest };
 }
 
-const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
+export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
   refuseApproved(reach, body);
   const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, ...written } = body;
   const { profile, rest } = splitProfile(written);
@@ -188,7 +166,7 @@ const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction, 
     }),
   );
 
-const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
+export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { path, body, reach, origin } = request;
   const clientId = path.clientId as ClientId;
   if (!reachesApp(reach, clientId)) throw appNotFound();
@@ -204,7 +182,7 @@ const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   });
 };
 
-const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
+export const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   const clientId = request.path.clientId as ClientId;
   const endpoints = await listEndpoints(db, { clientId });
   await remove(db, clientId, {
@@ -224,7 +202,7 @@ const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   return { status: 204 };
 };
 
-const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, request) => {
+export const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, request) => {
   const { path, body, reach, origin, keep } = request;
   const clientId = path.clientId as ClientId;
   if (!reachesApp(reach, clientId)) throw appWithSecretNotFound();
@@ -244,28 +222,15 @@ const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, request) => {
   });
 };
 
-const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
+export const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
   changeApp(deps, request, (tx) => end(tx, request.path.clientId as ClientId, request.origin));
 
-const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
+export const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
   changeApp(deps, request, async (tx) => {
     const clientId = request.path.clientId as ClientId;
     await putLogo(tx, clientId, request.body, request.origin);
     if (!request.reach.all) await refuseTakenLogo(tx, clientId, request.reach.clientIds);
   });
 
-const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
+export const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
   changeApp(deps, request, (tx) => deleteLogo(tx, request.path.clientId as ClientId, request.origin));
-
-const logoHandlers = { putAppLogo, deleteAppLogo };
-
-export const appHandlers = {
-  ...logoHandlers,
-  listApps,
-  getApp,
-  createApp,
-  updateApp,
-  deleteApp,
-  rotateSecret,
-  endOldSecret,
-};

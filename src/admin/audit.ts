@@ -5,7 +5,7 @@ import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { appActor, type AdminDeps, type AdminHandler } from "./handler.ts";
 import { findNames, type Names } from "./names.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { readChosen } from "./reached.ts";
 import { readTime } from "./query.ts";
 
@@ -54,7 +54,7 @@ export function presentLine(line: RecordedAudit, withPeople: boolean, names: Lin
   const actor = presentActor(line, withPeople);
   return present<Schemas["AuditLine"]>({
     id,
-    at: at.toISOString(),
+    at,
     action,
     actor,
     clientId,
@@ -76,18 +76,18 @@ export function presentLine(line: RecordedAudit, withPeople: boolean, names: Lin
 const isOfSchool = ({ all, schoolIds }: Reach, { schoolId }: RecordedAudit): boolean =>
   all || (schoolId !== null && schoolIds.has(schoolId as SchoolId));
 
-/** The position from which the next page continues. */
-const placeOf = ({ at, id }: RecordedAudit): string => `${at.toISOString()} ${id}`;
+const positionOf = ({ at, id }: RecordedAudit): string => `${at.toISOString()} ${id}`;
 
-function readPlace(place: string | undefined): { at: Date; id: string } | undefined {
-  if (place === undefined) return undefined;
-  const [at = "", id = ""] = place.split(" ");
+function readPosition(position: string | undefined): { at: Date; id: string } | undefined {
+  if (position === undefined) return undefined;
+  const [at = "", id = ""] = position.split(" ");
   return { at: new Date(at), id };
 }
 
-const listAudit: AdminHandler<"listAudit"> = async (deps, { query, reach }) => {
+export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
+  const { query, reach } = request;
   const { school, person, actor, app, action, from, until } = query;
-  const page = readPage(deps, "listAudit", query);
+  const { range, answer } = readPage(deps, request);
   const chosen = await readChosen(deps.db, reach, { school, person, app });
   // Lines of an app do not say to its partner whom they are about, nor who it was: chosen by a person, they would.
   const clientIds = person === undefined && actor === undefined ? [...reach.clientIds] : [];
@@ -97,17 +97,11 @@ const listAudit: AdminHandler<"listAudit"> = async (deps, { query, reach }) => {
     action,
     since: readTime(from),
     until: readTime(until),
-    limit: page.take,
+    limit: range.limit,
     among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds },
-    after: readPlace(page.after),
+    after: readPosition(range.after),
     isOldestFirst: query.sort === "oldest",
   });
   const names = await findLineNames(deps, reach, found);
-  return answerPage(
-    deps,
-    { list: "listAudit", path: "/admin/v1/audit", query, page },
-    { found, idOf: placeOf, present: (line) => presentLine(line, isOfSchool(reach, line), names) },
-  );
+  return answer(found, positionOf, (line) => presentLine(line, isOfSchool(reach, line), names));
 };
-
-export const auditHandlers = { listAudit };

@@ -15,14 +15,14 @@ async function readSettings(db: RecordStore, schoolId: SchoolId): Promise<CardSe
   return present<CardSettings>(await readCardSettings(db, schoolId));
 }
 
-const getCardSettings: AdminHandler<"getCardSettings"> = async ({ db }, { path, reach }) => {
+export const getCardSettings: AdminHandler<"getCardSettings"> = async ({ db }, { path, reach }) => {
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(db, reach, schoolId);
   const body = await readSettings(db, schoolId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const putCardSettings: AdminHandler<"putCardSettings"> = ({ db }, { path, reach, headers, body, origin }) =>
+export const putCardSettings: AdminHandler<"putCardSettings"> = ({ db }, { path, reach, headers, body, origin }) =>
   withPrismaTransaction(db, async (tx) => {
     const schoolId = path.schoolId as SchoolId;
     await refuseUnknownSchool(tx, reach, schoolId);
@@ -34,5 +34,3 @@ const putCardSettings: AdminHandler<"putCardSettings"> = ({ db }, { path, reach,
     await recordDifference(tx, origin, differenceOf(before, after));
     return { status: 204, headers: { ETag: tagOf(after) } };
   });
-
-export const cardSettingsHandlers = { getCardSettings, putCardSettings };

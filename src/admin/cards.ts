@@ -2,12 +2,12 @@ import type { PersonId, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { listCards, revokeCardsIn, type CardId, type ListedCard } from "../accounts/index.ts";
+import { listCards, revokeCardsIn, type CardId } from "../accounts/index.ts";
 import { groupsInReach, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { findCardHolders, listCardHolders } from "./card-holders.ts";
 import type { AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
@@ -20,16 +20,9 @@ function teacherIn(reach: Reach, schoolId: SchoolId): { taughtBy?: PersonId } | 
   return groups.taughtBy === null ? null : { taughtBy: groups.taughtBy };
 }
 
-const presentListed = ({ createdAt, lastUsedAt, revokedAt, ...card }: ListedCard): Schemas["LoginCard"] =>
-  present<Schemas["LoginCard"]>({
-    ...card,
-    createdAt: createdAt.toISOString(),
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    revokedAt: revokedAt?.toISOString() ?? null,
-  });
-
-const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, { path, query, reach, origin }) => {
-  const page = readPage(deps, "listLoginCards", query);
+export const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, request) => {
+  const { path, query, reach, origin } = request;
+  const page = readPage(deps, request);
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(deps.db, reach, schoolId);
   const personId = query.person as PersonId | undefined;
@@ -38,13 +31,15 @@ const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, { path, quer
     await getReachedPerson(deps.db, reach, personId);
   }
   const teacher = teacherIn(reach, schoolId);
-  const asked = { schoolId, personId, ...teacher, after: page.after, limit: page.take };
-  const found = teacher === null ? [] : await listCards(deps.db, asked);
-  const list = { list: "listLoginCards" as const, path: `/admin/v1/schools/${schoolId}/login-cards`, query, page };
-  return answerPage(deps, list, { found, idOf: ({ id }) => id, present: presentListed });
+  const found = teacher === null ? [] : await listCards(deps.db, { schoolId, personId, ...teacher, ...page.range });
+  return page.answer(
+    found,
+    ({ id }) => id,
+    (card) => present<Schemas["LoginCard"]>(card),
+  );
 };
 
-const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { path, reach, body, origin }) =>
+export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { path, reach, body, origin }) =>
   withPrismaTransaction(db, async (tx) => {
     const schoolId = path.schoolId as SchoolId;
     await refuseUnknownSchool(tx, reach, schoolId);
@@ -58,7 +53,7 @@ const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { path, reac
     return { status: 200, body: present<Schemas["RevokedCards"]>({ revoked }) };
   });
 
-const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { path, reach, origin }) =>
+export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { path, reach, origin }) =>
   withPrismaTransaction(db, async (tx) => {
     const schoolId = path.schoolId as SchoolId;
     await refuseUnknownSchool(tx, reach, schoolId);
@@ -69,5 +64,3 @@ const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { path, reach,
     await revokeCardsIn(tx, { schoolId, id }, origin);
     return { status: 204 };
   });
-
-export const cardHandlers = { listLoginCards, revokeLoginCards, revokeLoginCard };

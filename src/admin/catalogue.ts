@@ -6,7 +6,7 @@ import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { presentAudience } from "./grants.ts";
 import type { AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
 
@@ -34,22 +34,22 @@ const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
     scopes: app.scopes,
     attributes: app.attributes,
     grant: app.grant && presentGrant(app.grant),
-    lastSignInAt: app.lastSignInAt?.toISOString() ?? null,
-    lastCallAt: app.lastCallAt?.toISOString() ?? null,
+    lastSignInAt: app.lastSignInAt,
+    lastCallAt: app.lastCallAt,
   });
 
-const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, { path, query, reach }) => {
+export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request) => {
+  const { path, query, reach } = request;
   const schoolId = path.schoolId as SchoolId;
   const store = storeOf(deps.db);
-  const page = readPage(deps, "listCatalogue", query);
+  const page = readPage(deps, request);
   await refuseUnknownSchool(store, reach, schoolId);
   const { search, granted } = query;
-  const found = await list(store, { schoolId, search, granted, limit: page.take, after: page.after });
-  const asked = { list: "listCatalogue" as const, path: `/admin/v1/schools/${schoolId}/catalogue`, query, page };
-  return answerPage(deps, asked, { found, idOf: ({ place }) => place, present: presentApp });
+  const found = await list(store, { schoolId, search, granted, ...page.range });
+  return page.answer(found, ({ place }) => place, presentApp);
 };
 
-const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { path, reach }) => {
+export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { path, reach }) => {
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(storeOf(db), reach, schoolId);
   const found = await findInCatalogue(storeOf(db), { schoolId, clientId: path.clientId as ClientId });
@@ -57,5 +57,3 @@ const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { path, 
   const body = presentApp(found);
   return { status: 200, body, headers: { ETag: tagOf(body, ["lastSignInAt", "lastCallAt"]) } };
 };
-
-export const catalogueHandlers = { listCatalogue, getCatalogueApp };

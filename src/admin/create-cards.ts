@@ -32,7 +32,7 @@ type Making = {
   schoolId: SchoolId;
 };
 
-const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request) => {
+export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request) => {
   const { path, reach, body, origin, keep } = request;
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(deps.db, reach, schoolId);
@@ -120,5 +120,3 @@ const presentCard = (card: MadeCard | null) => ({
   pin: card?.secondStep === "PIN" ? card.answer : null,
   picture: card?.secondStep === "PICTURE" ? card.answer : null,
 });
-
-export const createCardHandlers = { createLoginCards };

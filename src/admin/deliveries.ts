@@ -13,32 +13,16 @@ import {
 import type { Attempt, Delivery as Found } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
-import { endpointsPath, refuseOtherEndpoint } from "./endpoints.ts";
+import { refuseOtherEndpoint } from "./endpoints.ts";
 import type { AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type Delivery = Schemas["Delivery"];
 
-function presentDelivery({ id: deliveryId, nextAttemptAt, createdAt, finishedAt, ...of }: Found): Delivery {
-  const { messageId, endpointId, eventType, isTest, body, state, attempts } = of;
-  return present<Delivery>({
-    deliveryId,
-    messageId,
-    endpointId,
-    eventType,
-    isTest,
-    body,
-    state,
-    attempts,
-    nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
-    createdAt: createdAt.toISOString(),
-    finishedAt: finishedAt?.toISOString() ?? null,
-  });
-}
-
-const presentAttempt = ({ at, ...of }: Attempt) => present<Schemas["DeliveryAttempt"]>({ ...of, at: at.toISOString() });
+const presentDelivery = ({ id: deliveryId, ...delivery }: Found) => present<Delivery>({ deliveryId, ...delivery });
+const presentAttempt = (attempt: Attempt) => present<Schemas["DeliveryAttempt"]>(attempt);
 
 /** Errors: not_found webhook_delivery_not_found, also if the caller does not reach its endpoint. */
 async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<Schemas["DeliveryWithLog"]> {
@@ -49,20 +33,21 @@ async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<
   return { delivery: presentDelivery(found), log: log.map(presentAttempt) };
 }
 
-const listDeliveries: AdminHandler<"listDeliveries"> = async (deps, { path: { endpointId }, query, reach }) => {
-  const page = readPage(deps, "listDeliveries", query);
+export const listDeliveries: AdminHandler<"listDeliveries"> = async (deps, request) => {
+  const { path, query, reach } = request;
+  const { endpointId } = path;
+  const page = readPage(deps, request);
   await refuseOtherEndpoint(deps.db, reach, endpointId);
-  const found = await list(deps.db, { endpointId, state: query.state, limit: page.take, after: page.after });
-  const asked = { list: "listDeliveries" as const, path: `${endpointsPath}/${endpointId}/deliveries`, query, page };
-  return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentDelivery });
+  const found = await list(deps.db, { endpointId, state: query.state, ...page.range });
+  return page.answer(found, ({ id }) => id, presentDelivery);
 };
 
-const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { path, reach }) => {
+export const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { path, reach }) => {
   const body = await readDelivery(db, reach, path.deliveryId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const redeliver: AdminHandler<"redeliver"> = async ({ db }, { path: { deliveryId }, reach, origin }) =>
+export const redeliver: AdminHandler<"redeliver"> = async ({ db }, { path: { deliveryId }, reach, origin }) =>
   withPrismaTransaction(db, async (tx) => {
     const { delivery: before } = await readDelivery(tx, reach, deliveryId);
     await redeliverIn(tx, deliveryId, origin);
@@ -71,11 +56,9 @@ const redeliver: AdminHandler<"redeliver"> = async ({ db }, { path: { deliveryId
     return { status: 202 };
   });
 
-const redeliverFailed: AdminHandler<"redeliverFailed"> = async ({ db }, { path, body, reach, origin }) => {
+export const redeliverFailed: AdminHandler<"redeliverFailed"> = async ({ db }, { path, body, reach, origin }) => {
   const { endpointId } = path;
   await refuseOtherEndpoint(db, reach, endpointId);
   const deliveries = await repeatFailed(db, { endpointId, since: new Date(body.since) }, origin);
   return { status: 202, body: { deliveries } };
 };
-
-export const deliveryHandlers = { listDeliveries, getDelivery, redeliver, redeliverFailed };

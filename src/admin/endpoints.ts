@@ -22,31 +22,17 @@ import type { Endpoint, EndpointPosition } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { appsOf, reachesApp, refuseUnknownApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type WebhookEndpoint = Schemas["WebhookEndpoint"];
 
-export const endpointsPath = "/admin/v1/webhook-endpoints";
+const endpointsPath = "/admin/v1/webhook-endpoints";
 const defaultOverlapHours = 24;
 
-export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
-  present<WebhookEndpoint>({
-    id: endpoint.id,
-    clientId: endpoint.clientId,
-    url: endpoint.url,
-    eventTypes: endpoint.eventTypes,
-    state: endpoint.state,
-    reason: endpoint.reason,
-    stateChangedAt: endpoint.stateChangedAt.toISOString(),
-    resumeAt: endpoint.resumeAt?.toISOString() ?? null,
-    failingSince: endpoint.failingSince?.toISOString() ?? null,
-    listensUntil: endpoint.listensUntil?.toISOString() ?? null,
-    pending: endpoint.pending,
-    createdAt: endpoint.createdAt.toISOString(),
-  });
+export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint => present<WebhookEndpoint>(endpoint);
 
 /** Properties that change without a change of the endpoint itself. */
 const counts = ["pending", "listensUntil"] as const;
@@ -58,23 +44,24 @@ export async function refuseOtherEndpoint(db: RecordStore, reach: Reach, id: str
   if (!reachesApp(reach, clientId as ClientId)) throw endpointNotFound();
 }
 
-const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, { query, reach }) => {
-  const page = readPage(deps, "listEndpoints", query);
+export const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, request) => {
+  const { query, reach } = request;
+  const { range, answer } = readPage(deps, request);
   const { app: clientId } = query;
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
-  const found = await list(deps.db, { clientId, among: appsOf(reach), limit: page.take, after: placeFrom(page.after) });
-  const idOf = ({ clientId: app, createdAt, id }: Endpoint) => JSON.stringify([app, createdAt, id]);
-  const asked = { list: "listEndpoints" as const, path: endpointsPath, query, page };
-  return answerPage(deps, asked, { found, idOf, present: presentEndpoint });
+  const after = readPosition(range.after);
+  const found = await list(deps.db, { clientId, among: appsOf(reach), limit: range.limit, after });
+  const positionOf = (of: Endpoint) => JSON.stringify([of.clientId, of.createdAt, of.id]);
+  return answer(found, positionOf, presentEndpoint);
 };
 
-function placeFrom(text: string | undefined): EndpointPosition | undefined {
+function readPosition(text: string | undefined): EndpointPosition | undefined {
   if (text === undefined) return undefined;
   const [clientId, createdAt, id] = JSON.parse(text) as [string, string, string];
   return { clientId, createdAt: new Date(createdAt), id };
 }
 
-const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { path: { endpointId }, reach }) => {
+export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { path: { endpointId }, reach }) => {
   const found = await readEndpoint(storeOf(db), endpointId);
   if (!reachesApp(reach, found.clientId as ClientId)) throw endpointNotFound();
   const body = presentEndpoint(found);
@@ -93,7 +80,7 @@ export async function answerCreated(
   return { status: 201 as const, body, headers: { Location: `${endpointsPath}/${made.id}` } };
 }
 
-const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { body, reach, origin, keep }) => {
+export const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { body, reach, origin, keep }) => {
   const { clientId } = body;
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
@@ -119,7 +106,7 @@ async function lockForChange(
   return before;
 }
 
-const updateEndpoint: AdminHandler<"updateEndpoint"> = async ({ db, policy }, request) => {
+export const updateEndpoint: AdminHandler<"updateEndpoint"> = async ({ db, policy }, request) => {
   const { path, body, reach, origin } = request;
   const { endpointId } = path;
   const { state, url, eventTypes } = body;
@@ -135,7 +122,7 @@ const updateEndpoint: AdminHandler<"updateEndpoint"> = async ({ db, policy }, re
   });
 };
 
-const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async ({ db }, request) => {
+export const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async ({ db }, request) => {
   const { path, origin } = request;
   const { endpointId } = path;
   await withPrismaTransaction(db, async (tx) => {
@@ -147,7 +134,10 @@ const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async ({ db }, request) =
   return { status: 204 };
 };
 
-const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async ({ db, webhookKeys: keys }, request) => {
+export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async (
+  { db, webhookKeys: keys },
+  request,
+) => {
   const { path, body, reach, origin, keep } = request;
   const id = path.endpointId;
   const overlapHours = body?.overlapHours ?? defaultOverlapHours;
@@ -163,7 +153,7 @@ const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async ({ db, 
   });
 };
 
-const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { path, body, reach, origin, keep }) => {
+export const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { path, body, reach, origin, keep }) => {
   const { endpointId } = path;
   return withPrismaTransaction(db, async (tx) => {
     await refuseOtherEndpoint(tx, reach, endpointId);
@@ -172,14 +162,4 @@ const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { path, body, 
     await keep(tx, answer);
     return answer;
   });
-};
-
-export const endpointHandlers = {
-  listEndpoints,
-  createEndpoint,
-  getEndpoint,
-  updateEndpoint,
-  deleteEndpoint,
-  rotateEndpointSecret,
-  testEndpoint,
 };

@@ -7,7 +7,7 @@ import { reachesApp } from "./reached.ts";
 import { explain } from "./sign-in-steps.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
-const explainSignIn: AdminHandler<"explainSignIn"> = async ({ db }, { path, query, reach, caller, origin }) => {
+export const explainSignIn: AdminHandler<"explainSignIn"> = async ({ db }, { path, query, reach, caller, origin }) => {
   const [personId, clientId] = [path.personId as PersonId, query.app as ClientId];
   const { homeSchoolId, isGuest } = await getReachedPerson(db, reach, personId);
   const facts = reachesApp(reach, clientId)
@@ -17,12 +17,10 @@ const explainSignIn: AdminHandler<"explainSignIn"> = async ({ db }, { path, quer
   return { status: 200, body: explain({ facts, clientId, reach, roles: caller.roles, homeSchoolId, isGuest }) };
 };
 
-const releaseSignInLimits: AdminHandler<"releaseSignInLimits"> = (deps, request) =>
+export const releaseSignInLimits: AdminHandler<"releaseSignInLimits"> = (deps, request) =>
   withPerson(deps, request, async (tx, personId) => {
     const { origin } = request;
     if ((await readLogin(tx, personId, origin.at)) === null) throw loginUnknown();
     await releaseSignInLimitsIn(tx, personId, origin);
     return { status: 204 };
   });
-
-export const explanationHandlers = { explainSignIn, releaseSignInLimits };

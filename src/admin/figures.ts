@@ -1,4 +1,4 @@
-import { appNotFound, findApp, type ClientId } from "../access/index.ts";
+import type { ClientId } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
@@ -8,7 +8,7 @@ import type { Reach } from "../staff/index.ts";
 import { findFigures, type FigureStep, type Subject } from "../traffic/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
-import { reachesOwnApp, refuseUnknownSchool } from "./reached.ts";
+import { refuseOthersApp, refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
 import { readTime } from "./query.ts";
 
@@ -39,12 +39,11 @@ function subjectsOf({ all, schoolIds, clientIds }: Reach): Subject[] {
   return schoolIds.size > 0 ? [...schoolIds].map(ofSchool) : [...clientIds].map(ofApp);
 }
 
-const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, reach, origin }) => {
+export const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, reach, origin }) => {
   const { metric, step = "hour", school, app } = query;
   if (school !== undefined) await refuseUnknownSchool(storeOf(db), reach, school as SchoolId);
   const clientId = app as ClientId | undefined;
-  if (clientId !== undefined && (!reachesOwnApp(reach, clientId) || (await findApp(db.pool, clientId)) === null))
-    throw appNotFound();
+  if (clientId !== undefined) await refuseOthersApp(db.pool, reach, clientId);
   if (school !== undefined && app !== undefined) throw invalid("Figures are of a school or of an app.");
   const span = readSpan(query, origin.at);
   const named = [...(school === undefined ? [] : [ofSchool(school)]), ...(app === undefined ? [] : [ofApp(app)])];
@@ -53,13 +52,8 @@ const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, reach, or
   const body = present<Schemas["Figures"]>({
     metric,
     step,
-    from: span.from.toISOString(),
-    until: span.until.toISOString(),
-    points: points.map(({ at, outcome, count }) =>
-      present<Schemas["FigurePoint"]>({ at: at.toISOString(), outcome, count }),
-    ),
+    ...span,
+    points: points.map((point) => present<Schemas["FigurePoint"]>(point)),
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
-
-export const figureHandlers = { getFigures };

@@ -9,7 +9,7 @@ import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";
 import type { AdminDeps, AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownApp, schoolUnknown } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
@@ -74,25 +74,24 @@ async function refuseOtherFilter(deps: AdminDeps, reach: Reach, { schoolId, clie
 const presentNamed = ({ schoolName, ...grant }: GrantSettings & { schoolName: string }): Schemas["NamedGrant"] =>
   present<Schemas["NamedGrant"]>({ ...presentGrant(grant), schoolName });
 
-type Grants = Awaited<ReturnType<typeof listGrantsByName>>;
 type Position = { place: string; schoolId: SchoolId };
 
-const listGrants: AdminHandler<"listGrants"> = async (deps, { query, reach }) => {
-  const page = readPage(deps, "listGrants", query);
-  const asked = { schoolId: query.school as SchoolId | undefined, clientId: query.app as ClientId | undefined };
-  await refuseOtherFilter(deps, reach, asked);
-  const found: Grants = await listGrantsByName(storeOf(deps.db), {
-    ...asked,
+export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
+  const { query, reach } = request;
+  const { range, answer } = readPage(deps, request);
+  const filter = { schoolId: query.school as SchoolId | undefined, clientId: query.app as ClientId | undefined };
+  await refuseOtherFilter(deps, reach, filter);
+  const found = await listGrantsByName(storeOf(deps.db), {
+    ...filter,
     among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds: [...reach.clientIds] },
-    limit: page.take,
-    after: page.after === undefined ? undefined : (JSON.parse(page.after) as Position),
+    limit: range.limit,
+    after: range.after === undefined ? undefined : (JSON.parse(range.after) as Position),
   });
-  const list = { list: "listGrants" as const, path: "/admin/v1/grants", query, page };
-  const idOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
-  return answerPage(deps, list, { found, idOf, present: presentNamed });
+  const positionOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
+  return answer(found, positionOf, presentNamed);
 };
 
-const getGrant: AdminHandler<"getGrant"> = async ({ db }, { path, reach }) => {
+export const getGrant: AdminHandler<"getGrant"> = async ({ db }, { path, reach }) => {
   const key = keyOf(path);
   if (!isReached(reach, { schools: [key.schoolId], clientId: key.clientId })) throw schoolUnknown();
   const body = await readGrant(db, key);
@@ -100,7 +99,7 @@ const getGrant: AdminHandler<"getGrant"> = async ({ db }, { path, reach }) => {
   throw reach.all && (await findSchool(db, key.schoolId)) === null ? schoolUnknown() : grantUnknown();
 };
 
-const putGrant: AdminHandler<"putGrant"> = async (deps, request) => {
+export const putGrant: AdminHandler<"putGrant"> = async (deps, request) => {
   const { path, body, headers, reach } = request;
   const key = keyOf(path);
   refuseOtherSchool(reach, key.schoolId);
@@ -121,7 +120,7 @@ const putGrant: AdminHandler<"putGrant"> = async (deps, request) => {
   });
 };
 
-const deleteGrant: AdminHandler<"deleteGrant"> = async (deps, request) => {
+export const deleteGrant: AdminHandler<"deleteGrant"> = async (deps, request) => {
   const { path, headers, reach } = request;
   const key = keyOf(path);
   refuseOtherSchool(reach, key.schoolId);
@@ -138,5 +137,3 @@ const deleteGrant: AdminHandler<"deleteGrant"> = async (deps, request) => {
     },
   });
 };
-
-export const grantHandlers = { listGrants, getGrant, putGrant, deleteGrant };

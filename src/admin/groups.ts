@@ -13,39 +13,37 @@ import { groupsInReach } from "../staff/index.ts";
 import { changeRecord, createRecord } from "./change.ts";
 import { groupCounts, groupTag, presentGroup, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 import { refuseStale } from "./stale.ts";
 
 const groupsPath = "/admin/v1/groups";
 
-const listGroups: AdminHandler<"listGroups"> = async (deps, { query, reach }) => {
-  const page = readPage(deps, "listGroups", query);
+export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
+  const { query, reach } = request;
+  const page = readPage(deps, request);
   const schoolId = query.school as SchoolId;
   await refuseUnknownSchool(deps.db, reach, schoolId);
   const seen = groupsInReach(reach, schoolId);
-  const asked = { list: "listGroups" as const, path: groupsPath, query, page };
-  const answer = { idOf: ({ id }: { id: string }) => id, present: presentGroup };
-  if (!seen.all && seen.taughtBy === null) return answerPage(deps, asked, { found: [], ...answer });
-  const found = await list(storeOf(deps.db), {
+  const filter = {
     schoolId,
     withDeleted: query["show-deleted"] === true,
     search: query.search,
     byIdentifier: true,
     taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined),
-    limit: page.take,
-    after: page.after,
     order: query.sort,
-  });
-  return answerPage(deps, asked, { found, ...answer });
+  };
+  const isNobody = !seen.all && seen.taughtBy === null;
+  const found = isNobody ? [] : await list(storeOf(deps.db), { ...filter, ...page.range });
+  return page.answer(found, ({ id }) => id, presentGroup);
 };
 
-const getGroup: AdminHandler<"getGroup"> = async ({ db }, { path, reach }) => {
+export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { path, reach }) => {
   const body = await readGroup(db, reach, path.groupId as GroupId);
   return { status: 200, body, headers: { ETag: groupTag(body) } };
 };
 
-const createGroup: AdminHandler<"createGroup"> = async (deps, request) => {
+export const createGroup: AdminHandler<"createGroup"> = async (deps, request) => {
   const { body, reach } = request;
   const schoolId = body.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
@@ -80,13 +78,11 @@ async function changeGroup(
   });
 }
 
-const updateGroup: AdminHandler<"updateGroup"> = (deps, request) =>
+export const updateGroup: AdminHandler<"updateGroup"> = (deps, request) =>
   changeGroup(deps, request, (change, groupId) => renameGroup(change, { groupId, name: request.body.name }));
 
-const deleteGroup: AdminHandler<"deleteGroup"> = (deps, request) =>
+export const deleteGroup: AdminHandler<"deleteGroup"> = (deps, request) =>
   changeGroup(deps, request, (change, groupId) => remove(change, { groupId }));
 
-const restoreGroup: AdminHandler<"restoreGroup"> = (deps, request) =>
+export const restoreGroup: AdminHandler<"restoreGroup"> = (deps, request) =>
   changeGroup(deps, request, (change, groupId) => restore(change, { groupId }));
-
-export const groupHandlers = { listGroups, getGroup, createGroup, updateGroup, deleteGroup, restoreGroup };

@@ -63,6 +63,9 @@ export type Keep = (
 ) => Promise<void>;
 
 export type AdminRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller> & {
+  operationId: Id;
+  /** The path, without the query. */
+  address: string;
   /** The schools and apps of the caller's roles that allow the operation. */
   reach: PersonReach;
   /** The same at this moment, for a request that waited. Errors: forbidden role_forbids. */

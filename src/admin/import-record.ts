@@ -47,8 +47,8 @@ export function presentImport(status: ImportStatus): Schemas["Import"] {
     notes,
     leavers: countLeavers(status),
     schoolYear: schoolYear === "" ? null : schoolYear,
-    createdAt: createdAt.toISOString(),
-    appliedAt: appliedAt?.toISOString() ?? null,
+    createdAt,
+    appliedAt,
     schools: status.schools.map(presentSchool),
   });
 }

@@ -16,7 +16,7 @@ import { countLeavers, importReach, presentImport } from "./import-record.ts";
 import { refuseOtherSchool } from "./reached.ts";
 import { presentViewChanges } from "./view-changes.ts";
 
-const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {
+export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {
   const { path, query, body, origin } = request;
   const id = path.importId as ImportId;
   const find = () => findImport(storeOf(db), id, importReach(request));
@@ -42,7 +42,7 @@ const notConfirmed = () =>
     "The number of people who leave is another one. Look at the list of them and type how many they are.",
   );
 
-const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }, request) => {
+export const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }, request) => {
   const id = request.path.importId as ImportId;
   await findImport(storeOf(db), id, importReach(request));
   await imports.cancel(id, request.origin);
@@ -61,7 +61,7 @@ async function findOfSchool(
   return { status, schoolId };
 }
 
-const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request) => {
+export const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
   const { sourceSystemIdentifier } = request.body;
   const groupId = request.body.groupId as GroupId;
@@ -71,7 +71,7 @@ const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request)
   return { status: 204 };
 };
 
-const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, request) => {
+export const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
   const { schoolYear, moves } = request.body;
   const { holdShare } = deps.imports;
@@ -80,7 +80,7 @@ const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, re
   return { status: 204 };
 };
 
-const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
+export const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
   const given = { schoolId, restoreWindowDays: deps.restoreWindowDays };
   const body = await showDifference(deps, request, (db) =>
@@ -88,5 +88,3 @@ const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
   );
   return { status: 200, body };
 };
-
-export const importStepHandlers = { applyImport, cancelImport, joinImportGroups, setImportGroupMoves, previewImport };

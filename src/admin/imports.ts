@@ -3,15 +3,15 @@ import { recordAudit } from "../events/index.ts";
 import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../imports/index.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import type { AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminHandler } from "./handler.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
 
 const importsPath = "/admin/v1/imports";
 
-const createImport: AdminHandler<"createImport"> = async ({ db, imports }, request) => {
+export const createImport: AdminHandler<"createImport"> = async ({ db, imports }, request) => {
   const { body, query, reach, origin, keep } = request;
   const schoolId = query.school as SchoolId | undefined;
   if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId);
@@ -73,41 +73,36 @@ function readCarryOvers(given: string | undefined): Map<string, string> {
   return carryOvers;
 }
 
-const getImport: AdminHandler<"getImport"> = async ({ db }, request) => {
+export const getImport: AdminHandler<"getImport"> = async ({ db }, request) => {
   const body = presentImport(await findImport(storeOf(db), request.path.importId as ImportId, importReach(request)));
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const listImports: AdminHandler<"listImports"> = async (deps, request) => {
+export const listImports: AdminHandler<"listImports"> = async (deps, request) => {
   const { query, reach } = request;
-  const page = readPage(deps, "listImports", query);
+  const { range, answer } = readPage(deps, request);
   const schoolId = query.school as SchoolId | undefined;
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   const found = await listImportsOf(storeOf(deps.db), {
     schoolId,
     state: query.state,
     among: importReach(request),
-    limit: page.take,
-    after: page.after as ImportId | undefined,
+    limit: range.limit,
+    after: range.after as ImportId | undefined,
   });
-  const asked = { list: "listImports" as const, path: importsPath, query, page };
-  return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentImport });
+  return answer(found, ({ id }) => id, presentImport);
 };
 
-const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, request) => {
-  const { query, path } = request;
-  const page = readPage(deps, "listImportFaults", query);
-  const id = path.importId as ImportId;
+export const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, request) => {
+  const { range, answer } = readPage(deps, request);
+  const id = request.path.importId as ImportId;
   const { state } = await findImport(storeOf(deps.db), id, importReach(request));
-  const skip = Number(page.after ?? 0);
-  const faults = state === "BROKEN" ? await listFaults(deps.db, id, { limit: page.take, skip }) : [];
+  const skip = Number(range.after ?? 0);
+  const faults = state === "BROKEN" ? await listFaults(deps.db, id, { limit: range.limit, skip }) : [];
   const found = faults.map((fault, index) => ({ fault, next: skip + index + 1 }));
-  return answerPage(
-    deps,
-    { list: "listImportFaults", path: `${importsPath}/${id}/faults`, query, page },
-    { found, idOf: ({ next }) => String(next), present: ({ fault }) => presentFault(fault) },
+  return answer(
+    found,
+    ({ next }) => String(next),
+    ({ fault }) => presentFault(fault),
   );
 };
-
-export type ImportRequest = Pick<AdminRequest<"getImport">, "reach" | "origin">;
-export const importHandlers = { createImport, getImport, listImports, listImportFaults };

@@ -17,6 +17,7 @@ import { personActor } from "../events/index.ts";
 import {
   answerDone,
   bindOperations,
+  listOperations,
   type Handlers,
   type InnerFetch,
   type OpenApiDocument,
@@ -106,8 +107,12 @@ async function bindAdmin(
 ): Promise<Router> {
   const { document, checkAnswers, reading, keys, checkAccessToken } = options;
   const needOf = readPersonNeeds(document);
+  const paths = new Map(listOperations(document).map(({ path, operation }) => [operation.operationId, path]));
   const loaded = await loadHandlers(only === undefined ? operationIds : [only]);
-  const bound = [...loaded].map(([id, handler]) => [id, guard(options, { id, personNeed: needOf(id) }, handler)]);
+  const bound = [...loaded].map(([id, handler]) => [
+    id,
+    guard(options, { id, path: paths.get(id)!, personNeed: needOf(id) }, handler),
+  ]);
   return bindOperations<Operations, AdminCaller>({
     document,
     handlers: Object.fromEntries(bound) as unknown as Handlers<Operations, AdminCaller>,
@@ -155,13 +160,15 @@ const machineOperator: StaffRole = {
 /** Checks roles, names the actor and finds repeated requests, for every operation. */
 function guard<Id extends OperationId>(
   deps: AdminDeps,
-  { id, personNeed }: { id: Id; personNeed: PersonNeed },
+  { id, path: template, personNeed }: { id: Id; path: string; personNeed: PersonNeed },
   handler: AdminHandler<Id>,
 ) {
   return (request: AdminRequest<Id>) =>
     answerDone(async () => {
       const { caller, path, query, body, headers, requestId } = request;
-      const { personId } = path as { personId?: string };
+      const parameters = path as Record<string, string>;
+      const { personId } = parameters;
+      const address = template.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!);
       const isOwn = personId === undefined || personId === caller.personId;
       const allowed = (roles: readonly StaffRole[]) => {
         const { reach, role } = allow(roles, id, isOwn);
@@ -175,7 +182,9 @@ function guard<Id extends OperationId>(
       if (body instanceof Upload) await body.receive();
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
       return doOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
-        sharedReads.run(caller.reads, () => handler(deps, { ...request, reach, reachNow, origin, keep })),
+        sharedReads.run(caller.reads, () =>
+          handler(deps, { ...request, operationId: id, address, reach, reachNow, origin, keep }),
+        ),
       ).finally(() => (body instanceof Upload ? body.drop() : undefined));
     });
 }

@@ -16,7 +16,7 @@ import { refuseUnknownApp } from "./reached.ts";
 
 type Schemas = components["schemas"];
 
-const createListener: AdminHandler<"createListener"> = async (deps, { body, reach, origin, keep }) => {
+export const createListener: AdminHandler<"createListener"> = async (deps, { body, reach, origin, keep }) => {
   const { clientId, eventTypes } = body;
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   return withPrismaTransaction(deps.db, async (tx) => {
@@ -37,7 +37,7 @@ const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, bo
     body,
   });
 
-const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { path, body, reach, reachNow }) => {
+export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { path, body, reach, reachNow }) => {
   const { endpointId } = path;
   const { waitSeconds = 0, most = 8 } = body;
   const workFor = async (among: Reach) => {
@@ -45,7 +45,7 @@ const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { path, body
     const taken = await take(deps.db, { endpointId, most, now: deps.clock(), keys: deps.webhookKeys });
     const body = present<Schemas["TakenDeliveries"]>({
       deliveries: taken.deliveries.map(presentTaken),
-      listensUntil: taken.listensUntil.toISOString(),
+      listensUntil: taken.listensUntil,
     });
     return { status: 200 as const, body };
   };
@@ -55,13 +55,13 @@ const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { path, body
   return { ...answer, later: { wait: (caller) => deps.listeners.wait(endpointId, waitSeconds, caller), work } };
 };
 
-const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { path: { endpointId }, body, reach }) => {
+export const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { path: { endpointId }, body, reach }) => {
   await refuseOtherEndpoint(storeOf(deps.db), reach, endpointId);
   await record(deps.db, { endpointId, attempts: body.attempts }, { now: deps.clock(), ...deps.listeners.rules });
   return { status: 204 };
 };
 
-const replayDeliveries: AdminHandler<"replayDeliveries"> = async ({ db }, { path, body, reach, origin }) => {
+export const replayDeliveries: AdminHandler<"replayDeliveries"> = async ({ db }, { path, body, reach, origin }) => {
   const { endpointId } = path;
   return withPrismaTransaction(db, async (tx) => {
     await refuseOtherEndpoint(tx, reach, endpointId);
@@ -69,5 +69,3 @@ const replayDeliveries: AdminHandler<"replayDeliveries"> = async ({ db }, { path
     return { status: 202, body: { deliveries } };
   });
 };
-
-export const listenerHandlers = { createListener, takeDeliveries, recordAttempts, replayDeliveries };

@@ -33,11 +33,10 @@ export async function readLogin(db: RecordStore, personId: PersonId, now: Date):
   const found = await findLogin(db, personId, now);
   if (found === null) return null;
   const { username, hasPassword, changedAt, blockedAt, sessions } = found;
-  const times = { changedAt: changedAt.toISOString(), blockedAt: blockedAt?.toISOString() ?? null };
-  return present<Login>({ personId, username, hasPassword, ...times, sessions });
+  return present<Login>({ personId, username, hasPassword, changedAt, blockedAt, sessions });
 }
 
-const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin }) => {
+export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin }) => {
   const personId = path.personId as PersonId;
   await getReachedPerson(db, reach, personId);
   const body = await readLogin(db, personId, origin.at);
@@ -86,7 +85,7 @@ async function writeLogin(
   return { status: 200 as const, body, headers: { ETag: tagOf(after, counts) } };
 }
 
-const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
+export const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
   const made = await makeLogin(deps.db, request.path.personId);
   return withPerson(deps, request, async (tx, personId) => {
     const { origin, headers, body } = request;
@@ -96,7 +95,7 @@ const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
   });
 };
 
-const newPassword: AdminHandler<"newPassword"> = async (deps, request) => {
+export const newPassword: AdminHandler<"newPassword"> = async (deps, request) => {
   const made = await makeLogin(deps.db, request.path.personId);
   return withPerson(deps, request, async (tx, personId) => {
     const { origin, keep } = request;
@@ -108,7 +107,7 @@ const newPassword: AdminHandler<"newPassword"> = async (deps, request) => {
   });
 };
 
-const signOutPerson: AdminHandler<"signOutPerson"> = (deps, request) =>
+export const signOutPerson: AdminHandler<"signOutPerson"> = (deps, request) =>
   withPerson(deps, request, async (tx, personId) => {
     await signOutPersonIn(tx, personId, request.origin);
     return { status: 204 };
@@ -125,12 +124,11 @@ const changeBlock = (deps: AdminDeps, request: Request & { headers?: object }, w
     return { status: 204 as const, headers: { ETag: personTag(after) } };
   });
 
-const blockPerson: AdminHandler<"blockPerson"> = (deps, request) =>
+export const blockPerson: AdminHandler<"blockPerson"> = (deps, request) =>
   changeBlock(deps, request, async (tx, personId, origin) => {
     await refuseLastOperatorLeaves(tx, { personId });
     await blockPersonIn(tx, personId, origin);
   });
 
-const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) => changeBlock(deps, request, unblockPersonIn);
-
-export const loginHandlers = { getLogin, setLogin, newPassword, signOutPerson, blockPerson, unblockPerson };
+export const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) =>
+  changeBlock(deps, request, unblockPersonIn);

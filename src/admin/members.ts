@@ -17,7 +17,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { refuseStale } from "./stale.ts";
 import { getReachedPerson, keepingSchools, keepsRecord, type PersonReach } from "./whose-person.ts";
 import { searchTermsOf } from "./query.ts";
@@ -27,8 +27,9 @@ type PersonRole = AdminMember["role"];
 
 const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id }) => id === groupId);
 
-const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, reach }) => {
-  const page = readPage(deps, "listMembers", query);
+export const listMembers: AdminHandler<"listMembers"> = async (deps, request) => {
+  const { path, query, reach } = request;
+  const page = readPage(deps, request);
   const groupId = path.groupId as GroupId;
   const { schoolId } = await readGroup(deps.db, reach, groupId);
   const keptBy = reach.all ? null : [schoolId as SchoolId, ...keepingSchools(reach)];
@@ -37,8 +38,7 @@ const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, rea
     hasLogin: query["has-login"],
     words: searchTermsOf(query.search),
     identifiersOf: keptBy,
-    limit: page.take,
-    after: page.after,
+    ...page.range,
   });
   const ids = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, ids);
@@ -49,8 +49,7 @@ const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, rea
     const isGuest = homeSchoolId !== schoolId && !keepsRecord(reach, homeSchoolId);
     return present<AdminMember>({ id, role, name, status, username: isGuest ? null : username, hasLogin, isGuest });
   };
-  const asked = { list: "listMembers" as const, path: `/admin/v1/groups/${groupId}/members`, query, page };
-  return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentMember });
+  return page.answer(found, ({ id }) => id, presentMember);
 };
 
 /** A group with the membership of one person, as the audit log records it. */
@@ -92,14 +91,12 @@ async function changeMembership(
   });
 }
 
-const putMembership: AdminHandler<"putMembership"> = (deps, request) =>
+export const putMembership: AdminHandler<"putMembership"> = (deps, request) =>
   changeMembership(deps, request, async (change, of, { membership }) => {
     if (membership === null) return addMembership(change, { ...of, role: request.body.role });
     const { role } = await getReachedPerson(change.tx, request.reach, of.personId);
     return setMembershipRole(change, { ...of, role: request.body.role ?? role });
   });
 
-const deleteMembership: AdminHandler<"deleteMembership"> = (deps, request) =>
+export const deleteMembership: AdminHandler<"deleteMembership"> = (deps, request) =>
   changeMembership(deps, request, (change, of) => removeMembership(change, of));
-
-export const memberHandlers = { listMembers, putMembership, deleteMembership };

@@ -3,12 +3,12 @@ import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { runChecks } from "../platform/telemetry/health.ts";
 import { lateAfterSeconds } from "../platform/telemetry/metrics.ts";
-import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn, type DescribedKey } from "../sign-on/index.ts";
+import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn } from "../sign-on/index.ts";
 import { listJobRuns, type JobRun } from "../traffic/index.ts";
 import { listEndpoints } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminDeps, AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
@@ -23,7 +23,7 @@ function stateOf(run: JobRun, { jobs, clock }: Pick<AdminDeps, "jobs" | "clock">
   return job !== undefined && age > lateAfterSeconds(job) ? "LATE" : "WELL";
 }
 
-const getHealth: AdminHandler<"getHealth"> = async (deps) => {
+export const getHealth: AdminHandler<"getHealth"> = async (deps) => {
   const { db, healthChecks } = deps;
   const checks = await runChecks(healthChecks);
   const runs = (await listJobRuns(db)).map((run) => ({ ...run, state: stateOf(run, deps) }));
@@ -31,38 +31,30 @@ const getHealth: AdminHandler<"getHealth"> = async (deps) => {
   const body = present<Schemas["Health"]>({
     isWell: checks.every(({ well }) => well) && runs.every(({ state }) => state === "WELL"),
     checks: checks.map(({ check, well }) => present<Schemas["HealthCheck"]>({ name: check.name, isWell: well })),
-    jobs: runs.map(({ at, doneAt, ...run }) =>
-      present<Schemas["JobRun"]>({ ...run, at: at.toISOString(), doneAt: doneAt?.toISOString() ?? null }),
-    ),
+    jobs: runs.map((run) => present<Schemas["JobRun"]>(run)),
     pendingDeliveries: endpoints.reduce((sum, { pending }) => sum + pending, 0),
     heldImports: await db.prisma.import.count({ where: { state: "HELD" } }),
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const presentKey = ({ createdAt, activatedAt, retiredAt, usableAt, ...key }: DescribedKey) =>
-  present<Schemas["SigningKey"]>({
-    ...key,
-    createdAt: createdAt.toISOString(),
-    activatedAt: activatedAt?.toISOString() ?? null,
-    retiredAt: retiredAt?.toISOString() ?? null,
-    usableAt: usableAt?.toISOString() ?? null,
-  });
+const readKeys = async (db: RecordStore) =>
+  (await describeSigningKeys(db)).map((key) => present<Schemas["SigningKey"]>(key));
 
-const readKeys = async (db: RecordStore) => (await describeSigningKeys(db)).map(presentKey);
-
-const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, { query }) => {
-  const page = readPage(deps, "listSigningKeys", query);
-  const keys = await readKeys(deps.db);
-  const found = keys.slice(1 + keys.findIndex(({ kid }) => kid === page.after)).slice(0, page.take);
-  const list = { list: "listSigningKeys" as const, path: "/admin/v1/signing-keys", query, page };
-  return answerPage(deps, list, { found, idOf: ({ kid }) => kid, present: (key) => key });
-};
+export const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, request) =>
+  readPage(deps, request).answerFrom(
+    await readKeys(deps.db),
+    ({ kid }) => kid,
+    (key) => key,
+  );
 
 const statesOf = (keys: readonly Schemas["SigningKey"][]) =>
   Object.fromEntries(keys.map(({ kid, state }) => [kid, state]));
 
-const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async ({ db, webhookKeys }, { query, origin, keep }) => {
+export const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async (
+  { db, webhookKeys },
+  { query, origin, keep },
+) => {
   const next = await makeNextKeys(webhookKeys);
   return withPrismaTransaction(db, async (tx) => {
     const before = await readKeys(tx);
@@ -74,5 +66,3 @@ const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async ({ db, webhoo
     return answer;
   });
 };
-
-export const operationHandlers = { getHealth, listSigningKeys, rotateSigningKeys };

@@ -4,48 +4,61 @@ import type { AdminDeps, OperationId } from "./handler.ts";
 
 const defaultLimit = 100;
 
-type Asked = { limit?: number | undefined; cursor?: string | undefined; sort?: string | undefined };
+/** `address` is the path of the list. */
+type ListRequest = {
+  operationId: OperationId;
+  address: string;
+  query: { limit?: number | undefined; cursor?: string | undefined; sort?: string | undefined };
+};
 
-const purposeOf = (list: OperationId, { sort }: Pick<Asked, "sort">): string =>
-  `admin cursor ${list}${sort === undefined ? "" : ` by ${sort}`}`;
+type Answer<Presented> = { status: 200; body: Presented[]; headers: Record<string, string> };
 
-/** `take` is `limit` plus one, to see whether another page follows. */
-export type Page = { limit: number; take: number; after: string | undefined };
+/** `limit` is one more than the page shows, to see whether another page follows. */
+export type Range = { limit: number; after: string | undefined };
+
+export type Page = {
+  range: Range;
+  /** Answers with what was found in `range`. The next page begins after the position of the last entry. */
+  answer<Entry, Presented>(
+    found: readonly Entry[],
+    positionOf: (entry: Entry) => string,
+    present: (entry: Entry) => Presented,
+  ): Answer<Presented>;
+  /** Answers from a whole list, which is in the order of its positions. */
+  answerFrom<Entry, Presented>(
+    all: readonly Entry[],
+    positionOf: (entry: Entry) => string,
+    present: (entry: Entry) => Presented,
+  ): Answer<Presented>;
+};
 
 /** Errors: invalid invalid_cursor for a cursor of another list or order. */
-export function readPage({ keys }: Pick<AdminDeps, "keys">, list: OperationId, { limit, cursor, sort }: Asked): Page {
-  const most = limit ?? defaultLimit;
-  if (cursor === undefined) return { limit: most, take: most + 1, after: undefined };
-  const after = unseal(keys, purposeOf(list, { sort }), Buffer.from(cursor, "base64url"));
-  if (after === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
-  return { limit: most, take: most + 1, after: after.toString() };
-}
+export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, address, query }: ListRequest): Page {
+  const { limit: size = defaultLimit, cursor, sort } = query;
+  const purpose = `admin cursor ${operationId}${sort === undefined ? "" : ` by ${sort}`}`;
+  const opened = cursor === undefined ? undefined : unseal(keys, purpose, Buffer.from(cursor, "base64url"));
+  if (opened === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
+  const range = { limit: size + 1, after: opened?.toString() };
 
-/**
- * Answers a page of a list.
- *
- * Shape: `found` are up to `take` entries; `idOf` says behind which entry the next page begins; `path` is the address
- *        of the list.
- */
-export function answerPage<Entry, Presented>(
-  { keys }: Pick<AdminDeps, "keys">,
-  { list, path, query, page }: { list: OperationId; path: string; query: object; page: Page },
-  {
-    found,
-    idOf,
-    present,
-  }: { found: readonly Entry[]; idOf: (entry: Entry) => string; present: (entry: Entry) => Presented },
-): { status: 200; body: Presented[]; headers: Record<string, string> } {
-  const shown = found.slice(0, page.limit);
-  const last = shown.at(-1);
-  const headers: Record<string, string> = {};
-  if (found.length > page.limit && last !== undefined) {
+  const linkAfter = (position: string): string => {
     const next = new URLSearchParams(
       Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
     );
-    next.set("limit", String(page.limit));
-    next.set("cursor", seal(keys, purposeOf(list, query), Buffer.from(idOf(last))).toString("base64url"));
-    headers["Link"] = `<${path}?${next.toString()}>; rel="next"`;
-  }
-  return { status: 200, body: shown.map(present), headers };
+    next.set("limit", String(size));
+    next.set("cursor", seal(keys, purpose, Buffer.from(position)).toString("base64url"));
+    return `<${address}?${next.toString()}>; rel="next"`;
+  };
+  const answer: Page["answer"] = (found, positionOf, present) => {
+    const last = found.length > size ? found[size - 1] : undefined;
+    const headers: Record<string, string> = last === undefined ? {} : { Link: linkAfter(positionOf(last)) };
+    return { status: 200, body: found.slice(0, size).map(present), headers };
+  };
+  return {
+    range,
+    answer,
+    answerFrom(all, positionOf, present) {
+      const start = range.after === undefined ? 0 : all.findIndex((entry) => positionOf(entry) === range.after) + 1;
+      return answer(all.slice(start, start + range.limit), positionOf, present);
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { refuseOtherSchool } from "./reached.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
 // Also for people whose staff role goes beyond the caller's: the home school decides.
-const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { path, body, reach, origin }) =>
+export const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { path, body, reach, origin }) =>
   againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
       const [personId, schoolId] = [path.personId as PersonId, body.schoolId as SchoolId];
@@ -20,10 +20,8 @@ const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { path, body, 
     }),
   );
 
-const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> = (deps, request) =>
+export const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> = (deps, request) =>
   withPerson(deps, request, async (tx, personId) => {
     await withdrawPasswordRequestsIn(tx, personId, request.origin);
     return { status: 204 };
   });
-
-export const passwordRequestHandlers = { requestPassword, withdrawPasswordRequests };

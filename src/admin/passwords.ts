@@ -26,18 +26,16 @@ function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Reques
   });
 }
 
-const createSchoolPasswords: AdminHandler<"createSchoolPasswords"> = (deps, request) => {
+export const createSchoolPasswords: AdminHandler<"createSchoolPasswords"> = (deps, request) => {
   const { path, body, reach } = request;
   const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
   return makeFor(deps, request, { schoolId, onlyMissing: body.onlyMissing, roles: body.roles });
 };
 
-const createGroupPasswords: AdminHandler<"createGroupPasswords"> = async (deps, request) => {
+export const createGroupPasswords: AdminHandler<"createGroupPasswords"> = async (deps, request) => {
   const { path, body, reach } = request;
   const groupId = path.groupId as GroupId;
   const { schoolId } = await readGroup(deps.db, reach, groupId);
   return makeFor(deps, request, { schoolId: schoolId as SchoolId, onlyMissing: body.onlyMissing, groupId });
 };
-
-export const passwordHandlers = { createSchoolPasswords, createGroupPasswords };

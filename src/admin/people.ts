@@ -19,7 +19,7 @@ import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { createRecord } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { changePerson, makePresenter, personTag, readPerson } from "./person-record.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 import { presentViewChanges } from "./view-changes.ts";
@@ -34,8 +34,9 @@ function refuseUnbounded({ sort, school, group }: { sort?: string; school?: stri
   throw new AppError("invalid", "invalid_request", "The query parameter sort takes times with school or group only.");
 }
 
-const listPeople: AdminHandler<"listPeople"> = async (deps, { query, reach }) => {
-  const page = readPage(deps, "listPeople", query);
+export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
+  const { query, reach } = request;
+  const page = readPage(deps, request);
   refuseUnbounded(query);
   const [schoolId, groupId] = [query.school as SchoolId | undefined, query.group as GroupId | undefined];
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
@@ -49,25 +50,18 @@ const listPeople: AdminHandler<"listPeople"> = async (deps, { query, reach }) =>
     words: searchTermsOf(query.search),
     identifiersOf: reach.all ? null : keepingSchools(reach),
     among: reach.all ? null : [...reach.schoolIds],
-    limit: page.take,
-    after: page.after,
     order: query.sort,
+    ...page.range,
   });
-  const present = await makePresenter(deps.db, reach, found);
-  const asked = { list: "listPeople" as const, path: peoplePath, query, page };
-  return answerPage(deps, asked, {
-    found,
-    idOf: ({ id }) => id,
-    present,
-  });
+  return page.answer(found, ({ id }) => id, await makePresenter(deps.db, reach, found));
 };
 
-const getPerson: AdminHandler<"getPerson"> = async ({ db }, { path, reach }) => {
+export const getPerson: AdminHandler<"getPerson"> = async ({ db }, { path, reach }) => {
   const body = await readPerson(db, reach, path.personId as PersonId);
   return { status: 200, body, headers: { ETag: personTag(body) } };
 };
 
-const createPerson: AdminHandler<"createPerson"> = async (deps, request) => {
+export const createPerson: AdminHandler<"createPerson"> = async (deps, request) => {
   const { db } = deps;
   const { query, body, reach, origin } = request;
   const { schoolIds, groupIds = [], ...rest } = body;
@@ -90,20 +84,20 @@ const createPerson: AdminHandler<"createPerson"> = async (deps, request) => {
   });
 };
 
-const updatePerson: AdminHandler<"updatePerson"> = (deps, request) =>
+export const updatePerson: AdminHandler<"updatePerson"> = (deps, request) =>
   changePerson(deps, request, (change, { id }) => update(change, { personId: id as PersonId, ...request.body }));
 
-const softDeletePerson: AdminHandler<"softDeletePerson"> = (deps, request) =>
+export const softDeletePerson: AdminHandler<"softDeletePerson"> = (deps, request) =>
   changePerson(deps, request, async (change, { id }) => {
     const personId = id as PersonId;
     await refuseLastOperatorLeaves(change.tx, { personId });
     await softDelete(change, { personId, restoreWindowDays: deps.restoreWindowDays });
   });
 
-const restorePerson: AdminHandler<"restorePerson"> = (deps, request) =>
+export const restorePerson: AdminHandler<"restorePerson"> = (deps, request) =>
   changePerson(deps, request, (change, { id }) => restore(change, { personId: id as PersonId }));
 
-const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
+export const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
   changePerson(
     deps,
     request,
@@ -114,13 +108,3 @@ const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
     },
     { forgets: true },
   );
-
-export const peopleHandlers = {
-  listPeople,
-  getPerson,
-  createPerson,
-  updatePerson,
-  softDeletePerson,
-  restorePerson,
-  deletePerson,
-};

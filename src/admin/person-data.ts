@@ -42,28 +42,14 @@ async function readLines(
   return lines;
 }
 
-const presentEntry = ({ what, at, until, clientId, schoolId }: StoredEntry) =>
-  present<Schemas["StoredEntry"]>({
-    what,
-    clientId,
-    schoolId,
-    at: at?.toISOString() ?? null,
-    until: until?.toISOString() ?? null,
-  });
-
-const timeOf = (clientId: string | null, at: Date, more: { what: string; until?: Date | null }) =>
-  present<Schemas["StoredEntry"]>({
-    clientId,
-    at: at.toISOString(),
-    what: more.what,
-    until: more.until?.toISOString() ?? null,
-    schoolId: null,
-  });
+const presentEntry = (entry: StoredEntry) => present<Schemas["StoredEntry"]>(entry);
+const presentTime = (entry: { clientId: string | null; at: Date; what: string; until: Date | null }) =>
+  present<Schemas["StoredEntry"]>({ ...entry, schoolId: null });
 
 const seenBy = (reach: Reach, schoolId: string | null): boolean =>
   schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
 
-const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reach, origin, connection }) => {
+export const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reach, origin, connection }) => {
   const inTurn = startExport({ by: origin.actorId, caller: connection });
   const personId = path.personId as PersonId;
   const person = await readPerson(db, reach, personId);
@@ -80,7 +66,7 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
   const names = await inTurn(() => findLineNames({ db }, reach, [...lines, ...actions]));
   const entries = (of: StoredEntry[]) => of.filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentEntry);
   const body = present<PersonData>({
-    madeAt: origin.at.toISOString(),
+    madeAt: origin.at,
     isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
     person,
     login: await readLogin(db, personId, origin.at),
@@ -104,15 +90,13 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     audit: await mapInSlices(lines, (line) => presentLine(line, true, names), inTurn),
     actions: await mapInSlices(actions, (line) => presentLine(line, false, names), inTurn),
     events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
-      ({ at, clientId, action }) => timeOf(clientId, at, { what: action }),
+      ({ at, clientId, action: what }) => presentTime({ clientId, at, what, until: null }),
     ),
-    deliveries: (await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }))).map((one) =>
-      timeOf(one.clientId, one.at, { what: one.state, until: one.finishedAt }),
+    deliveries: (await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }))).map(
+      ({ clientId, at, state: what, finishedAt: until }) => presentTime({ clientId, at, what, until }),
     ),
   });
   await withPrismaTransaction(db, (tx) => recordAtHome(tx, { ...origin, action: "person_data_read", personId }));
   const { madeAt: _madeAt, audit: _audit, ...state } = body;
   return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state, inTurn)) } };
 };
-
-export const personDataHandlers = { getPersonData };

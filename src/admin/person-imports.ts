@@ -4,7 +4,7 @@ import { present } from "../platform/contract-types.ts";
 import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
@@ -14,7 +14,7 @@ export const presentPersonImport = ({ importId, schoolId, at, change, classes }:
     importId,
     schoolId,
     change,
-    at: at.toISOString(),
+    at,
     classesBefore: classes?.before ?? null,
     classesAfter: classes?.after ?? null,
   });
@@ -22,14 +22,11 @@ export const presentPersonImport = ({ importId, schoolId, at, change, classes }:
 /** The schools whose imports a caller may see; undefined for all. */
 export const schoolsOf = ({ all, schoolIds }: Reach) => (all ? undefined : [...schoolIds]);
 
-const listPersonImports: AdminHandler<"listPersonImports"> = async (deps, { path, query, reach }) => {
-  const page = readPage(deps, "listPersonImports", query);
+export const listPersonImports: AdminHandler<"listPersonImports"> = async (deps, request) => {
+  const { path, reach } = request;
+  const page = readPage(deps, request);
   const personId = path.personId as PersonId;
   await getReachedPerson(deps.db, reach, personId);
-  const asked = { personId, schoolIds: schoolsOf(reach), limit: page.take, after: page.after };
-  const answered = { list: "listPersonImports" as const, path: `/admin/v1/people/${personId}/imports`, query, page };
-  const found = await list(deps.db, asked);
-  return answerPage(deps, answered, { found, idOf: ({ id }) => id, present: presentPersonImport });
+  const found = await list(deps.db, { personId, schoolIds: schoolsOf(reach), ...page.range });
+  return page.answer(found, ({ id }) => id, presentPersonImport);
 };
-
-export const personImportHandlers = { listPersonImports };

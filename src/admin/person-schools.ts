@@ -10,7 +10,7 @@ import type { AdminHandler } from "./handler.ts";
 import { changePerson } from "./person-record.ts";
 import { refuseOtherSchool } from "./reached.ts";
 
-const movePerson: AdminHandler<"movePerson"> = async (deps, request) => {
+export const movePerson: AdminHandler<"movePerson"> = async (deps, request) => {
   const { body, reach } = request;
   const [to, from] = [body.toSchoolId as SchoolId, body.fromSchoolId as SchoolId | undefined];
   const schools = from === undefined ? [to] : [to, from];
@@ -25,7 +25,7 @@ const movePerson: AdminHandler<"movePerson"> = async (deps, request) => {
   );
 };
 
-const setHomeSchool: AdminHandler<"setHomeSchool"> = async (deps, request) => {
+export const setHomeSchool: AdminHandler<"setHomeSchool"> = async (deps, request) => {
   const { body, reach } = request;
   const schoolId = body.schoolId as SchoolId;
   return changePerson(deps, request, async (change, before) => {
@@ -35,7 +35,7 @@ const setHomeSchool: AdminHandler<"setHomeSchool"> = async (deps, request) => {
   });
 };
 
-const joinSchool: AdminHandler<"joinSchool"> = async (deps, request) => {
+export const joinSchool: AdminHandler<"joinSchool"> = async (deps, request) => {
   const { path, reach } = request;
   const schoolId = path.schoolId as SchoolId;
   return changePerson(
@@ -49,7 +49,7 @@ const joinSchool: AdminHandler<"joinSchool"> = async (deps, request) => {
   );
 };
 
-const leaveSchool: AdminHandler<"leaveSchool"> = async (deps, request) => {
+export const leaveSchool: AdminHandler<"leaveSchool"> = async (deps, request) => {
   const { path, reach } = request;
   const schoolId = path.schoolId as SchoolId;
   return changePerson(deps, request, async (change, { id }) => {
@@ -57,5 +57,3 @@ const leaveSchool: AdminHandler<"leaveSchool"> = async (deps, request) => {
     await leave(change, { personId: id as PersonId, schoolId });
   });
 };
-
-export const personSchoolHandlers = { movePerson, setHomeSchool, joinSchool, leaveSchool };

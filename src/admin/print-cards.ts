@@ -17,7 +17,7 @@ const print = limitThreaded<Print, Uint8Array>({
   seconds: 60,
 });
 
-const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
+export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
   const { path, query, reach, origin, connection } = request;
   const language = query.language ?? "de";
   const schoolId = path.schoolId as SchoolId;
@@ -46,5 +46,3 @@ const presentPrinted = (card: MadeLoginCard, language: CardLanguage): PrintedCar
   url: card.url,
   secret: card.pin ?? (card.picture === null ? null : (cardWords[language].pictures[card.picture] ?? card.picture)),
 });
-
-export const printCardHandlers = { printLoginCards };

@@ -35,6 +35,11 @@ export async function refuseUnknownApp(db: Pick<Store, "query">, reach: Reach, c
   if (!reachesApp(reach, clientId) || (await findApp(db, clientId)) === null) throw appNotFound();
 }
 
+/** Errors: not_found app_not_found, also if the caller does not manage the app. */
+export async function refuseOthersApp(db: Pick<Store, "query">, reach: Reach, clientId: ClientId): Promise<void> {
+  if (!reachesOwnApp(reach, clientId) || (await findApp(db, clientId)) === null) throw appNotFound();
+}
+
 type Chosen = { school?: string | undefined; person?: string | undefined; app?: string | undefined };
 
 export type ChosenIds = {

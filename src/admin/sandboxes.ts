@@ -1,4 +1,4 @@
-import { appNotFound, findApp, type ClientId } from "../access/index.ts";
+import { appNotFound, type ClientId } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import {
@@ -12,24 +12,18 @@ import {
 } from "../sandbox/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
-import { ownAppsOf, reachesOwnApp } from "./reached.ts";
+import { readPage } from "./page.ts";
+import { ownAppsOf, reachesOwnApp, refuseOthersApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 
 const sandboxesPath = "/admin/v1/sandboxes";
 
-const presentSandbox = ({ id, clientId, createdAt, expiresAt, schools, steps }: Sandbox) =>
+const presentSandbox = ({ steps, ...sandbox }: Sandbox) =>
   present<Schemas["Sandbox"]>({
-    id,
-    clientId,
-    schools,
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
-    steps: steps.map(({ step, doneAt, expectation }) =>
-      present<Schemas["SandboxStep"]>({ step, doneAt: doneAt?.toISOString() ?? null, expectation }),
-    ),
+    ...sandbox,
+    steps: steps.map((step) => present<Schemas["SandboxStep"]>(step)),
   });
 
 const presentCreated = ({ sandbox, accounts }: CreatedSandbox) =>
@@ -45,18 +39,16 @@ async function readOwn({ db }: Pick<AdminDeps, "db">, { path, reach }: Asked): P
   return read(storeOf(db), path.sandboxId, ownAppsOf(reach));
 }
 
-const listSandboxes: AdminHandler<"listSandboxes"> = async (deps, { query, reach }) => {
-  const page = readPage(deps, "listSandboxes", query);
+export const listSandboxes: AdminHandler<"listSandboxes"> = async (deps, request) => {
+  const { query, reach } = request;
+  const page = readPage(deps, request);
   const clientId = query.app as ClientId | undefined;
-  if (clientId !== undefined && (!reachesOwnApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null))
-    throw appNotFound();
-  const asked = { clientId, among: ownAppsOf(reach), limit: page.take, after: page.after };
-  const found = await list(storeOf(deps.db), asked);
-  const listed = { list: "listSandboxes" as const, path: sandboxesPath, query, page };
-  return answerPage(deps, listed, { found, idOf: ({ id }) => id, present: presentSandbox });
+  if (clientId !== undefined) await refuseOthersApp(deps.db.pool, reach, clientId);
+  const found = await list(storeOf(deps.db), { clientId, among: ownAppsOf(reach), ...page.range });
+  return page.answer(found, ({ id }) => id, presentSandbox);
 };
 
-const createSandbox: AdminHandler<"createSandbox"> = async (deps, { path, reach, origin, keep }) => {
+export const createSandbox: AdminHandler<"createSandbox"> = async (deps, { path, reach, origin, keep }) => {
   const clientId = path.clientId as ClientId;
   if (!reachesOwnApp(reach, clientId)) throw appNotFound();
   const { db, restoreWindowDays } = deps;
@@ -74,19 +66,19 @@ const createSandbox: AdminHandler<"createSandbox"> = async (deps, { path, reach,
   return create(db, wanted, origin);
 };
 
-const getSandbox: AdminHandler<"getSandbox"> = async (deps, request) => {
+export const getSandbox: AdminHandler<"getSandbox"> = async (deps, request) => {
   const body = presentSandbox(await readOwn(deps, request));
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const deleteSandbox: AdminHandler<"deleteSandbox"> = async (deps, request) => {
+export const deleteSandbox: AdminHandler<"deleteSandbox"> = async (deps, request) => {
   const found = await readOwn(deps, request);
   const check = (now: Sandbox) => refuseStale(request.headers, presentSandbox(now));
   await remove(deps.db, found.id, request.origin, check);
   return { status: 204 };
 };
 
-const applySandboxSteps: AdminHandler<"applySandboxSteps"> = async (deps, request) => {
+export const applySandboxSteps: AdminHandler<"applySandboxSteps"> = async (deps, request) => {
   const { db, clock, restoreWindowDays } = deps;
   const { id } = await readOwn(deps, request);
   const { at: _at, ...origin } = request.origin;
@@ -94,5 +86,3 @@ const applySandboxSteps: AdminHandler<"applySandboxSteps"> = async (deps, reques
   const body = presentSandbox(await playSandbox(db, asked, origin));
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
-
-export const sandboxHandlers = { listSandboxes, createSandbox, getSandbox, deleteSandbox, applySandboxSteps };

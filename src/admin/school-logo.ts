@@ -13,7 +13,7 @@ import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
-const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { path, reach }) => {
+export const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { path, reach }) => {
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(db, reach, schoolId);
   const logo = await findSchoolLogo(db, schoolId);
@@ -39,7 +39,7 @@ async function recordChange(
   await recordDifference(tx, origin, differenceOf({ logo: before }, { logo: after }));
 }
 
-const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, request) => {
+export const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, request) => {
   const { path, reach, body, origin, connection } = request;
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(db, reach, schoolId);
@@ -50,7 +50,7 @@ const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, request) => 
   });
 };
 
-const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = async ({ db }, request) => {
+export const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = async ({ db }, request) => {
   const { path, reach, origin } = request;
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(db, reach, schoolId);
@@ -59,5 +59,3 @@ const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = async ({ db }, reques
     return { status: 204 };
   });
 };
-
-export const schoolLogoHandlers = { getSchoolLogo, putSchoolLogo, deleteSchoolLogo };

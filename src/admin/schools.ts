@@ -5,7 +5,7 @@ import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, createRecord } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
@@ -23,34 +23,28 @@ async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSch
   return presentSchool(school);
 }
 
-const listSchools: AdminHandler<"listSchools"> = async (deps, { query, reach }) => {
-  const page = readPage(deps, "listSchools", query);
+export const listSchools: AdminHandler<"listSchools"> = async (deps, request) => {
+  const { query, reach } = request;
+  const page = readPage(deps, request);
   const among = reach.all ? undefined : [...reach.schoolIds];
-  const found = await list(storeOf(deps.db), {
-    search: query.search,
-    limit: page.take,
-    after: page.after,
-    among,
-    order: query.sort,
-  });
-  const asked = { list: "listSchools" as const, path: schoolsPath, query, page };
-  return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentSchool });
+  const found = await list(storeOf(deps.db), { search: query.search, among, order: query.sort, ...page.range });
+  return page.answer(found, ({ id }) => id, presentSchool);
 };
 
-const getSchool: AdminHandler<"getSchool"> = async ({ db }, { path, reach }) => {
+export const getSchool: AdminHandler<"getSchool"> = async ({ db }, { path, reach }) => {
   const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
   const body = await readSchool(db, schoolId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const createSchool: AdminHandler<"createSchool"> = (deps, request) =>
+export const createSchool: AdminHandler<"createSchool"> = (deps, request) =>
   createRecord(deps, request, {
     path: schoolsPath,
     make: async (change) => readSchool(change.tx, await create(change, request.body)),
   });
 
-const updateSchool: AdminHandler<"updateSchool"> = async (deps, request) => {
+export const updateSchool: AdminHandler<"updateSchool"> = async (deps, request) => {
   const { path, body, headers, reach } = request;
   const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
@@ -64,5 +58,3 @@ const updateSchool: AdminHandler<"updateSchool"> = async (deps, request) => {
     tag: tagOf,
   });
 };
-
-export const schoolHandlers = { listSchools, getSchool, createSchool, updateSchool };

@@ -3,7 +3,7 @@ import {
   decideScopeRequest,
   findApp,
   listScopeRequests as list,
-  requestScopes as request,
+  requestScopes as create,
   type ClientId,
   type ScopeRequest,
 } from "../access/index.ts";
@@ -13,23 +13,18 @@ import { withPrismaTransaction } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { reachesOwnApp, readChosen } from "./reached.ts";
 
 type Schemas = components["schemas"];
 
-const presentRequest = ({ requestedAt, decidedAt, ...one }: ScopeRequest) =>
-  present<Schemas["ScopeRequest"]>({
-    ...one,
-    requestedAt: requestedAt.toISOString(),
-    decidedAt: decidedAt?.toISOString() ?? null,
-  });
+const presentRequest = (request: ScopeRequest) => present<Schemas["ScopeRequest"]>(request);
 
-const requestScopes: AdminHandler<"requestScopes"> = async ({ db }, { path, body, reach, origin, keep }) => {
+export const requestScopes: AdminHandler<"requestScopes"> = async ({ db }, { path, body, reach, origin, keep }) => {
   const clientId = path.clientId as ClientId;
   if (!reachesOwnApp(reach, clientId)) throw appNotFound();
   return withPrismaTransaction(db, async (tx) => {
-    const made = presentRequest(await request(tx, { clientId, ...body }, origin));
+    const made = presentRequest(await create(tx, { clientId, ...body }, origin));
     await recordDifference(tx, origin, { before: null, after: made });
     const answer = { status: 201 as const, body: made };
     await keep(tx, answer);
@@ -37,13 +32,13 @@ const requestScopes: AdminHandler<"requestScopes"> = async ({ db }, { path, body
   });
 };
 
-const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps, { query, reach }) => {
-  const page = readPage(deps, "listScopeRequests", query);
+export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps, request) => {
+  const { query, reach } = request;
+  const page = readPage(deps, request);
   const { clientId } = await readChosen(deps.db, reach, { app: query.app });
   const among = reach.all ? undefined : [...reach.clientIds];
-  const found = await list(deps.db, { clientId, among, state: query.state, limit: page.take, after: page.after });
-  const asked = { list: "listScopeRequests" as const, path: "/admin/v1/scope-requests", query, page };
-  return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentRequest });
+  const found = await list(deps.db, { clientId, among, state: query.state, ...page.range });
+  return page.answer(found, ({ id }) => id, presentRequest);
 };
 
 type Decision = AdminRequest<"approveScopeRequest" | "refuseScopeRequest">;
@@ -62,7 +57,6 @@ const decide = (
     return { status: 200 as const, body: presentRequest(after) };
   });
 
-const approveScopeRequest: AdminHandler<"approveScopeRequest"> = (deps, asked) => decide(deps, asked, "APPROVED");
-const refuseScopeRequest: AdminHandler<"refuseScopeRequest"> = (deps, asked) => decide(deps, asked, "REFUSED");
-
-export const scopeRequestHandlers = { requestScopes, listScopeRequests, approveScopeRequest, refuseScopeRequest };
+export const approveScopeRequest: AdminHandler<"approveScopeRequest"> = (deps, asked) =>
+  decide(deps, asked, "APPROVED");
+export const refuseScopeRequest: AdminHandler<"refuseScopeRequest"> = (deps, asked) => decide(deps, asked, "REFUSED");

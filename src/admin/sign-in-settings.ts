@@ -18,14 +18,17 @@ async function readSettings(db: Pick<RecordStore, "prisma">, schoolId: SchoolId)
   return present<Settings>(found);
 }
 
-const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db }, { path, reach }) => {
+export const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db }, { path, reach }) => {
   const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
   const body = await readSettings(db, schoolId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const putSignInSettings: AdminHandler<"putSignInSettings"> = async ({ db }, { path, reach, body, headers, origin }) => {
+export const putSignInSettings: AdminHandler<"putSignInSettings"> = async (
+  { db },
+  { path, reach, body, headers, origin },
+) => {
   const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
   return withPrismaTransaction(db, async (tx) => {
@@ -38,5 +41,3 @@ const putSignInSettings: AdminHandler<"putSignInSettings"> = async ({ db }, { pa
     return { status: 204, headers: { ETag: tagOf(after) } };
   });
 };
-
-export const signInSettingsHandlers = { getSignInSettings, putSignInSettings };

@@ -7,17 +7,18 @@ import { createStaffPerson as create, listUserNames, makeStaffPassword } from ".
 import { listRolesOf } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { readPerson } from "./person-record.ts";
 import { presentRole } from "./staff.ts";
 import { searchTermsOf } from "./query.ts";
 
 type Schemas = components["schemas"];
 
-const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, { query, origin }) => {
-  const page = readPage(deps, "listStaffPeople", query);
-  const asked = { status: query.status, words: searchTermsOf(query.search), atNoSchool: true };
-  const found = await listPeople(storeOf(deps.db), { ...asked, limit: page.take, after: page.after });
+export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, request) => {
+  const { query, origin } = request;
+  const page = readPage(deps, request);
+  const filter = { status: query.status, words: searchTermsOf(query.search), atNoSchool: true };
+  const found = await listPeople(storeOf(deps.db), { ...filter, ...page.range });
   const personIds = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, personIds);
   const roles = await listRolesOf(deps.db, { personIds, now: origin.at });
@@ -28,16 +29,18 @@ const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, { query, o
       name,
       username: logins.get(id)?.username ?? null,
       hasLogin: logins.get(id)?.hasPassword ?? false,
-      blockedAt: blockedAt?.toISOString() ?? null,
-      purgeAt: purgeAt?.toISOString() ?? null,
-      createdAt: createdAt.toISOString(),
+      blockedAt,
+      purgeAt,
+      createdAt,
       roles: (roles.get(id) ?? []).map(presentRole),
     });
-  const list = { list: "listStaffPeople" as const, path: "/admin/v1/staff-people", query, page };
-  return answerPage(deps, list, { found, idOf: ({ id }) => id, present: presentPerson });
+  return page.answer(found, ({ id }) => id, presentPerson);
 };
 
-const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps, { body, caller, reach, origin, keep }) => {
+export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (
+  deps,
+  { body, caller, reach, origin, keep },
+) => {
   const { db, supportRoleDays } = deps;
   const { name, username, role, schoolIds = [], clientIds = [], reason = null, endsAt } = body;
   const given = {
@@ -62,5 +65,3 @@ const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps, { body
     return answer;
   });
 };
-
-export const staffPeopleHandlers = { listStaffPeople, createStaffPerson };

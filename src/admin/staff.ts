@@ -8,7 +8,7 @@ import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from
 import type { Reach, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
-import { answerPage, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import { findNames } from "./names.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
@@ -27,11 +27,11 @@ export const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, en
       personId: "personId" in holder ? holder.personId : null,
       clientId: "clientId" in holder ? holder.clientId : null,
     },
-    endsAt: endsAt?.toISOString() ?? null,
-    givenAt: givenAt.toISOString(),
+    endsAt,
+    givenAt,
   });
 
-const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
+export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
   const { personId, clientId, roles } = caller;
   const { all, schoolIds } = joinReach(roles);
   const among = [...schoolIds];
@@ -59,12 +59,13 @@ const withinReach = ({ all, schoolIds, clientIds }: Reach, role: StaffRole): Sta
         clientIds: role.clientIds.filter((id) => clientIds.has(id)),
       };
 
-const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, { query, reach }) => {
+export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, request) => {
+  const { query, reach } = request;
   const { school, person, app, role } = query;
-  const page = readPage(deps, "listStaffRoles", query);
+  const page = readPage(deps, request);
   const chosen = await readChosen(deps.db, reach, { school, person, app });
-  const asked = { ...chosen, role, reach, now: deps.clock(), withEnded: false, limit: page.take, after: page.after };
-  const found = await listRoles(deps.db, asked);
+  const filter = { ...chosen, role, reach, now: deps.clock(), withEnded: false };
+  const found = await listRoles(deps.db, { ...filter, ...page.range });
   const names = await findNames(deps.db, {
     personIds: found.map(({ holder }) => ("personId" in holder ? holder.personId : null)),
     clientIds: found.map(({ holder }) => ("clientId" in holder ? holder.clientId : null)),
@@ -72,14 +73,13 @@ const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, { query, rea
   const presentNamed = (role: StaffRole) => {
     const shown = presentRole(withinReach(reach, role));
     const { personId, clientId } = shown.holder;
-    const named = { personName: names.ofPerson(personId), appName: names.ofApp(clientId) };
-    return present<Schemas["ListedStaffRole"]>({ ...shown, ...named });
+    return present<Schemas["ListedStaffRole"]>({
+      ...shown,
+      personName: names.ofPerson(personId),
+      appName: names.ofApp(clientId),
+    });
   };
-  return answerPage(
-    deps,
-    { list: "listStaffRoles", path: "/admin/v1/staff-roles", query, page },
-    { found, idOf: ({ id }) => id, present: presentNamed },
-  );
+  return page.answer(found, ({ id }) => id, presentNamed);
 };
 
 const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffRole["holder"] =>
@@ -97,7 +97,7 @@ async function refuseOthers(
   for (const id of clientIds) await refuseUnknownApp(tx, reach, id);
 }
 
-const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, { body, caller, reach, origin, keep }) =>
+export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, { body, caller, reach, origin, keep }) =>
   withPrismaTransaction(deps.db, async (tx) => {
     const { role, reason = null, endsAt } = body;
     const given = {
@@ -119,7 +119,7 @@ const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, { body, caller, reac
     return answer;
   });
 
-const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = ({ db }, { path, caller, reach, origin }) =>
+export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = ({ db }, { path, caller, reach, origin }) =>
   withPrismaTransaction(db, async (tx) => {
     const id = path.staffRoleId as StaffRoleId;
     const role = await getRole(tx, id);
@@ -129,5 +129,3 @@ const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = ({ db }, { path, ca
     await recordDifference(tx, origin, { before: presentRole(role), after: null });
     return { status: 204 as const };
   });
-
-export const staffHandlers = { getMe, listStaffRoles, giveStaffRole, withdrawStaffRole };

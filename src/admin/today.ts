@@ -62,7 +62,7 @@ const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
     ),
   );
 
-const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin }) => {
+export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin }) => {
   const chosen = query.school as SchoolId | undefined;
   if (chosen !== undefined) await refuseUnknownSchool(storeOf(db), reach, chosen);
   const schoolIds = chosen === undefined ? [...reach.schoolIds] : [chosen];
@@ -83,5 +83,3 @@ const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
-
-export const todayHandlers = { getToday };

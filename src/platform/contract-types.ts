@@ -4,9 +4,14 @@ export type Every<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? T[Key
 /** `Omit` that compiles only while the type has the key. */
 export type Except<T, Key extends keyof T> = Omit<T, Key>;
 
-/** Builds a contract object, without the undefined values. */
-export function present<T extends object>(every: NoInfer<Every<T>>): T {
-  return Object.fromEntries(Object.entries(every).filter(([, value]) => value !== undefined)) as T;
+type OrTime<Value> = Value extends string ? (string extends Value ? Value | Date : Value) : Value;
+
+/** Builds a contract object: without the undefined values, and with times as ISO 8601 in UTC. */
+export function present<T extends object>(every: NoInfer<{ [Key in keyof Every<T>]: OrTime<Every<T>[Key]> }>): T {
+  const written = Object.entries(every).flatMap(([name, value]: [string, unknown]) =>
+    value === undefined ? [] : [[name, value instanceof Date ? value.toISOString() : value]],
+  );
+  return Object.fromEntries(written) as T;
 }
 
 /** The values of a contract's enum: a missing or unknown one does not compile. */
