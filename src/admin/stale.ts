@@ -17,7 +17,7 @@ export class StaleRecord extends AppError {
   }
 }
 
-/** The tag of a record, without properties that are not part of its state, such as counts. Their order has no effect. */
+/** The tag of a record without the properties that are not part of its state, such as counts. Ignores their order. */
 export function tagOf<T extends object>(record: T, without: readonly (keyof T)[] = []): string {
   const state = Object.entries(record).filter(([name]) => !without.includes(name as keyof T));
   return etagOf(JSON.stringify(Object.fromEntries(state.sort(([a], [b]) => (a < b ? -1 : 1)))));
