@@ -8,8 +8,8 @@ type Path = { personId: string; schoolId: string };
 const makeVerb = (summary: string, line: string, send: (api: Service["api"], path: Path) => Promise<unknown>) =>
   makeApiCommand({
     summary,
-    takes: { person: argument.person(), school: argument.school() },
-    call: async ({ api }, { given: { person: personId, school: schoolId } }) => {
+    args: { person: argument.person(), school: argument.school() },
+    run: async ({ api }, { args: { person: personId, school: schoolId } }) => {
       await send(api, { personId, schoolId });
       return done(line, { person: personId, school: schoolId });
     },

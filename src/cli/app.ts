@@ -1,24 +1,24 @@
 import { appAttributes, scopeNames, type ClientId } from "../access/index.ts";
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
 import {
-  allEntries,
+  listAll,
   bodyOf,
-  firstEntries,
-  given,
+  listFirst,
+  omitUndefined,
   isEmpty,
   makeBody,
-  once,
-  type Every,
+  withIdempotencyKey,
+  type AllProperties,
   type Schemas,
 } from "./admin-api.ts";
-import { makeApiCommand, makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
+import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { done, recordLines, wholeList } from "./lines.ts";
 import { argument, option, readDuration, required, UsageError } from "./option.ts";
 
 type AdminApp = Schemas["AdminApp"];
 type SignOnAttempt = Schemas["SignOnAttempt"];
 
-const takes = { app: argument.text<ClientId>() };
+const args = { app: argument.text<ClientId>() };
 
 const properties = {
   name: option.text("Its name, as people see it."),
@@ -44,7 +44,7 @@ const creation = {
 };
 
 /** The properties of an app that were given. Errors: UsageError. */
-function readRegistration(options: OptionsOf<typeof properties>): Every<Schemas["AppUpdate"]> {
+function readRegistration(options: OptionsOf<typeof properties>): AllProperties<Schemas["AppUpdate"]> {
   const { attribute, noAttributes, pkce, noPkce, redirectUri, postLogoutRedirectUri, scope } = options;
   if (attribute && noAttributes) throw new UsageError("Give --attribute or --no-attributes, not both.");
   if (pkce && noPkce) throw new UsageError("Give --pkce or --no-pkce, not both.");
@@ -166,17 +166,17 @@ export const app: Noun = {
     create: makeApiCommand({
       summary: "Register an app. A confidential one gets a secret, which is shown only once.",
       options: creation,
-      call: async ({ api }, { options }) => {
+      run: async ({ api }, { options }) => {
         const { name, type = "CONFIDENTIAL", clientId } = options;
         const body = makeBody<Schemas["NewApp"]>({ ...readRegistration(options), name, type, clientId });
-        return created(await bodyOf(api.POST(apps, { params: once(), body })));
+        return created(await bodyOf(api.POST(apps, { params: withIdempotencyKey(), body })));
       },
     }),
     update: makeApiCommand({
       summary: "Change what is given of a registration; a list is replaced as a whole.",
-      takes,
+      args,
       options: properties,
-      call: async ({ api }, { given: { app: clientId }, options }) => {
+      run: async ({ api }, { args: { app: clientId }, options }) => {
         const body = makeBody<Schemas["AppUpdate"]>(readRegistration(options));
         if (!isEmpty(body)) await api.PATCH(oneApp, { params: { path: { clientId } }, body });
         return updated(clientId, Object.keys(body));
@@ -184,71 +184,68 @@ export const app: Noun = {
     }),
     "rotate-secret": makeApiCommand({
       summary: "Give an app a new secret, which is shown only once. The present one stays valid for a time.",
-      takes,
+      args,
       options: {
         keepOldFor: option.duration(
           `How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked: the tokens that it got end too.`,
         ),
       },
-      call: async ({ api }, { given: { app: clientId }, options: { keepOldFor = readDuration(defaultOverlap) } }) => {
-        const params = { path: { clientId }, ...once() };
+      run: async ({ api }, { args: { app: clientId }, options: { keepOldFor = readDuration(defaultOverlap) } }) => {
+        const params = { path: { clientId }, ...withIdempotencyKey() };
         const body = { keepOldSeconds: keepOldFor };
         return secretRotated(await bodyOf(api.POST(`${oneApp}/secret`, { params, body })));
       },
     }),
     "end-old-secret": makeApiCommand({
       summary: "End the old secret before its time is over.",
-      takes,
-      call: async ({ api }, { given: { app: clientId } }) => {
+      args,
+      run: async ({ api }, { args: { app: clientId } }) => {
         await api.DELETE(`${oneApp}/old-secret`, { params: { path: { clientId } } });
         return done("Old secret ended.", { clientId });
       },
     }),
     delete: makeApiCommand({
       summary: "Delete an app with everything that belongs to it, at once. Its client id is never used again.",
-      takes,
+      args,
       irreversible: "This deletes the app with its grants, consents, tokens, events and webhooks.",
-      call: async ({ api }, { given: { app: clientId } }) => {
+      run: async ({ api }, { args: { app: clientId } }) => {
         await api.DELETE(oneApp, { params: { path: { clientId } } });
         return done("App deleted.", { clientId });
       },
     }),
     "sign-ons": makeApiCommand({
       summary: "Show the last sign-ons to an app: where each stopped, and how to fix it. Nobody's name is in them.",
-      takes,
+      args,
       options: { limit: option.count("How many at most; 20 if left out.") },
-      call: async ({ api }, { given: { app: clientId }, options: { limit = 20 } }) => {
+      run: async ({ api }, { args: { app: clientId }, options: { limit = 20 } }) => {
         const read = (query: object) =>
           api.GET(`${oneApp}/sign-on-attempts`, { params: { path: { clientId }, query } });
-        return showSignOns(await firstEntries(read, { limit }));
+        return showSignOns(await listFirst(read, { limit }));
       },
     }),
-    view: makeCommand({
+    view: makeApiCommand({
       summary: "Show exactly what an app gets when it asks for something of a school.",
-      takes: { app: argument.text<ClientId>(), school: argument.school(), resource: argument.oneOf(viewed) },
+      args: { app: argument.text<ClientId>(), school: argument.school(), resource: argument.oneOf(viewed) },
       options: {
         id: option.id("Which group, user or person."),
         showDeleted: option.flag("Deleted ones too, of groups and people."),
       },
-      run: { reason: "The service answers as it answers the app." },
-      remote: async (
-        { api },
-        { given: { app: clientId, school: schoolId, resource }, options: { id, showDeleted } },
-      ) => {
-        const query = { resource, ...given({ id, "show-deleted": showDeleted || undefined }) };
+      remoteOnly: "The service answers as it answers the app.",
+      run: async ({ api }, { args: { app: clientId, school: schoolId, resource }, options: { id, showDeleted } }) => {
+        const query = { resource, ...omitUndefined({ id, "show-deleted": showDeleted || undefined }) };
         const params = { path: { schoolId, clientId }, query };
         return shownView(await bodyOf(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params })));
       },
     }),
     show: makeApiCommand({
       summary: "Show one registration.",
-      takes,
-      call: async ({ api }, { given: { app: clientId } }) =>
+      args,
+      run: async ({ api }, { args: { app: clientId } }) =>
         show(await bodyOf(api.GET(oneApp, { params: { path: { clientId } } }))),
     }),
     list: makeApiCommand({
       summary: "List all apps by name.",
-      call: async ({ api }) => showAll(await allEntries((query) => api.GET(apps, { params: { query } }))),
+      run: async ({ api }) => showAll(await listAll((query) => api.GET(apps, { params: { query } }))),
     }),
   },
 };

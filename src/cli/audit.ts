@@ -1,4 +1,4 @@
-import { firstEntries, given, type Schemas } from "./admin-api.ts";
+import { listFirst, omitUndefined, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Noun } from "./command.ts";
 import { defaultLimit, wholeList, type Columns } from "./lines.ts";
 import { option } from "./option.ts";
@@ -33,10 +33,10 @@ export const audit: Noun = {
         since: option.time("Only lines of this time or later."),
         limit: option.count(`How many at most; ${defaultLimit} if left out.`),
       },
-      call: async ({ api }, { options: { by: actor, since, limit = defaultLimit, ...about } }) => {
-        const query = given({ ...about, actor, from: since?.toISOString() });
+      run: async ({ api }, { options: { by: actor, since, limit = defaultLimit, ...about } }) => {
+        const query = omitUndefined({ ...about, actor, from: since?.toISOString() });
         const read = (page: object) => api.GET("/admin/v1/audit", { params: { query: { ...query, ...page } } });
-        const lines = await firstEntries(read, { limit });
+        const lines = await listFirst(read, { limit });
         return { ...wholeList("audit lines", lines, { columns, id: ({ id }) => id }), data: { lines } };
       },
     }),

@@ -1,13 +1,13 @@
 import type { Config } from "../config/index.ts";
 import type { OpenDb } from "../platform/database/db.ts";
 import { argument } from "./option.ts";
-import { makeCommand, type Result } from "./command.ts";
+import { makeMachineCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
 
 type Tell = (line: string) => void;
 
 const kept = "Keep ENCRYPTION_KEYS apart from it, and safe: without these keys it cannot be restored.";
-const onMachine = { reason: "The files are on the machine of the service." };
+const reason = "The files are on the machine of the service.";
 
 /** Makes a restored database fit for use: nothing of before that was used, ended or seen since counts again. */
 async function finish(config: Config, url: string, tell: Tell): Promise<void> {
@@ -68,10 +68,10 @@ const finished: Result = {
 };
 
 export const backupCommands = {
-  backup: makeCommand({
+  backup: makeMachineCommand({
     summary: "Write the database to a new file (pg_dump), or the embedded one to a new folder, while the service runs.",
-    takes: { place: argument.text() },
-    run: async ({ config, tell }, { given: { place } }) => {
+    args: { place: argument.text() },
+    run: async ({ config, tell }, { args: { place } }) => {
       const { copyRunningServer, dumpDatabase, findPlace } = await import("../platform/postgres/index.ts");
       const { url, close } = await openServer(config, tell);
       try {
@@ -84,9 +84,9 @@ export const backupCommands = {
       }
       return { lines: [`The database is in ${place}.`, kept], quiet: [place], data: { place } };
     },
-    remote: onMachine,
+    reason,
   }),
-  "record-backup": makeCommand({
+  "record-backup": makeMachineCommand({
     summary: "Record that another tool has backed the database up now, so that no alert says that backups are missing.",
     run: async ({ config, tell }) => {
       const { url, close } = await openServer(config, tell);
@@ -95,12 +95,12 @@ export const backupCommands = {
         .finally(close);
       return { lines: ["The backup is recorded."], data: { recorded: true } };
     },
-    remote: onMachine,
+    reason,
   }),
-  restore: makeCommand({
+  restore: makeMachineCommand({
     summary: "Make the database out of a backup, where there is none, before the service starts.",
-    takes: { place: argument.text() },
-    run: async ({ config, tell }, { given: { place } }) => {
+    args: { place: argument.text() },
+    run: async ({ config, tell }, { args: { place } }) => {
       const { loadDump, putCopy } = await import("../platform/postgres/index.ts");
       if (config.databaseUrl === undefined) await putCopy(config.dataDir, place, tell);
       const { url, close } = await openServer(config, tell);
@@ -112,9 +112,9 @@ export const backupCommands = {
       }
       return finished;
     },
-    remote: onMachine,
+    reason,
   }),
-  "finish-restore": makeCommand({
+  "finish-restore": makeMachineCommand({
     summary:
       "End what a database holds of sign-ins and cursors, after it was restored with other tools than `restore`.",
     irreversible: "This ends every session and token, and every cursor of the change feed.",
@@ -123,6 +123,6 @@ export const backupCommands = {
       await finish(config, url, tell).finally(close);
       return finished;
     },
-    remote: onMachine,
+    reason,
   }),
 };

@@ -1,9 +1,9 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import { bodyOf, given, listResult, once, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, makeCommand, type Noun, type Result } from "./command.ts";
+import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { counted, done, listOptions, nameOf, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
-import { writeNewFile } from "./remote/new-file.ts";
+import { writeNewFile } from "./new-file.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
 
@@ -42,21 +42,21 @@ function printed(file: string, { cards, skipped }: Schemas["MadeLoginCards"]): R
 
 export const card: Noun = {
   verbs: {
-    print: makeCommand({
+    print: makeApiCommand({
       summary: "Make login cards for the students of a group and write them to a new PDF file.",
-      takes: { group: argument.group() },
+      args: { group: argument.group() },
       options: {
         file: required(option.text("The file; it must not exist.", "path")),
         newPasswords: option.flag("Give each student a new password, which signs them out everywhere."),
         noQr: option.flag("Without QR codes. With them, earlier cards of the students are revoked."),
       },
-      run: { reason: "It makes the cards with the addresses that the service has." },
-      remote: async ({ api }, { given: { group: groupId }, options: { file, newPasswords, noQr } }) => {
+      remoteOnly: "It makes the cards with the addresses that the service has.",
+      run: async ({ api }, { args: { group: groupId }, options: { file, newPasswords, noQr } }) => {
         const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
         const path = { schoolId: group.schoolId };
         const made = await writeNewFile(file, async () => {
           const body = { groupId, newPasswords, withQr: !noQr };
-          const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...once() }, body }));
+          const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...withIdempotencyKey() }, body }));
           const params = { path: { ...path, cardPrintId: cards.printId } };
           const pdf: unknown = await bodyOf(
             api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "arrayBuffer" }),
@@ -74,10 +74,10 @@ export const card: Noun = {
         limit: listOptions.limit,
         after: listOptions.after,
       },
-      call: ({ api }, { options: { school: schoolId, person, ...part } }) => {
-        const [path, query] = [{ schoolId }, given({ person })];
+      run: ({ api }, { options: { school: schoolId, person, ...part } }) => {
+        const [path, query] = [{ schoolId }, omitUndefined({ person })];
         const read = (page: object) => api.GET(ofSchool, { params: { path, query: { ...query, ...page } } });
-        return listResult("cards", read, { ...part, columns });
+        return readListResult("cards", read, { ...part, columns });
       },
     }),
     revoke: makeApiCommand({
@@ -88,7 +88,7 @@ export const card: Noun = {
         everybody: option.flag("Those of all people at the school."),
       },
       irreversible: "The cards sign nobody in any more.",
-      call: async ({ api }, { options: { school: schoolId, ...whose } }) => {
+      run: async ({ api }, { options: { school: schoolId, ...whose } }) => {
         const personIds = readWhose(whose);
         const body = personIds === undefined ? { everybody: true as const } : { personIds: [...personIds] };
         const { revoked: count } = await bodyOf(

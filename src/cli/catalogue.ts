@@ -1,4 +1,4 @@
-import { allEntries, given, type Schemas } from "./admin-api.ts";
+import { listAll, omitUndefined, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Noun } from "./command.ts";
 import { wholeList, type Columns } from "./lines.ts";
 import { option, required } from "./option.ts";
@@ -24,12 +24,12 @@ export const catalogue: Noun = {
         search: option.text("Only apps whose name contains this text."),
         granted: option.oneOf(["yes", "no"], "Only apps to which the school gave something, or only the others."),
       },
-      call: async ({ api }, { options: { school: schoolId, search, granted } }) => {
+      run: async ({ api }, { options: { school: schoolId, search, granted } }) => {
         const path = { schoolId };
-        const query = given({ search, granted: granted === undefined ? undefined : granted === "yes" });
+        const query = omitUndefined({ search, granted: granted === undefined ? undefined : granted === "yes" });
         const read = (page: object) =>
           api.GET("/admin/v1/schools/{schoolId}/catalogue", { params: { path, query: { ...query, ...page } } });
-        return wholeList("apps", await allEntries(read), { columns, id: ({ clientId }) => clientId });
+        return wholeList("apps", await listAll(read), { columns, id: ({ clientId }) => clientId });
       },
     }),
   },

@@ -48,7 +48,7 @@ export const checkApp = makeOwnCommand({
     docs: option.text(`Where the documentation is; ${defaults.docs} if left out.`, "url"),
     junit: option.text("Write a report for build servers (JUnit) to this file too.", "path"),
   },
-  own: async ({ tell }, { options }) => {
+  run: async ({ tell }, { options }) => {
     const { loginUrl, redirectUri, sessionUrl, webhookUrl, webhookNewSecret, clientSecret } = options;
     if (loginUrl === undefined && webhookUrl === undefined)
       throw new UsageError("Give --login-url, --webhook-url or both.");

@@ -2,9 +2,9 @@ import type { Config } from "../config/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { OpenDb } from "../platform/database/db.ts";
+import type { Service } from "./admin-api.ts";
 import type { Argument, Option } from "./option.ts";
 import type { ProgressStep } from "./progress-bar.ts";
-import type { Remote, Service } from "./admin-api.ts";
 import type { RemotesFile } from "./remote/remotes-file.ts";
 
 /** Rows under headings; the headings are also the first line of CSV. */
@@ -19,148 +19,96 @@ export type Result = {
   quiet?: readonly string[];
   /** The lines say why nothing was done. */
   isRefused?: boolean;
-  /** What was checked is not as it should be: exit code 1. */
+  /** A check found a fault: exit code 1. */
   hasFailed?: boolean;
-  /** The lines are a file of ours to be saved, in which nothing is escaped. */
+  /** The lines are a file to be saved, in which nothing is escaped. */
   isFile?: boolean;
 };
 
-/** What a command works with. */
-export type Tools = {
+/** What a command shows while it works. */
+export type Screen = {
+  /** Prints a line about progress on stderr; nothing with --quiet. */
+  tell(line: string): void;
+  /** Shows the progress of a long step on stderr; nothing with --quiet. */
+  showProgress(step: ProgressStep): void;
+  /** Prints a text at once, before the result; with --output json an object in one line. */
+  emit(text: string, data: object): void;
+  /** For a command that runs until the person stops it; called once. */
+  untilStopped(): AbortSignal;
+};
+
+/** The machine of the service, with its configuration and its database. */
+export type Machine = Screen & {
   config: Config;
   /** The database's time once that is open. */
   clock: Clock;
-  /** Opens the service's database, also while the service runs on the embedded one; fails where it is not migrated. */
-  withDatabase<T>(work: (given: { db: OpenDb; url: string }) => Promise<T>): Promise<T>;
+  /** Opens the service's database, also while the service runs on the embedded one. Errors: it is not migrated. */
+  withDatabase<T>(work: (opened: { db: OpenDb; url: string }) => Promise<T>): Promise<T>;
   /** The present time and the command line as the actor, for a change and its audit line. */
   origin(): Origin & { actorId: string };
-  /** Prints a line about progress on stderr; nothing with --quiet. */
-  tell(line: string): void;
-  /** Shows how far a long step is, on stderr; nothing with --quiet. */
-  showProgress(step: ProgressStep): void;
 };
 
 /** What a command works with that needs neither a database nor a service. */
-export type OwnTools = Pick<Tools, "tell"> & {
-  /** The remote services that the user has logged in to. */
+export type OwnTools = Pick<Screen, "tell"> & {
   remotes: RemotesFile;
-  /** A secret that the environment gives. */
+  /** A secret in the environment. */
   clientSecret: string | undefined;
-  /** Asks the person at the terminal and shows nothing of the answer; left out where there is none. */
+  /** Asks the person at the terminal without showing what is typed; undefined without a terminal. */
   askSecret?: ((question: string) => Promise<string>) | undefined;
 };
-
-/** Why a command has no such way. */
-export type NoWay = { reason: string };
 
 type Arguments = Readonly<Record<string, Argument<unknown>>>;
 type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** What was written behind the command's name, read and checked, with names looked up. */
-export type Call<Takes extends Arguments, O extends Options> = {
-  given: { [Name in keyof Takes]: Takes[Name] extends Argument<infer Value> ? Value : never };
+/** The words after the command's name, read and checked, with ids in place of names. */
+export type Call<A extends Arguments, O extends Options> = {
+  args: { [Name in keyof A]: A[Name] extends Argument<infer Value> ? Value : never };
   options: { [Name in keyof O]: O[Name] extends Option<infer Value> ? Value : never };
 };
 
-/** What the options of a command are read to. */
 export type OptionsOf<O extends Options> = Call<Record<string, never>, O>["options"];
 
-export type Command = {
+/** Where a command runs. Errors: `run` throws AppError (exit code 3) and UsageError (2). */
+type Runs<A extends Arguments, O extends Options> =
+  /** Calls the admin API, in this process or on a remote service; `remoteOnly` says why not in this process. */
+  | { on: "service"; remoteOnly?: string; run(service: Service, call: Call<A, O>): Promise<Result> }
+  /** Needs the machine of the service; `reason` says why. */
+  | { on: "machine"; reason: string; run(machine: Machine, call: Call<A, O>): Promise<Result> }
+  /** Needs neither a database nor a service. */
+  | { on: "its own"; run(tools: OwnTools, call: Call<A, O>): Promise<Result> };
+
+type Description<A extends Arguments, O extends Options> = {
   summary: string;
-  takes: Arguments;
-  options: Options;
-  /** What is lost for good; a person is asked before, a script gives --yes. */
+  /** All of them are required, in this order. */
+  args: A;
+  /** Keys in camelCase: `officialId` is written --official-id. */
+  options: O;
+  /** What is lost for good: a person is asked before, a script gives --yes. */
   irreversible?: string;
-  /** Beside the service, on its database; or why not. */
-  run: ((tools: Tools, call: Call<Arguments, Options>) => Promise<Result>) | NoWay;
-  /** On a remote service, through the admin API; or why not. */
-  remote: ((remote: Remote, call: Call<Arguments, Options>) => Promise<Result>) | NoWay;
-  /** Of a command that needs neither, in place of both. */
-  own?(tools: OwnTools, call: Call<Arguments, Options>): Promise<Result>;
 };
+
+export type Command = Description<Arguments, Options> & Runs<Arguments, Options>;
 
 /** `schultor <noun> <verb>`. */
 export type Noun = { verbs: Readonly<Record<string, Command>> };
 
-/** A noun whose file is read when it is asked for, so that no command waits for the modules of others. */
+/** A noun whose file is loaded when it is used, so that no command waits for the modules of others. */
 export type NounEntry = { summary: string; load(): Promise<Noun> };
 
 export type Commands = Readonly<Record<string, NounEntry | Command>>;
 
-type Definition<Takes extends Arguments, O extends Options> = {
-  summary: string;
-  /** What stands behind the command, in order; all of it is required. */
-  takes?: Takes;
-  /** Keys in camelCase: `officialId` is written --official-id. */
-  options?: O;
-  irreversible?: string;
-  run: ((tools: Tools, call: Call<Takes, O>) => Promise<Result>) | NoWay;
-  remote: ((remote: Remote, call: Call<Takes, O>) => Promise<Result>) | NoWay;
-};
+type Definition<A extends Arguments, O extends Options, On extends Command["on"]> = Partial<Description<A, O>> &
+  Pick<Description<A, O>, "summary"> &
+  Omit<Extract<Runs<A, O>, { on: On }>, "on">;
 
-type OwnDefinition<Takes extends Arguments, O extends Options> = Omit<Definition<Takes, O>, "run" | "remote"> & {
-  own(tools: OwnTools, call: Call<Takes, O>): Promise<Result>;
-};
+// `run` gets the values that the arguments and options of the same definition have read.
+const makeMaker =
+  <On extends Command["on"]>(on: On) =>
+  <A extends Arguments = Record<string, never>, O extends Options = Record<string, never>>(
+    definition: Definition<A, O, On>,
+  ): Command =>
+    ({ args: {}, options: {}, on, ...definition }) as unknown as Command;
 
-/**
- * Makes a command whose `run` and `remote` get typed values of what it takes.
- *
- * Errors: both throw AppError for what the rules refuse (exit code 3) and UsageError for what only they can check (2).
- */
-export function makeCommand<Takes extends Arguments = Record<string, never>, O extends Options = Record<string, never>>(
-  definition: Definition<Takes, O>,
-): Command {
-  const { run, remote } = definition;
-  // The values were read by the arguments and options of this definition.
-  return {
-    ...shapeOf(definition),
-    run: typeof run === "function" ? (tools, call) => run(tools, call as Call<Takes, O>) : run,
-    remote: typeof remote === "function" ? (service, call) => remote(service, call as Call<Takes, O>) : remote,
-  };
-}
-
-type ApiDefinition<Takes extends Arguments, O extends Options> = Omit<Definition<Takes, O>, "run" | "remote"> & {
-  call(service: Service, call: Call<Takes, O>): Promise<Result>;
-};
-
-/** Makes a command that calls the admin API: in this process on the database, or on a remote service. */
-export function makeApiCommand<
-  Takes extends Arguments = Record<string, never>,
-  O extends Options = Record<string, never>,
->(definition: ApiDefinition<Takes, O>): Command {
-  const work = (service: Service, call: Call<Arguments, Options>) => definition.call(service, call as Call<Takes, O>);
-  return {
-    ...shapeOf(definition),
-    run: async (tools, call) => {
-      const { connectHere } = await import("./in-process.ts");
-      return work(connectHere(tools), call);
-    },
-    remote: work,
-  };
-}
-
-/** Makes a command that works the same wherever the service is. */
-export function makeOwnCommand<
-  Takes extends Arguments = Record<string, never>,
-  O extends Options = Record<string, never>,
->(definition: OwnDefinition<Takes, O>): Command {
-  const never = () => Promise.reject(new Error("The command has a way of its own."));
-  return {
-    ...shapeOf(definition),
-    run: never,
-    remote: never,
-    own: (tools, call) => definition.own(tools, call as Call<Takes, O>),
-  };
-}
-
-const shapeOf = <Takes extends Arguments, O extends Options>({
-  summary,
-  takes,
-  options,
-  irreversible,
-}: Omit<Definition<Takes, O>, "run" | "remote">) => ({
-  summary,
-  takes: takes ?? {},
-  options: options ?? {},
-  ...(irreversible !== undefined && { irreversible }),
-});
+export const makeApiCommand = makeMaker("service");
+export const makeMachineCommand = makeMaker("machine");
+export const makeOwnCommand = makeMaker("its own");

@@ -7,8 +7,8 @@ import { dashed } from "./read-call.ts";
 export const completion = (all: () => Commands): Command =>
   makeOwnCommand({
     summary: 'Print the completion for a shell: eval "$(schultor completion bash)".',
-    takes: { shell: argument.oneOf(["bash", "zsh"] as const) },
-    own: async (_tools, { given: { shell } }) => {
+    args: { shell: argument.oneOf(["bash", "zsh"] as const) },
+    run: async (_tools, { args: { shell } }) => {
       const script = await makeScript(all());
       const lines = shell === "zsh" ? ["autoload -Uz bashcompinit && bashcompinit", ...script] : script;
       return { lines, data: { shell, script: lines.join("\n") }, isFile: true };
@@ -60,7 +60,7 @@ async function makeScript(commands: Commands): Promise<string[]> {
 
 function secondWords(entry: Noun | Command): readonly string[] {
   if ("verbs" in entry) return Object.keys(entry.verbs);
-  const [first] = Object.values(entry.takes);
+  const [first] = Object.values(entry.args);
   return [...(first?.words ?? []), ...Object.keys(entry.options).map((name) => `--${dashed(name)}`)];
 }
 

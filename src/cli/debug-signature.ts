@@ -43,7 +43,7 @@ export const debugSignature = makeOwnCommand({
     secretFile: option.text("A file with the secret; /dev/stdin for what is piped.", "path"),
     computed: option.text("The signature that your app makes of the same.", "signature"),
   },
-  own: async (tools, { options: { header = [], headersFile, bodyFile, secretFile, computed } }): Promise<Result> => {
+  run: async (tools, { options: { header = [], headersFile, bodyFile, secretFile, computed } }): Promise<Result> => {
     const written = headersFile === undefined ? "" : await readFile(headersFile, "utf8");
     // The first line of a whole request is none of its headers.
     const lines = written.split(/\r?\n/).filter((line) => line.trim() !== "" && !/^(POST |HTTP\/)/.test(line));

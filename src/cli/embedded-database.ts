@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from "../platform/postgres/index.ts";
 import type { DatabasePlace } from "../platform/postgres/index.ts";
-import { makeCommand, type Noun } from "./command.ts";
+import { makeMachineCommand, type Noun } from "./command.ts";
 import { alignColumns, recordLines } from "./lines.ts";
 import { option } from "./option.ts";
 
@@ -22,8 +22,8 @@ const outsideColumns = ({ folder, dataDir, isInUse }: DatabasePlace): string[] =
 
 export const database: Noun = {
   verbs: {
-    where: makeCommand({
-      remote: { reason: "The files are on the machine of the service." },
+    where: makeMachineCommand({
+      reason: "The files are on the machine of the service.",
       summary:
         "Show where the files of the database are, and which databases on this machine lie outside their DATA_DIR.",
       run: async ({ config }) => {
@@ -46,8 +46,8 @@ export const database: Noun = {
         };
       },
     }),
-    remove: makeCommand({
-      remote: { reason: "The files are on the machine of the service." },
+    remove: makeMachineCommand({
+      reason: "The files are on the machine of the service.",
       summary: "Delete the database of DATA_DIR, wherever its files are.",
       irreversible: "This deletes everything in the database.",
       options: {

@@ -1,7 +1,16 @@
 import type { ClientId, GrantKey } from "../access/index.ts";
 import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { bodyOf, firstEntries, fromLatest, given, makeBody, tagged, type Schemas, type Service } from "./admin-api.ts";
+import {
+  bodyOf,
+  listFirst,
+  retryStale,
+  omitUndefined,
+  makeBody,
+  readTagged,
+  type Schemas,
+  type Service,
+} from "./admin-api.ts";
 import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { done, recordLines, wholeList, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
@@ -10,7 +19,7 @@ type Grant = Schemas["Grant"];
 type GrantUpdate = Schemas["GrantSettings"];
 type NewAudience = Schemas["NewSignOnAudience"];
 
-const takes = { app: argument.text<ClientId>(), school: argument.school() };
+const args = { app: argument.text<ClientId>(), school: argument.school() };
 
 type Audience = {
   to: "nobody" | "everybody" | "roles" | "groups";
@@ -79,7 +88,7 @@ const noGrant: GrantUpdate = { signOn: { kind: "NOBODY" }, sync: false, syncedGr
 
 async function readSettings({ api }: Service, path: GrantKey) {
   try {
-    const { record, ifMatch } = await tagged(api.GET(oneGrant, { params: { path } }));
+    const { record, ifMatch } = await readTagged(api.GET(oneGrant, { params: { path } }));
     const { signOn, sync, syncedGroupIds } = record;
     const { kind, roles, groupIds } = signOn;
     const audience = { kind, ...(kind === "ROLES" && { roles }), ...(kind === "GROUPS" && { groupIds }) };
@@ -96,7 +105,7 @@ export const changeGrant = (
   path: GrantKey,
   change: (before: GrantUpdate) => Partial<GrantUpdate>,
 ): Promise<Record<"before" | "after", GrantUpdate>> =>
-  fromLatest(async () => {
+  retryStale(async () => {
     const { before, ifMatch } = await readSettings(service, path);
     const after = { ...before, ...change(before) };
     await service.api.PUT(oneGrant, { params: { path, header: ifMatch }, body: after });
@@ -107,30 +116,30 @@ export const grant: Noun = {
   verbs: {
     set: makeApiCommand({
       summary: "Set which people of a school may sign in to an app. It takes effect at once, for tokens too.",
-      takes,
+      args,
       options: {
         signOn: required(option.oneOf(["nobody", "everybody", "roles", "groups"] as const, "Who may sign in.")),
         role: option.someOf<PersonRole>(["STUDENT", "TEACHER", "OTHER"], "With --sign-on roles: these."),
         group: option.groups("With --sign-on groups: the members of these."),
       },
-      call: async (service, { given, options: { signOn: to, role, group } }) => {
-        const [key, signOn] = [keyOf(given), readAudience({ to, role, group })];
+      run: async (service, { args, options: { signOn: to, role, group } }) => {
+        const [key, signOn] = [keyOf(args), readAudience({ to, role, group })];
         await changeGrant(service, key, () => ({ signOn }));
         return signOnSet(key, signOn);
       },
     }),
     withdraw: makeApiCommand({
       summary: "Withdraw sign-on and sync from an app, and the choice of synced groups.",
-      takes,
-      call: async ({ api }, { given }) => {
-        await api.DELETE(oneGrant, { params: { path: keyOf(given) } });
-        return withdrawn(keyOf(given));
+      args,
+      run: async ({ api }, { args }) => {
+        await api.DELETE(oneGrant, { params: { path: keyOf(args) } });
+        return withdrawn(keyOf(args));
       },
     }),
     show: makeApiCommand({
       summary: "Show what a school gives an app.",
-      takes,
-      call: async ({ api }, { given }) => show(await bodyOf(api.GET(oneGrant, { params: { path: keyOf(given) } }))),
+      args,
+      run: async ({ api }, { args }) => show(await bodyOf(api.GET(oneGrant, { params: { path: keyOf(args) } }))),
     }),
     list: makeApiCommand({
       summary: "List the grants of an app, of a school, or all.",
@@ -139,10 +148,10 @@ export const grant: Noun = {
         school: option.school("Only grants by this school."),
         limit: option.count(`How many at most; ${mostGrants} if left out.`),
       },
-      call: async ({ api }, { options: { app, school, limit = mostGrants } }) => {
-        const query = given({ app, school });
+      run: async ({ api }, { options: { app, school, limit = mostGrants } }) => {
+        const query = omitUndefined({ app, school });
         const read = (page: object) => api.GET("/admin/v1/grants", { params: { query: { ...query, ...page } } });
-        return showAll(await firstEntries(read, { limit: limit + 1 }), limit);
+        return showAll(await listFirst(read, { limit: limit + 1 }), limit);
       },
     }),
   },

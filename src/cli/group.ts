@@ -1,14 +1,22 @@
-import type { GroupId, SchoolId } from "../directory/index.ts";
-import { bodyOf, given, listResult, machineFor, makeBody, once, updateRecord, type Schemas } from "./admin-api.ts";
-import { inChange } from "./change.ts";
-import { makeApiCommand, type Noun, type Result, type Tools } from "./command.ts";
+import type { GroupId } from "../directory/index.ts";
+import {
+  bodyOf,
+  omitUndefined,
+  readListResult,
+  requireMachine,
+  makeBody,
+  withIdempotencyKey,
+  updateRecord,
+  type Schemas,
+} from "./admin-api.ts";
+import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { done, made, updated, listOptions, recordLines, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
 
 type AdminGroup = Schemas["AdminGroup"];
 
 const types: readonly AdminGroup["type"][] = ["KLASSE", "KURS", "SONSTIG"];
-const takes = { group: argument.group() };
+const args = { group: argument.group() };
 
 const columns: Columns<AdminGroup> = {
   id: ({ id }) => id,
@@ -37,19 +45,6 @@ function show(shown: AdminGroup): Result {
 
 const oneGroup = "/admin/v1/groups/{groupId}";
 
-/** Creates a group under an id that it has already, which the admin API does not offer. */
-async function createWithId(tools: Tools, id: GroupId, group: Schemas["NewGroup"]): Promise<string> {
-  const { createGroup } = await import("../directory/index.ts");
-  const { schoolId, sourceSystemIdentifier, ...rest } = group;
-  const wanted = {
-    ...rest,
-    id,
-    schoolId: schoolId as SchoolId,
-    sourceSystemIdentifier: sourceSystemIdentifier ?? undefined,
-  };
-  return inChange(tools, (change) => createGroup(change, wanted));
-}
-
 export const group: Noun = {
   verbs: {
     create: makeApiCommand({
@@ -61,17 +56,20 @@ export const group: Noun = {
         sourceId: option.text("Its identifier in the school's source system, by which imports know it."),
         id: option.id<GroupId>("Its id, where it has one already."),
       },
-      call: async (service, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
+      run: async (service, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
         const body = makeBody<Schemas["NewGroup"]>({ schoolId, name, type, sourceSystemIdentifier: sourceId });
-        if (id !== undefined) return made(await createWithId(machineFor(service, { id }), id, body));
-        return made((await bodyOf(service.api.POST("/admin/v1/groups", { params: once(), body }))).id);
+        if (id !== undefined) {
+          const { createGroupWithId } = await import("./own-ids.ts");
+          return made(await createGroupWithId(requireMachine(service, { id }), id, body));
+        }
+        return made((await bodyOf(service.api.POST("/admin/v1/groups", { params: withIdempotencyKey(), body }))).id);
       },
     }),
     rename: makeApiCommand({
       summary: "Give a group another name.",
-      takes,
+      args,
       options: { name: required(option.text("The new name.")) },
-      call: async ({ api }, { given: { group: groupId }, options: { name } }) => {
+      run: async ({ api }, { args: { group: groupId }, options: { name } }) => {
         const path = { groupId };
         const body = makeBody<Schemas["GroupUpdate"]>({ name });
         const changed = await updateRecord({
@@ -83,24 +81,24 @@ export const group: Noun = {
     }),
     delete: makeApiCommand({
       summary: "Delete a group. Its members are kept, and it can be restored.",
-      takes,
-      call: async ({ api }, { given: { group: groupId } }) => {
+      args,
+      run: async ({ api }, { args: { group: groupId } }) => {
         await api.DELETE(oneGroup, { params: { path: { groupId } } });
         return deleted(groupId);
       },
     }),
     restore: makeApiCommand({
       summary: "Restore a deleted group with its members.",
-      takes,
-      call: async ({ api }, { given: { group: groupId } }) => {
+      args,
+      run: async ({ api }, { args: { group: groupId } }) => {
         await api.POST(`${oneGroup}/restoration`, { params: { path: { groupId } } });
         return restored(groupId);
       },
     }),
     show: makeApiCommand({
       summary: "Show one group. Its members: person list --school … --group …",
-      takes,
-      call: async ({ api }, { given: { group: groupId } }) =>
+      args,
+      run: async ({ api }, { args: { group: groupId } }) =>
         show(await bodyOf(api.GET(oneGroup, { params: { path: { groupId } } }))),
     }),
     list: makeApiCommand({
@@ -110,10 +108,10 @@ export const group: Noun = {
         withDeleted: option.flag("Show deleted ones too."),
         ...listOptions,
       },
-      call: ({ api }, { options: { school, withDeleted, search, ...part } }) => {
-        const query = { school, "show-deleted": withDeleted, ...given({ search }) };
+      run: ({ api }, { options: { school, withDeleted, search, ...part } }) => {
+        const query = { school, "show-deleted": withDeleted, ...omitUndefined({ search }) };
         const read = (page: object) => api.GET("/admin/v1/groups", { params: { query: { ...query, ...page } } });
-        return listResult("groups", read, { ...part, columns });
+        return readListResult("groups", read, { ...part, columns });
       },
     }),
   },

@@ -58,7 +58,7 @@ ${rows.length > 0 ? `\n${table(rows)}\n` : ""}
 ${footer}`;
 }
 
-const argumentsOf = (command: Command): string[] => Object.keys(command.takes).map((name) => `<${dashed(name)}>`);
+const argumentsOf = (command: Command): string[] => Object.keys(command.args).map((name) => `<${dashed(name)}>`);
 
 function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.min(44, Math.max(...rows.map(([left]) => left.length)));

@@ -1,12 +1,14 @@
-import type { SchoolId } from "../directory/index.ts";
 import { maxFaults } from "../imports/index.ts";
-import type { Counts, ImportFault, ImportRecord, Samples } from "../imports/index.ts";
-import { alignColumns, counted, type Columns } from "./lines.ts";
+import type { Schemas } from "./admin-api.ts";
+import type { Samples } from "./import-calls.ts";
+import { alignColumns, counted, nameOf, type Columns } from "./lines.ts";
 
-/** An import as one line of a list. */
-export const importColumns: Columns<ImportRecord> = {
+type Import = Schemas["Import"];
+type School = Schemas["ImportSchool"];
+
+export const importColumns: Columns<Import> = {
   id: ({ id }) => id,
-  created: ({ createdAt }) => createdAt.toISOString().slice(0, 16),
+  created: ({ createdAt }) => createdAt.slice(0, 16),
   state: ({ state }) => state,
   format: ({ format }) => format,
   mode: ({ mode }) => mode,
@@ -14,11 +16,11 @@ export const importColumns: Columns<ImportRecord> = {
   schools: ({ schools }) => String(schools.length),
 };
 
-/** An import as an operator reads it: numbers, a few of each kind, what to do next. */
+/** Describes an import: its numbers, samples and the next step. */
 export function importLines(
-  record: ImportRecord,
-  faults: readonly ImportFault[],
-  samples: ReadonlyMap<SchoolId, Samples>,
+  record: Import,
+  faults: readonly Schemas["ImportFault"][],
+  samples: ReadonlyMap<string, Samples>,
 ): string[] {
   const { id, format, mode, state, errorCount, notes, schools } = record;
   const head = [`Import ${id}: ${format}, ${mode}, ${state}`];
@@ -29,21 +31,21 @@ export function importLines(
       ...moreFaults(errorCount, faults.length),
       `The file has ${counted(errorCount, "fault")}; nothing was changed.`,
     ];
-  const passedOver = Object.entries(notes).map(([code, number]) => `Skipped: ${number} ${code.replaceAll("_", " ")}.`);
+  const skipped = Object.entries(notes).map(([code, number]) => `Skipped: ${number} ${code.replaceAll("_", " ")}.`);
   return [
     ...head,
-    ...passedOver,
-    ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id) ?? [])]),
+    ...skipped,
+    ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id))]),
     "",
     next(record),
   ];
 }
 
-function faultLine({ file, line, column, field, message }: ImportFault): string {
+function faultLine({ file, line, column, field, message }: Schemas["ImportFault"]): string {
   return `${file}:${line}${column === null ? "" : `:${column}`}${field === null ? "" : ` ${field}`}: ${message}`;
 }
 
-/** Of a file with very many faults only the first are kept. */
+/** The service keeps the first faults of a file and counts the rest. */
 function moreFaults(all: number, printed: number): string[] {
   const kept = Math.min(all, maxFaults);
   return [
@@ -57,48 +59,50 @@ function moreFaults(all: number, printed: number): string[] {
 const keptLine = (kept: number): string =>
   `  kept       ${counted(kept, "person", "people")} whom the files do not name, for what they are for the staff`;
 
-function schoolLines({ id, state, counts }: ImportRecord["schools"][number], samples: Samples): string[] {
+function schoolLines(school: School, samples: Samples = { leavers: [], groups: [] }): string[] {
+  const { id, state, before, kept } = school;
   return [
-    `School ${id} (before: ${sizeOf(counts.before)}): ${state}`,
-    ...alignColumns(countRows(counts)),
-    ...((counts.kept ?? 0) > 0 ? [keptLine(counts.kept!)] : []),
-    ...alignColumns(samples.map(sampleColumns)),
+    `School ${id} (before: ${counted(before.people, "person", "people")} and ${counted(before.groups, "group")}): ${state}`,
+    ...alignColumns(countRows(school)),
+    ...(kept > 0 ? [keptLine(kept)] : []),
+    ...alignColumns([...samples.leavers.map(leaverColumns), ...samples.groups.map(groupColumns)]),
   ];
 }
 
-const sizeOf = ({ people, groups }: Counts["before"]): string =>
-  `${counted(people, "person", "people")} and ${counted(groups, "group")}`;
-
-function countRows({ people, groups, memberships }: Counts): string[][] {
+function countRows({ people, groups, memberships }: School): string[][] {
   const row = (name: string, numbers: Record<string, number>) => [
     `  ${name}`,
     Object.entries(numbers)
       .filter(([, number]) => number > 0)
-      .map(([change, number]) => `${number} ${words[change] ?? change}`)
+      .map(([change, number]) => `${number} ${changeTexts[change] ?? change}`)
       .join(", ") || "no change",
   ];
   const { removed, ...others } = groups;
   return [row("people", people), row("groups", { ...others, ended: removed }), row("memberships", memberships)];
 }
 
-const words: Record<string, string> = {
+const changeTexts: Record<string, string> = {
   carriedOver: "carried over",
   joined: "join from another school",
   left: "leave for another school",
   leftHome: "leave, and stay at another of their schools",
 };
 
-function sampleColumns({ kind, change, sourceId, name, previousSourceId }: Samples[number]): string[] {
-  const what = kind === "group" && change === "removed" ? "ended" : change.replaceAll("_", " ");
-  return [
-    `    ${kind}`,
-    what,
-    previousSourceId === null ? sourceId : `${previousSourceId} → ${sourceId}`,
-    name ?? "(no name)",
-  ];
-}
+const leaverColumns = ({ sourceSystemIdentifier, name, losesAccess }: Samples["leavers"][number]): string[] => [
+  "    person",
+  losesAccess ? "removed" : "left",
+  sourceSystemIdentifier ?? "",
+  nameOf(name),
+];
 
-function next({ id, state }: ImportRecord): string {
+const groupColumns = ({ step, sourceSystemIdentifier, name }: Samples["groups"][number]): string[] => [
+  "    group",
+  step === "REMOVED" ? "ended" : step.toLowerCase().replaceAll("_", " "),
+  sourceSystemIdentifier ?? "",
+  name,
+];
+
+function next({ id, state }: Import): string {
   if (state === "READY") return `To apply it: import apply ${id}`;
   if (state === "HELD")
     return `It is held: it would remove unusually much of a school. To apply it all the same: import confirm ${id}`;

@@ -1,5 +1,5 @@
 import type { EventType } from "../webhooks/index.ts";
-import { makeCommand } from "./command.ts";
+import { makeApiCommand } from "./command.ts";
 import { option, required, UsageError } from "./option.ts";
 
 const eventTypes = ["person", "group", "school"] as const satisfies EventType[];
@@ -11,7 +11,7 @@ function readUrl(text: string): URL {
   throw new UsageError(`--forward-to: '${text}' is no address such as http://localhost:4100/hook.`);
 }
 
-export const listen = makeCommand({
+export const listen = makeApiCommand({
   summary:
     "Bring the webhooks of an app to a machine without a public address, such as your own: fetch each and send it on as it is. Stop it with Ctrl-C.",
   options: {
@@ -22,8 +22,8 @@ export const listen = makeCommand({
     replay: option.text("First send a delivery that the app got before, at whichever endpoint.", "delivery"),
     replayLast: option.count(`First send so many of the last deliveries of the app, at most ${longestReplay}.`),
   },
-  run: { reason: "It makes the deliveries." },
-  remote: async (remote, { options }) => {
+  remoteOnly: "It makes the deliveries.",
+  run: async (service, { options }) => {
     const { app, forwardTo, type, replay, replayLast } = options;
     const last = replayLast === 0 ? undefined : replayLast;
     if (last !== undefined && last > longestReplay) throw new UsageError(`--replay-last is at most ${longestReplay}.`);
@@ -33,10 +33,11 @@ export const listen = makeCommand({
     if (options.continue !== undefined && type !== undefined)
       throw new UsageError("--type is chosen at the start: webhook update changes it later.");
     const url = readUrl(forwardTo);
-    const { listenTo } = await import("./remote/listen.ts");
-    const asked = { clientId: app, url, eventTypes: type ?? [...eventTypes], endpointId: options.continue };
-    return listenTo(remote, { ...asked, replay: replay === undefined ? given(last) : { deliveryId: replay } });
+    const { listenTo } = await import("./listen-loop.ts");
+    const listening = { clientId: app, url, eventTypes: type ?? [...eventTypes], endpointId: options.continue };
+    return listenTo(service, {
+      ...listening,
+      replay: replay === undefined ? (last === undefined ? undefined : { last }) : { deliveryId: replay },
+    });
   },
 });
-
-const given = (last: number | undefined) => (last === undefined ? undefined : { last });

@@ -1,5 +1,5 @@
 import type { PersonRole } from "../directory/index.ts";
-import { bodyOf, once, type Schemas, type Service } from "./admin-api.ts";
+import { bodyOf, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
 import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { recordLines, tableOf, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
@@ -45,7 +45,7 @@ async function makePasswords({ api }: Service, options: OptionsOf<typeof whom>):
   const { school: schoolId, group: groupId, role = ["STUDENT" as const], all } = options;
   const onlyMissing = !all;
   if (groupId === undefined) {
-    const params = { path: { schoolId }, ...once() };
+    const params = { path: { schoolId }, ...withIdempotencyKey() };
     return bodyOf(api.POST("/admin/v1/schools/{schoolId}/logins", { params, body: { onlyMissing, roles: role } }));
   }
   if (options.role !== undefined)
@@ -54,7 +54,7 @@ async function makePasswords({ api }: Service, options: OptionsOf<typeof whom>):
   const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path } }));
   // Nobody of the school is in a group of another school.
   if (group.schoolId !== schoolId) return [];
-  const params = { path, ...once() };
+  const params = { path, ...withIdempotencyKey() };
   return bodyOf(api.POST("/admin/v1/groups/{groupId}/logins", { params, body: { onlyMissing } }));
 }
 
@@ -63,15 +63,15 @@ export const login: Noun = {
     show: makeApiCommand({
       summary:
         "Show with which user name a person signs in, and whether they are signed in. Set one: person set-login.",
-      takes: { person: argument.person() },
-      call: async ({ api }, { given: { person: personId } }) =>
+      args: { person: argument.person() },
+      run: async ({ api }, { args: { person: personId } }) =>
         show(await bodyOf(api.GET("/admin/v1/people/{personId}/login", { params: { path: { personId } } }))),
     }),
     make: makeApiCommand({
       summary:
         "Make passwords for people of a school who have none, or for the students of a group; shown only once. For a file: --output csv.",
       options: whom,
-      call: async (service, { options }) => showMade(await makePasswords(service, options)),
+      run: async (service, { options }) => showMade(await makePasswords(service, options)),
     }),
   },
 };

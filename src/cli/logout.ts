@@ -6,7 +6,7 @@ import { option } from "./option.ts";
 export const logout = makeOwnCommand({
   summary: "Forget a remote service and its secret; the one that is used, or the only one, if --name is left out.",
   options: { name: option.text("Its name or address.", "name|address") },
-  own: async ({ remotes }, { options: { name } }) => {
+  run: async ({ remotes }, { options: { name } }) => {
     const { AppError } = await import("../platform/errors.ts");
     const { findRemote } = await import("./remote/remotes-file.ts");
     const { used, known } = await remotes.read();

@@ -1,50 +1,80 @@
-import type { OpenDb } from "../platform/database/db.ts";
-import type { Kind, LookUp } from "./names.ts";
-import { notFound, onlyEndpoint, onlyGroup } from "./only-one.ts";
+import { AppError } from "../platform/errors.ts";
+import { iterateList, listAll, type Schemas, type Service } from "./admin-api.ts";
+import type { Kind, Named } from "./names.ts";
+import { notFound, onlyEndpoint, onlyGroup, type NamedGroup } from "./only-one.ts";
 
-type Find = (db: OpenDb, text: string, schoolId: string | undefined) => Promise<string>;
+type Find = (service: Service, text: string, schoolId: string | undefined) => Promise<string>;
 
-const findSchool: Find = async (db, officialId) => {
-  const { findSchoolId } = await import("../directory/index.ts");
-  const id = await findSchoolId(db, officialId);
+async function findSchoolId({ api }: Service, officialId: string): Promise<string | null> {
+  const wanted = officialId.normalize("NFC");
+  const schools = iterateList((page) =>
+    api.GET("/admin/v1/schools", { params: { query: { search: wanted, ...page } } }),
+  );
+  for await (const school of schools) if (school.officialId === wanted) return school.id;
+  return null;
+}
+
+const findSchool: Find = async (service, officialId) => {
+  const id = await findSchoolId(service, officialId);
   if (id === null) throw notFound("school_not_found", `No school has the official id '${officialId}'.`);
   return id;
 };
 
-const findPerson: Find = async (db, username) => {
-  const { findPersonIdOf } = await import("../accounts/index.ts");
-  const id = await findPersonIdOf(db, username);
-  if (id === null) throw notFound("person_not_found", `Nobody has the user name '${username}'.`);
-  return id;
+/** User names are compared without case, as at the sign-in. */
+const findPerson: Find = async ({ api }, username) => {
+  const wanted = username.normalize("NFC").toLowerCase();
+  const people = iterateList((page) =>
+    api.GET("/admin/v1/people", { params: { query: { search: username, ...page } } }),
+  );
+  for await (const person of people) if (person.username?.normalize("NFC").toLowerCase() === wanted) return person.id;
+  throw notFound("person_not_found", `Nobody has the user name '${username}'.`);
 };
 
-const findGroup: Find = async (db, text, schoolId) => {
-  const { findSchoolId, listGroupsCalled } = await import("../directory/index.ts");
+async function listGroupsAt({ api }: Service, school: Schemas["AdminSchool"], name: string): Promise<NamedGroup[]> {
+  const query = { school: school.id, search: name, "show-deleted": true };
+  const groups = await listAll((page) => api.GET("/admin/v1/groups", { params: { query: { ...query, ...page } } }));
+  return groups.filter((group) => group.name === name).map((group) => ({ ...group, school }));
+}
+
+/** The API lists the groups of one school; the database finds a name at all schools in one statement. */
+async function listGroupsAnywhere(service: Service, name: string): Promise<readonly NamedGroup[]> {
+  if (service.machine !== null) {
+    const { listGroupsCalled } = await import("../directory/index.ts");
+    return service.machine.withDatabase(({ db }) => listGroupsCalled(db, { name }));
+  }
+  const groups: NamedGroup[] = [];
+  for await (const school of iterateList((page) => service.api.GET("/admin/v1/schools", { params: { query: page } })))
+    groups.push(...(await listGroupsAt(service, school, name)));
+  return groups;
+}
+
+const findGroup: Find = async (service, text, schoolOfCall) => {
   const [, officialId, rest] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
-  const named = officialId === undefined ? null : await findSchoolId(db, officialId);
-  const name = named === null ? text : rest!;
-  const groups = await listGroupsCalled(db, { name, schoolId: named ?? schoolId });
-  return onlyGroup(groups, { text, name });
+  const namedSchool = officialId === undefined ? null : await findSchoolId(service, officialId);
+  const name = (namedSchool === null ? text : rest!).normalize("NFC");
+  const schoolId = namedSchool ?? schoolOfCall;
+  if (schoolId === undefined) return onlyGroup(await listGroupsAnywhere(service, name), { text, name });
+  const { data } = await service.api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } });
+  return onlyGroup(await listGroupsAt(service, data as Schemas["AdminSchool"], name), { text, name });
 };
 
-const findEndpoint: Find = async (db, clientId) => {
-  const { listEndpoints } = await import("../webhooks/index.ts");
-  return onlyEndpoint(await listEndpoints(db, { clientId }), clientId);
+const findEndpoint: Find = async ({ api }, clientId) => {
+  const read = (page: object) =>
+    api.GET("/admin/v1/webhook-endpoints", { params: { query: { app: clientId, ...page } } });
+  const endpoints = await listAll(read).catch((error: unknown) => {
+    if (error instanceof AppError && error.status === 404) return [];
+    throw error;
+  });
+  return onlyEndpoint(endpoints, clientId);
 };
 
-const ways: Readonly<Record<Kind, Find>> = {
+const finders: Readonly<Record<Kind, Find>> = {
   school: findSchool,
   person: findPerson,
   group: findGroup,
   endpoint: findEndpoint,
 };
 
-/**
- * Looks names up in the database.
- *
- * Errors: not_found; conflict with the ids of all candidates where a name stands for several.
- */
-export const makeLookUp =
-  (db: OpenDb): LookUp =>
-  ({ kind, text }, schoolId) =>
-    ways[kind](db, text, schoolId);
+/** Errors: not_found; conflict, with the ids of all candidates, for a name that several have. */
+export const lookUp = (service: Service, { kind, text }: Named, schoolId: string | undefined): Promise<string> =>
+  finders[kind](service, text, schoolId);

@@ -1,11 +1,11 @@
 import type { GroupId, PersonId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { bodyOf, given, type Service } from "./admin-api.ts";
+import { bodyOf, omitUndefined, type Service } from "./admin-api.ts";
 import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { done } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
 
-const takes = { group: argument.group(), person: argument.person() };
+const args = { group: argument.group(), person: argument.person() };
 const role = option.oneOf<PersonRole>(
   ["STUDENT", "TEACHER", "OTHER"],
   "The person's role in this group; their role at school if left out.",
@@ -34,20 +34,20 @@ export const membership: Noun = {
   verbs: {
     add: makeApiCommand({
       summary: "Add a person to a group of one of their schools.",
-      takes,
+      args,
       options: { role },
-      call: async (service, { given: { group: groupId, person: personId }, options }) => {
+      run: async (service, { args: { group: groupId, person: personId }, options }) => {
         const path = { groupId, personId };
         if ((await roleIn(service, path)) !== undefined)
           throw new AppError("conflict", "membership_exists", "The person is in the group already.");
-        await service.api.PUT(oneMember, { params: { path }, body: given({ role: options.role }) });
+        await service.api.PUT(oneMember, { params: { path }, body: omitUndefined({ role: options.role }) });
         return added(path);
       },
     }),
     remove: makeApiCommand({
       summary: "Remove a person from a group.",
-      takes,
-      call: async ({ api }, { given: { group: groupId, person: personId } }) => {
+      args,
+      run: async ({ api }, { args: { group: groupId, person: personId } }) => {
         const path = { groupId, personId };
         await api.DELETE(oneMember, { params: { path } });
         return removed(path);
@@ -55,9 +55,9 @@ export const membership: Noun = {
     }),
     "set-role": makeApiCommand({
       summary: "Change a member's role in the group.",
-      takes,
+      args,
       options: { role: required(role) },
-      call: async (service, { given: { group: groupId, person: personId }, options: { role: wanted } }) => {
+      run: async (service, { args: { group: groupId, person: personId }, options: { role: wanted } }) => {
         const path = { groupId, personId };
         const before = await roleIn(service, path);
         if (before === undefined)

@@ -1,3 +1,5 @@
+import type { ReadCall } from "./read-call.ts";
+
 export type Kind = "school" | "person" | "group" | "endpoint";
 
 /** What was written in place of an id: an official id, a user name, a group's name or a client id. */
@@ -11,30 +13,26 @@ export class Named {
   }
 }
 
-/** Finds the id that a name stands for. Shape: `schoolId` is the school that the same call names, for groups. */
+/** Finds the id of a name; `schoolId` is the school in the same call, for groups. */
 export type LookUp = (name: Named, schoolId: string | undefined) => Promise<string>;
-
-type Read = { given: Record<string, unknown>; options: Record<string, unknown> };
 
 const isNamed = (value: unknown): boolean =>
   Array.isArray(value) ? value.some((item) => item instanceof Named) : value instanceof Named;
 
-/**
- * Puts ids in place of the names in a call; groups come last, because the call's school says where to look for them.
- */
-export async function resolveNames(call: Read, lookUp: LookUp): Promise<Read> {
-  const values = [...Object.values(call.given), ...Object.values(call.options)];
+/** Puts ids in place of names; groups come last, because the school of the call says where to look for them. */
+export async function resolveNames(call: ReadCall, lookUp: LookUp): Promise<ReadCall> {
+  const values = [...Object.values(call.args), ...Object.values(call.options)];
   if (!values.some(isNamed)) return call;
-  const resolved: Read = { given: { ...call.given }, options: { ...call.options } };
+  const resolved: ReadCall = { args: { ...call.args }, options: { ...call.options } };
   const replace = async (kinds: readonly Kind[], schoolId?: string) => {
-    const one = async (value: unknown) =>
+    const resolve = async (value: unknown) =>
       value instanceof Named && kinds.includes(value.kind) ? lookUp(value, schoolId) : value;
-    for (const part of [resolved.given, resolved.options])
-      for (const [name, value] of Object.entries(part))
-        part[name] = Array.isArray(value) ? await Promise.all(value.map(one)) : await one(value);
+    for (const record of [resolved.args, resolved.options])
+      for (const [name, value] of Object.entries(record))
+        record[name] = Array.isArray(value) ? await Promise.all(value.map(resolve)) : await resolve(value);
   };
   await replace(["school", "person", "endpoint"]);
-  const school = [resolved.given["school"] ?? resolved.options["school"]].flat()[0];
+  const school = [resolved.args["school"] ?? resolved.options["school"]].flat()[0];
   await replace(["group"], typeof school === "string" ? school : undefined);
   return resolved;
 }

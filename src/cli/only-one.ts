@@ -5,7 +5,7 @@ export const notFound = (code: string, message: string) => new AppError("not_fou
 const ambiguous = (code: string, message: string, candidates: readonly string[]) =>
   new AppError("conflict", code, [message, ...candidates.map((line) => `  ${line}`)].join("\n"));
 
-type NamedGroup = { id: string; status: "ACTIVE" | "DELETED"; school: { officialId: string; name: string } };
+export type NamedGroup = { id: string; status: "ACTIVE" | "DELETED"; school: { officialId: string; name: string } };
 
 /** The only group of a name; deleted ones count where none is active. Errors: not_found, conflict. */
 export function onlyGroup(groups: readonly NamedGroup[], { text, name }: { text: string; name: string }): string {

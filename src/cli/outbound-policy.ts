@@ -1,9 +1,9 @@
 import { AppError } from "../platform/errors.ts";
 import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
-import type { Tools } from "./command.ts";
+import type { Machine } from "./command.ts";
 
 /** Which addresses of apps the service may call, by its configuration. Each connection of the service checks again. */
-export const policyOf = ({ config }: Pick<Tools, "config">): OutboundPolicy => ({
+export const policyOf = ({ config }: Pick<Machine, "config">): OutboundPolicy => ({
   allowPrivateAddresses: config.allowPrivateAddresses,
   allowHttp: !config.production,
 });
@@ -17,10 +17,3 @@ export const addPolicyHint = (refusal: AppError): AppError =>
   refusal.message.includes("not public")
     ? new AppError("invalid", refusal.code, `${refusal.message.replace(/\.?$/, ".")} ${hint}`)
     : refusal;
-
-/** The same for what a use case refuses. */
-export async function withPolicyHint<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
-    throw error instanceof AppError ? addPolicyHint(error) : error;
-  });
-}

@@ -1,27 +1,26 @@
 import type { ClientId } from "../access/index.ts";
-import type { GroupId, PersonId, PersonRole, PersonStatus, SchoolId } from "../directory/index.ts";
+import type { PersonId, PersonRole, PersonStatus } from "../directory/index.ts";
 import {
   bodyOf,
-  firstEntries,
-  given,
+  listFirst,
+  omitUndefined,
   isEmpty,
-  listResult,
-  machineFor,
+  readListResult,
+  requireMachine,
   makeBody,
-  once,
+  withIdempotencyKey,
   updateRecord,
   type Schemas,
   type Service,
 } from "./admin-api.ts";
-import { inChange } from "./change.ts";
-import { makeApiCommand, makeCommand, type Noun, type Result, type Tools } from "./command.ts";
+import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import {
   done,
   made,
   updated,
   defaultLimit,
   listOptions,
-  listResult as pageResult,
+  listResult,
   nameOf,
   recordLines,
   tableOf,
@@ -29,14 +28,13 @@ import {
 } from "./lines.ts";
 import { showLogin } from "./new-login.ts";
 import { argument, option, required, UsageError } from "./option.ts";
-import { writeNewFile } from "./remote/new-file.ts";
+import { writeNewFile } from "./new-file.ts";
 
 type AdminPerson = Schemas["AdminPerson"];
 type NewName = NonNullable<Schemas["NewPersonName"]>;
 
 const roles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];
-const takes = { person: argument.person() };
-// Read when it is needed: its libraries take long to load.
+const args = { person: argument.person() };
 
 const properties = {
   firstFull: option.text("All first names."),
@@ -49,12 +47,13 @@ const properties = {
 type NameOptions = { firstFull?: string | undefined; firstCall?: string | undefined; last?: string | undefined };
 
 /** The name with what is given of it changed; undefined where nothing is. Errors: UsageError for half a new name. */
-function readName(given: NameOptions, before: NewName | null = null): NewName | undefined {
-  if (given.firstFull === undefined && given.firstCall === undefined && given.last === undefined) return undefined;
-  const [firstFull, last] = [given.firstFull ?? before?.firstFull, given.last ?? before?.last];
+function readName(options: NameOptions, before: NewName | null = null): NewName | undefined {
+  if (options.firstFull === undefined && options.firstCall === undefined && options.last === undefined)
+    return undefined;
+  const [firstFull, last] = [options.firstFull ?? before?.firstFull, options.last ?? before?.last];
   if (firstFull === undefined || last === undefined) throw new UsageError("A name needs --first-full and --last.");
-  const kept = given.firstFull === undefined ? before?.firstCall : undefined;
-  return { firstFull, firstCall: given.firstCall ?? kept ?? firstFull.trim().split(/\s+/)[0]!, last };
+  const kept = options.firstFull === undefined ? before?.firstCall : undefined;
+  return { firstFull, firstCall: options.firstCall ?? kept ?? firstFull.trim().split(/\s+/)[0]!, last };
 }
 
 const columns: Columns<AdminPerson> = {
@@ -90,8 +89,8 @@ const simple = (
 ) =>
   makeApiCommand({
     ...definition,
-    takes,
-    call: async ({ api }, { given: { person: personId } }) => {
+    args,
+    run: async ({ api }, { args: { person: personId } }) => {
       await send(api, { params: { path: { personId } } });
       return done(line, { id: personId, ...shown });
     },
@@ -133,26 +132,6 @@ const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
   data: explanation,
 });
 
-/** Registers a person under an id that they have already, which the admin API does not offer. */
-async function createWithId(tools: Tools, id: PersonId, person: Schemas["NewPerson"]): Promise<string> {
-  const { addMembership, createPerson } = await import("../directory/index.ts");
-  const { giveUserNames } = await import("../accounts/index.ts");
-  const { schoolIds, groupIds = [], role, name, sourceSystemIdentifier } = person;
-  const schools = schoolIds as [SchoolId, ...SchoolId[]];
-  return inChange(tools, async (change) => {
-    await createPerson(change, {
-      id,
-      schools,
-      role,
-      name,
-      sourceSystemIdentifier: sourceSystemIdentifier ?? undefined,
-    });
-    for (const groupId of groupIds) await addMembership(change, { groupId: groupId as GroupId, personId: id });
-    await giveUserNames(change.tx, { schoolId: schools[0], people: [id] }, change.now);
-    return id;
-  });
-}
-
 export const person: Noun = {
   verbs: {
     create: makeApiCommand({
@@ -164,7 +143,7 @@ export const person: Noun = {
         group: option.groups("Groups they are in, of their first school where a name is given."),
         id: option.id<PersonId>("Their id, where they have one already."),
       },
-      call: async (service, { options }) => {
+      run: async (service, { options }) => {
         const { id, school, role, sourceId, group = [] } = options;
         const body = makeBody<Schemas["NewPerson"]>({
           role,
@@ -173,21 +152,24 @@ export const person: Noun = {
           name: readName(options) ?? null,
           sourceSystemIdentifier: sourceId,
         });
-        if (id !== undefined) return made(await createWithId(machineFor(service, { id }), id, body));
-        const created = await bodyOf(service.api.POST("/admin/v1/people", { params: once(), body }));
+        if (id !== undefined) {
+          const { createPersonWithId } = await import("./own-ids.ts");
+          return made(await createPersonWithId(requireMachine(service, { id }), id, body));
+        }
+        const created = await bodyOf(service.api.POST("/admin/v1/people", { params: withIdempotencyKey(), body }));
         // The other answer is that of a dry run.
         return made((created as AdminPerson).id);
       },
     }),
     update: makeApiCommand({
       summary: "Change what is given of a person; what is left out stays.",
-      takes,
+      args,
       options: {
         ...properties,
         noName: option.flag("Remove the name."),
         noSourceId: option.flag("Remove the identifier in the source system."),
       },
-      call: async ({ api }, { given: { person: personId }, options }) => {
+      run: async ({ api }, { args: { person: personId }, options }) => {
         const path = { personId };
         const changed = await updateRecord({
           read: () => api.GET(onePerson, { params: { path } }),
@@ -205,8 +187,8 @@ export const person: Noun = {
     }),
     "soft-delete": makeApiCommand({
       summary: "Delete a person who can be restored until the restore window ends. They cannot sign in meanwhile.",
-      takes,
-      call: async (service, { given: { person: personId } }) =>
+      args,
+      run: async (service, { args: { person: personId } }) =>
         softDeleted(personId, await softDeletePerson(service, personId)),
     }),
     restore: simple(
@@ -224,12 +206,12 @@ export const person: Noun = {
     ),
     move: makeApiCommand({
       summary: "Move a person to another school. They leave the groups of the old one.",
-      takes,
+      args,
       options: {
         to: required(option.school("The school they move to.")),
         from: option.school("The school they leave; their home if left out."),
       },
-      call: async ({ api }, { given: { person: personId }, options: { to, from } }) => {
+      run: async ({ api }, { args: { person: personId }, options: { to, from } }) => {
         const body = makeBody<Schemas["Move"]>({ toSchoolId: to, fromSchoolId: from });
         await api.POST(`${onePerson}/move`, { params: { path: { personId } }, body });
         return done("Person moved.", { id: personId, school: to });
@@ -238,9 +220,9 @@ export const person: Noun = {
     "set-login": makeApiCommand({
       summary:
         "Give a person a user name and a new password, which is shown only once. They are signed out everywhere.",
-      takes,
+      args,
       options: { username: required(option.text("The user name.")) },
-      call: async ({ api }, { given: { person: personId }, options: { username } }) => {
+      run: async ({ api }, { args: { person: personId }, options: { username } }) => {
         const params = { path: { personId } };
         const login = await bodyOf(api.PUT(`${onePerson}/login`, { params, body: { username } }));
         return showLogin(login);
@@ -248,9 +230,9 @@ export const person: Noun = {
     }),
     "request-password": makeApiCommand({
       summary: "Ask the home school of a guest for a new password, for the school where they are a guest.",
-      takes,
+      args,
       options: { school: required(option.school("The school that asks.")) },
-      call: async ({ api }, { given: { person: personId }, options: { school: schoolId } }) => {
+      run: async ({ api }, { args: { person: personId }, options: { school: schoolId } }) => {
         await api.POST(`${onePerson}/login/password-request`, { params: { path: { personId } }, body: { schoolId } });
         return done("The home school is asked for a new password.", { id: personId });
       },
@@ -289,25 +271,25 @@ export const person: Noun = {
     ),
     show: makeApiCommand({
       summary: "Show one person with schools and groups.",
-      takes,
-      call: async ({ api }, { given: { person: personId } }) =>
+      args,
+      run: async ({ api }, { args: { person: personId } }) =>
         show(await bodyOf(api.GET(onePerson, { params: { path: { personId } } }))),
     }),
-    explain: makeCommand({
+    explain: makeApiCommand({
       summary: "Explain step by step whether a person can sign in to an app, and why not.",
-      takes: { ...takes, app: argument.text<ClientId>() },
-      run: { reason: "The service makes the decision." },
-      remote: async ({ api }, { given: { person: personId, app } }) => {
+      args: { ...args, app: argument.text<ClientId>() },
+      remoteOnly: "The service makes the decision.",
+      run: async ({ api }, { args: { person: personId, app } }) => {
         const params = { path: { personId }, query: { app } };
         return explained(await bodyOf(api.GET(`${onePerson}/sign-in-explanation`, { params })));
       },
     }),
-    data: makeCommand({
+    data: makeApiCommand({
       summary: "Write everything that is stored about a person to a new file (JSON), as the answer to their request.",
-      takes,
+      args,
       options: { file: required(option.text("The file; it must not exist.", "path")) },
-      run: { reason: "The service collects it." },
-      remote: async ({ api }, { given: { person: personId }, options: { file } }) => {
+      remoteOnly: "The service collects it.",
+      run: async ({ api }, { args: { person: personId }, options: { file } }) => {
         await writeNewFile(file, async () => {
           const data = await bodyOf(api.GET(`${onePerson}/data`, { params: { path: { personId } } }));
           return { content: `${JSON.stringify(data, null, 2)}\n` };
@@ -323,18 +305,18 @@ export const person: Noun = {
         status: option.oneOf<PersonStatus>(["ACTIVE", "SOFT_DELETED"], "Only people of this status."),
         ...listOptions,
       },
-      call: ({ api }, { options: { school, group, status, search, ...part } }) => {
-        const query = { school, ...given({ group, status, search }) };
-        return listResult("people", readPeople(api, query), { ...part, columns });
+      run: ({ api }, { options: { school, group, status, search, ...part } }) => {
+        const query = { school, ...omitUndefined({ group, status, search }) };
+        return readListResult("people", readPeople(api, query), { ...part, columns });
       },
     }),
     find: makeApiCommand({
       summary:
         "Find people of all schools by parts of their names, their user name or their identifier in the source system.",
-      takes: { text: argument.text() },
+      args: { text: argument.text() },
       options: { limit: listOptions.limit, after: listOptions.after },
-      call: async ({ api }, { given: { text: search }, options: { after, limit = defaultLimit } }) => {
-        const people = await firstEntries(readPeople(api, { search }), { limit: limit + 1, after });
+      run: async ({ api }, { args: { text: search }, options: { after, limit = defaultLimit } }) => {
+        const people = await listFirst(readPeople(api, { search }), { limit: limit + 1, after });
         const officialIds = new Map<string | null, string>();
         // The home school of a guest is not reached.
         const kept = people.flatMap(({ isGuest, homeSchoolId }) => (isGuest ? [] : (homeSchoolId ?? [])));
@@ -347,7 +329,7 @@ export const person: Noun = {
           ...one,
           homeSchool: homeSchool && { ...homeSchool, officialId: officialIds.get(homeSchool.id) ?? null },
         }));
-        return pageResult("people", withSchools, limit, foundColumns);
+        return listResult("people", withSchools, limit, foundColumns);
       },
     }),
   },

@@ -41,20 +41,19 @@ const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value
 
 export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-type Read = { given: Record<string, unknown>; options: Record<string, unknown> };
+/** `Named` stands for an id that is to be looked up. */
+export type ReadCall = { args: Record<string, unknown>; options: Record<string, unknown> };
 
-/**
- * Reads the arguments and options of a command, all or none. Shape: `Named` stands for ids that are to be looked up.
- */
-export function readCall(command: Command, args: readonly string[]): Read {
-  const { values, positionals } = parse(command, args);
-  const names = Object.keys(command.takes);
+/** Reads the arguments and options of a command. Errors: UsageError. */
+export function readCall(command: Command, words: readonly string[]): ReadCall {
+  const { values, positionals } = parse(command, words);
+  const names = Object.keys(command.args);
   if (positionals.length > names.length) throw new UsageError(tooMany(names));
-  const given: Record<string, unknown> = {};
-  for (const [index, [name, argument]] of Object.entries(command.takes).entries()) {
+  const args: Record<string, unknown> = {};
+  for (const [index, [name, argument]] of Object.entries(command.args).entries()) {
     const text = positionals[index];
     if (text === undefined) throw new UsageError(`<${dashed(name)}> is missing.`);
-    given[name] = named(`<${dashed(name)}>`, () => argument.read(text));
+    args[name] = named(`<${dashed(name)}>`, () => argument.read(text));
   }
   const options: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(command.options)) {
@@ -63,7 +62,7 @@ export function readCall(command: Command, args: readonly string[]): Read {
     if (!option.isList && texts.length > 1) throw new UsageError(`--${dashed(name)} is given more than once.`);
     options[name] = named(`--${dashed(name)}`, () => option.read(texts));
   }
-  return { given, options };
+  return { args, options };
 }
 
 function tooMany(names: readonly string[]): string {
@@ -79,15 +78,22 @@ function named(name: string, work: () => unknown): unknown {
   }
 }
 
+/** `login https://…` is short for `remote login https://…`. */
+export function expandLogin(words: readonly string[]): string[] {
+  const [first, ...rest] = words;
+  const isLogin = first === "login" && rest.some((word) => /^https?:\/\//i.test(word));
+  return isLogin ? ["remote", ...words] : [...words];
+}
+
 type Parsed = { values: Record<string, (string | boolean)[] | undefined>; positionals: string[] };
 
-function parse(command: Command, args: readonly string[]): Parsed {
+function parse(command: Command, words: readonly string[]): Parsed {
   const options = Object.entries(command.options).map(([name, { placeholder }]) => {
     const type = placeholder === null ? ("boolean" as const) : ("string" as const);
     return [dashed(name), { type, multiple: true as const }] as const;
   });
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: Object.fromEntries(options) });
+    return parseArgs({ args: [...words], allowPositionals: true, options: Object.fromEntries(options) });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const [, written] = /'(-[^' ]*)/.exec(message) ?? [];

@@ -5,7 +5,7 @@ import { done, wholeList, type Columns } from "./lines.ts";
 import { logout } from "./logout.ts";
 import { argument, option, required, UsageError } from "./option.ts";
 import { readAddress } from "./remote/address.ts";
-import { connect } from "./remote/connect.ts";
+import { connectRemote } from "./remote/connect.ts";
 import { bodyOf } from "./admin-api.ts";
 import { findRemote, localName } from "./remote/remotes-file.ts";
 
@@ -40,18 +40,18 @@ export const remotes: Noun = {
     login: makeOwnCommand({
       summary:
         "Log in to a remote service as an app that holds a staff role; `login https://…` does the same. Its secret is asked for, or taken from SCHULTOR_CLIENT_SECRET, and kept in a file of yours alone.",
-      takes: { address: argument.text() },
+      args: { address: argument.text() },
       options: {
         clientId: required(option.text("The client id of the app.", "client-id")),
         secretFile: option.text("A file with its secret; /dev/stdin for what is piped.", "path"),
         name: option.text("What to call the service here; its host if left out.", "name"),
       },
-      own: async (tools, { given, options: { clientId, secretFile, name } }) => {
-        const address = readAddress(given.address);
+      run: async (tools, { args, options: { clientId, secretFile, name } }) => {
+        const address = readAddress(args.address);
         const called = checkName(name ?? new URL(address).host);
         const before = await tools.remotes.read();
         const clientSecret = await readSecret(tools, secretFile);
-        const { api } = connect({ address, clientId, clientSecret }, { ...tools, showProgress: () => undefined });
+        const api = connectRemote({ address, clientId, clientSecret }, tools.tell);
         const { roles } = await bodyOf(api.GET("/admin/v1/me"));
         const others = before.known.filter((one) => one.name !== called && one.address !== address);
         await tools.remotes.write({ ...before, known: [...others, { name: called, address, clientId, clientSecret }] });
@@ -63,7 +63,7 @@ export const remotes: Noun = {
     }),
     list: makeOwnCommand({
       summary: "List the remote services that you have logged in to.",
-      own: async (tools) => {
+      run: async (tools) => {
         const { used, known } = await tools.remotes.read();
         const shown = known.map(({ name, address, clientId }) => ({ name, address, clientId, used: name === used }));
         return wholeList("remotes", shown, { columns, id: ({ name }) => name });
@@ -71,8 +71,8 @@ export const remotes: Noun = {
     }),
     use: makeOwnCommand({
       summary: "Let commands act on a remote service also without --remote; local: on the database again.",
-      takes: { name: argument.text() },
-      own: async (tools, { given: { name } }) => {
+      args: { name: argument.text() },
+      run: async (tools, { args: { name } }) => {
         const before = await tools.remotes.read();
         const found = findRemote(before, name);
         await tools.remotes.write({ ...before, used: found?.name ?? null });
@@ -83,11 +83,11 @@ export const remotes: Noun = {
     logout,
     show: makeOwnCommand({
       summary: "Show as whom you act on a remote service, and in which roles.",
-      takes: { name: argument.text() },
-      own: async (tools, { given: { name } }) => {
+      args: { name: argument.text() },
+      run: async (tools, { args: { name } }) => {
         const found = findRemote(await tools.remotes.read(), name);
         if (found === null) throw new AppError("not_found", "remote_not_found", "The database is no remote service.");
-        const { api } = connect(found, { ...tools, showProgress: () => undefined });
+        const api = connectRemote(found, tools.tell);
         const me = await bodyOf(api.GET("/admin/v1/me"));
         const lines = me.roles.map(({ role, schoolIds, clientIds }) => [role, ...schoolIds, ...clientIds].join(" "));
         const { address, clientId } = found;

@@ -3,7 +3,8 @@ import type { Config, RemoteSettings } from "../config/index.ts";
 import { systemClock } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
-import type { Command, Commands, Result, Tools } from "./command.ts";
+import type { Service } from "./admin-api.ts";
+import type { Command, Commands, Machine, Result, Screen } from "./command.ts";
 import { makeDatabaseOfCall } from "./database.ts";
 import { readGlobals, type Globals } from "./globals.ts";
 import { exitCodes, makeHelp } from "./help.ts";
@@ -11,9 +12,8 @@ import { resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
 import { printResult } from "./print.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
-import { findPlace, readCall, type Place } from "./read-call.ts";
+import { expandLogin, findPlace, readCall, type Place, type ReadCall } from "./read-call.ts";
 import { findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
-import { leadOn } from "./remote/words.ts";
 
 /** Where a command line writes (results and help to `out`, all else to `err`), and where its configuration is from. */
 export type Terminal = {
@@ -31,10 +31,10 @@ export type Terminal = {
   screen?: ProgressScreen;
 };
 
-/** Runs one command line to its end. Shape: answers the exit code. */
+/** Runs one command line to its end; returns the exit code. */
 export async function runCommandLine(commands: Commands, args: readonly string[], terminal: Terminal): Promise<number> {
   const { globals, words: written, problem } = readGlobals(args);
-  const words = leadOn(written);
+  const words = expandLogin(written);
   let place: Place = { path: [] };
   try {
     if (globals.version) {
@@ -69,24 +69,28 @@ async function runCommand(
   terminal: Terminal,
 ): Promise<number> {
   const call = readCall(command, rest);
-  const tell = (line: string) => void (globals.quiet || terminal.err(escapeLines(line)));
-  const { configFolder, remote: usual, clientSecret } = await terminal.readRemoteSettings();
+  const { configFolder, remote: preferred, clientSecret } = await terminal.readRemoteSettings();
   const remotes = makeRemotesFile(configFolder);
-  const where = command.own === undefined ? findRemote(await remotes.read(), globals.remote ?? usual) : null;
-  if (where !== null) refuseBeside(command, where);
-  else refuseRemote(command);
-  await confirm(command, rest, globals, terminal, where);
+  const remote = command.on === "its own" ? null : findRemote(await remotes.read(), globals.remote ?? preferred);
+  checkPlace(command, remote);
+  await confirm(command, rest, globals, terminal, remote);
   const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
-  const emit = (text: string, data: object) =>
-    terminal.out(globals.output === "json" ? escapeUnprintable(JSON.stringify(data)) : escapeLines(text));
-  const screen = { tell, showProgress: bar.show };
+  const screen: Screen = {
+    tell: (line) => void (globals.quiet || terminal.err(escapeLines(line))),
+    showProgress: bar.show,
+    emit: (text, data) =>
+      terminal.out(globals.output === "json" ? escapeUnprintable(JSON.stringify(data)) : escapeLines(text)),
+    untilStopped: () => terminal.untilStopped?.() ?? new AbortController().signal,
+  };
+  const { tell } = screen;
+  const { askSecret } = terminal;
   try {
     const result =
-      command.own !== undefined
-        ? await command.own({ tell, remotes, clientSecret, askSecret: terminal.askSecret }, call as Read)
-        : where !== null
-          ? await runRemotely(command, call, { where, emit, untilStopped: () => terminal.untilStopped?.(), ...screen })
-          : await runBeside(command, call, { config: await terminal.readConfig(), ...screen });
+      command.on === "its own"
+        ? await command.run({ tell, remotes, clientSecret, askSecret }, call as Resolved)
+        : remote !== null
+          ? await runRemotely(command, call, remote, screen)
+          : await runLocally(command, call, await terminal.readConfig(), screen);
     bar.end(true);
     const text = printResult(result, globals);
     if (text !== null) terminal.out(text);
@@ -97,101 +101,76 @@ async function runCommand(
   }
 }
 
-type Read = Parameters<NonNullable<Command["own"]>>[1];
-type Screen = Pick<Tools, "tell" | "showProgress">;
-type RemoteScreen = Screen & {
-  where: KnownRemote;
-  emit(text: string, data: object): void;
-  untilStopped(): AbortSignal | undefined;
-};
+type Resolved = Parameters<Command["run"]>[1];
+type Elsewhere = Exclude<Command, { on: "its own" }>;
 
-/** Runs a command on the database. */
-async function runBeside(
-  command: Command,
-  call: ReturnType<typeof readCall>,
-  { config, tell, showProgress }: Screen & { config: Config },
-): Promise<Result> {
-  const database = makeDatabaseOfCall(config, tell);
+async function runLocally(command: Elsewhere, call: ReadCall, config: Config, screen: Screen): Promise<Result> {
+  const database = makeDatabaseOfCall(config, screen.tell);
+  let clock = systemClock;
+  const machine: Machine = {
+    ...screen,
+    config,
+    clock: () => clock(),
+    origin: () => ({ at: clock(), actorId: "command-line" }),
+    withDatabase: async (work) => {
+      const opened = await database.get();
+      ({ clock } = opened);
+      return work(opened);
+    },
+  };
   try {
-    const resolved = await resolveNames(call, async (name, schoolId) => {
-      const [{ makeLookUp }, { db }] = await Promise.all([import("./look-up.ts"), database.get()]);
-      return makeLookUp(db)(name, schoolId);
-    });
-    let clock = systemClock;
-    const tools: Tools = {
-      config,
-      clock: () => clock(),
-      tell,
-      showProgress,
-      origin: () => ({ at: clock(), actorId: "command-line" }),
-      withDatabase: async (work) => {
-        const given = await database.get();
-        ({ clock } = given);
-        return work(given);
-      },
-    };
-    const way = command.run;
-    if (typeof way !== "function") throw new Error(way.reason);
-    return await way(tools, resolved as Read);
+    if (command.on === "machine") return await command.run(machine, call as Resolved);
+    const { connectLocal } = await import("./connect-local.ts");
+    const { api, close } = connectLocal(machine);
+    return await runOnService(command, call, { ...screen, api, machine }).finally(close);
   } finally {
     await database.close();
   }
 }
 
-/** Runs a command on a remote service. */
-async function runRemotely(
-  command: Command,
-  call: ReturnType<typeof readCall>,
-  { where, emit, untilStopped, ...screen }: RemoteScreen,
-): Promise<Result> {
-  const [{ connect }, { makeRemoteLookUp }] = await Promise.all([
-    import("./remote/connect.ts"),
-    import("./remote/look-up.ts"),
-  ]);
-  let stop: AbortSignal | undefined;
-  const remote = connect(where, {
-    ...screen,
-    emit,
-    get stop() {
-      return (stop ??= untilStopped() ?? new AbortController().signal);
-    },
+async function runRemotely(command: Elsewhere, call: ReadCall, remote: KnownRemote, screen: Screen): Promise<Result> {
+  const { connectRemote } = await import("./remote/connect.ts");
+  return runOnService(command, call, { ...screen, api: connectRemote(remote, screen.tell), machine: null });
+}
+
+/** Runs a command with ids in place of the names that were written. */
+async function runOnService(command: Elsewhere, call: ReadCall, service: Service): Promise<Result> {
+  if (command.on !== "service") throw new Error("The command does not run on a service.");
+  const resolved = await resolveNames(call, async (name, schoolId) => {
+    const { lookUp } = await import("./look-up.ts");
+    return lookUp(service, name, schoolId);
   });
-  const resolved = await resolveNames(call, makeRemoteLookUp(remote));
-  const way = command.remote;
-  if (typeof way !== "function") throw new Error(way.reason);
-  return way(remote, resolved as Read);
+  return command.run(service, resolved as Resolved);
 }
 
-/** Errors: conflict beside_only for a command that has no way to a remote service. */
-function refuseBeside({ remote }: Command, { address }: KnownRemote): void {
-  if (typeof remote === "function") return;
-  const message = `This command runs beside the database only, and not on ${address}: ${remote.reason} Nothing was done. To run it beside the database of this machine: --remote local.`;
-  throw new AppError("conflict", "beside_only", message);
-}
-
-/** Errors: conflict remote_only for a command that needs a service. */
-function refuseRemote({ run }: Command): void {
-  if (typeof run === "function") return;
-  const message = `This command asks a running service: ${run.reason} Nothing was done. Log in to the service with remote login, and choose it with --remote.`;
-  throw new AppError("conflict", "remote_only", message);
+/** Errors: conflict beside_only or remote_only for a command that does not run there. */
+function checkPlace(command: Command, remote: KnownRemote | null): void {
+  if (command.on === "machine" && remote !== null) {
+    const message = `This command runs beside the database only, and not on ${remote.address}: ${command.reason} Nothing was done. To run it beside the database of this machine: --remote local.`;
+    throw new AppError("conflict", "beside_only", message);
+  }
+  if (command.on === "service" && command.remoteOnly !== undefined && remote === null) {
+    const message = `This command asks a running service: ${command.remoteOnly} Nothing was done. Log in to the service with remote login, and choose it with --remote.`;
+    throw new AppError("conflict", "remote_only", message);
+  }
 }
 
 const nowhere: ProgressScreen = { write: () => undefined };
 
 class Cancelled extends Error {}
 
-/** Asks whether what cannot be undone is meant. Errors: UsageError where nobody can be asked; Cancelled. */
+/** Asks before what cannot be undone. Errors: UsageError if nobody can be asked; Cancelled. */
 async function confirm(
   { irreversible }: Command,
   rest: readonly string[],
   { yes }: Globals,
   { ask }: Terminal,
-  where: KnownRemote | null,
+  remote: KnownRemote | null,
 ): Promise<void> {
   if (irreversible === undefined || yes) return;
   if (ask === undefined)
     throw new UsageError(`${irreversible} This cannot be undone: add --yes if you mean it. Nothing was changed.`);
-  const place = where === null ? "" : `At ${where.address}: `;
+  const place = remote === null ? "" : `At ${remote.address}: `;
   const answer = await ask(
     `${escapeLines(`${place}${rest.join(" ")}: ${irreversible}`.replace(/^: /, ""))} ${question}`,
   );
@@ -202,7 +181,7 @@ const question = "This cannot be undone. Continue? [y/N] ";
 
 const undefinedTable = "42P01";
 
-/** What went wrong, in words for the person who typed the command. */
+/** The message for the person who typed the command. */
 async function explain(error: unknown): Promise<{ exitCode: number; message: string; code: string }> {
   const { message, code, name } = error as { message: string; code?: unknown; name?: string };
   if (error instanceof UsageError) return { exitCode: exitCodes.wrongUsage, message, code: "wrong_usage" };

@@ -1,4 +1,4 @@
-import { bodyOf, given, listResult, once, type Schemas } from "./admin-api.ts";
+import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { alignColumns, done, listOptions, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
@@ -7,7 +7,7 @@ type Sandbox = Schemas["Sandbox"];
 type StepName = Sandbox["steps"][number]["step"];
 
 const steps = ["JOIN", "MOVE", "LEAVE", "RESTORE", "MANY", "SYNC_OFF", "SYNC_ON", "NEW_YEAR"] as const;
-const takes = { sandbox: argument.id() };
+const args = { sandbox: argument.id() };
 
 const columns: Columns<Sandbox> = {
   id: ({ id }) => id,
@@ -64,8 +64,8 @@ export const sandbox: Noun = {
       summary:
         "Make a sandbox: two schools with test users, which this app alone sees. The passwords are shown only once.",
       options: { app: required(option.text("The app that it is for.", "client-id")) },
-      call: async ({ api }, { options: { app: clientId } }) => {
-        const params = { path: { clientId }, ...once() };
+      run: async ({ api }, { options: { app: clientId } }) => {
+        const params = { path: { clientId }, ...withIdempotencyKey() };
         return showCreated(await bodyOf(api.POST("/admin/v1/apps/{clientId}/sandboxes", { params })));
       },
     }),
@@ -76,26 +76,26 @@ export const sandbox: Noun = {
         limit: listOptions.limit,
         after: listOptions.after,
       },
-      call: ({ api }, { options: { app, ...part } }) => {
-        const query = given({ app });
+      run: ({ api }, { options: { app, ...part } }) => {
+        const query = omitUndefined({ app });
         const read = (page: object) => api.GET("/admin/v1/sandboxes", { params: { query: { ...query, ...page } } });
-        return listResult("sandboxes", read, { ...part, columns });
+        return readListResult("sandboxes", read, { ...part, columns });
       },
     }),
     show: makeApiCommand({
       summary: "Show the steps of the school year, and when each was played.",
-      takes,
-      call: async ({ api }, { given: { sandbox: sandboxId } }) =>
+      args,
+      run: async ({ api }, { args: { sandbox: sandboxId } }) =>
         showPlayed(await bodyOf(api.GET(oneSandbox, { params: { path: { sandboxId } } })), null),
     }),
     play: makeApiCommand({
       summary: "Play the next step of a school year, or several; says what the app should see and do.",
-      takes,
+      args,
       options: {
         upTo: option.oneOf(steps, "All steps up to this one; those that are done are left out."),
         all: option.flag("All steps."),
       },
-      call: async ({ api }, { given: { sandbox: sandboxId }, options }) => {
+      run: async ({ api }, { args: { sandbox: sandboxId }, options }) => {
         const params = { path: { sandboxId } };
         const before = await bodyOf(api.GET(oneSandbox, { params }));
         const body = { upTo: lastOf(before, options) };
@@ -104,8 +104,8 @@ export const sandbox: Noun = {
     }),
     delete: makeApiCommand({
       summary: "Delete a sandbox at once, with its schools and people.",
-      takes,
-      call: async ({ api }, { given: { sandbox: sandboxId } }) => {
+      args,
+      run: async ({ api }, { args: { sandbox: sandboxId } }) => {
         await api.DELETE(oneSandbox, { params: { path: { sandboxId } } });
         return gone(sandboxId);
       },

@@ -2,20 +2,19 @@ import type { SchoolId } from "../directory/index.ts";
 import type { PasswordKind, UserNameRule } from "../accounts/index.ts";
 import {
   bodyOf,
-  fromLatest,
-  given,
+  retryStale,
+  omitUndefined,
   isEmpty,
-  listResult,
-  machineFor,
+  readListResult,
+  requireMachine,
   makeBody,
-  makePart,
-  once,
-  tagged,
+  makeNestedBody,
+  withIdempotencyKey,
+  readTagged,
   updateRecord,
   type Schemas,
 } from "./admin-api.ts";
-import { inChange } from "./change.ts";
-import { makeApiCommand, type Noun, type OptionsOf, type Result, type Tools } from "./command.ts";
+import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { done, made, updated, listOptions, recordLines, type Columns } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
 
@@ -37,7 +36,7 @@ const properties = {
   schoolingLevel: option.text("A code in capitals, such as GYMNASIUM."),
 };
 
-const takes = { school: argument.school() };
+const args = { school: argument.school() };
 
 const columns: Columns<AdminSchool> = {
   id: ({ id }) => id,
@@ -89,15 +88,9 @@ function readUpdate(options: OptionsOf<typeof changes>): Schemas["SchoolUpdate"]
     name,
     officialId,
     schoolingLevel: options.noSchoolingLevel ? null : options.schoolingLevel,
-    address: makePart<Schemas["SchoolAddressUpdate"]>({ address: street, addressAddition, city, zipCode: zip }),
-    location: makePart<Schemas["SchoolLocationUpdate"]>({ country, state }),
+    address: makeNestedBody<Schemas["SchoolAddressUpdate"]>({ address: street, addressAddition, city, zipCode: zip }),
+    location: makeNestedBody<Schemas["SchoolLocationUpdate"]>({ country, state }),
   });
-}
-
-/** Registers a school under an id that it has already, which the admin API does not offer. */
-async function createWithId(tools: Tools, id: SchoolId, school: Schemas["NewSchool"]): Promise<string> {
-  const { createSchool } = await import("../directory/index.ts");
-  return inChange(tools, (change) => createSchool(change, { ...school, id }));
 }
 
 /** The present settings with what is given. Errors: UsageError. */
@@ -137,18 +130,21 @@ export const school: Noun = {
     create: makeApiCommand({
       summary: "Register a school.",
       options: creation,
-      call: async (service, { options }) => {
+      run: async (service, { options }) => {
         const { id } = options;
         const body = readNewSchool(options);
-        if (id !== undefined) return made(await createWithId(machineFor(service, { id }), id, body));
-        return made((await bodyOf(service.api.POST("/admin/v1/schools", { params: once(), body }))).id);
+        if (id !== undefined) {
+          const { createSchoolWithId } = await import("./own-ids.ts");
+          return made(await createSchoolWithId(requireMachine(service, { id }), id, body));
+        }
+        return made((await bodyOf(service.api.POST("/admin/v1/schools", { params: withIdempotencyKey(), body }))).id);
       },
     }),
     update: makeApiCommand({
       summary: "Change what is given of a school; what is left out stays.",
-      takes,
+      args,
       options: changes,
-      call: async ({ api }, { given: { school: schoolId }, options }) => {
+      run: async ({ api }, { args: { school: schoolId }, options }) => {
         const body = readUpdate(options);
         const path = { schoolId };
         const changed = await updateRecord({
@@ -161,12 +157,12 @@ export const school: Noun = {
     }),
     "set-sign-in": makeApiCommand({
       summary: "Change how the people of a school sign in; what is left out stays.",
-      takes,
+      args,
       options: signInChanges,
-      call: async ({ api }, { given: { school: schoolId }, options }) => {
+      run: async ({ api }, { args: { school: schoolId }, options }) => {
         const [address, path] = [`${oneSchool}/sign-in-settings`, { schoolId }] as const;
-        return fromLatest(async () => {
-          const { record, ifMatch } = await tagged(api.GET(address, { params: { path } }));
+        return retryStale(async () => {
+          const { record, ifMatch } = await readTagged(api.GET(address, { params: { path } }));
           const body = readSignIn(record, options);
           await api.PUT(address, { params: { path, header: ifMatch }, body });
           return done("Sign-in of the school changed.", { id: schoolId, ...body });
@@ -175,17 +171,17 @@ export const school: Noun = {
     }),
     show: makeApiCommand({
       summary: "Show one school.",
-      takes,
-      call: async ({ api }, { given: { school: schoolId } }) =>
+      args,
+      run: async ({ api }, { args: { school: schoolId } }) =>
         show(await bodyOf(api.GET(oneSchool, { params: { path: { schoolId } } }))),
     }),
     list: makeApiCommand({
       summary: "List schools by name.",
       options: listOptions,
-      call: ({ api }, { options: { search, ...part } }) => {
-        const query = given({ search });
+      run: ({ api }, { options: { search, ...part } }) => {
+        const query = omitUndefined({ search });
         const read = (page: object) => api.GET("/admin/v1/schools", { params: { query: { ...query, ...page } } });
-        return listResult("schools", read, { ...part, columns });
+        return readListResult("schools", read, { ...part, columns });
       },
     }),
   },

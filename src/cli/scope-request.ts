@@ -1,4 +1,4 @@
-import { bodyOf, given, listResult, type Schemas } from "./admin-api.ts";
+import { bodyOf, omitUndefined, readListResult, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Noun, type Result } from "./command.ts";
 import { done, listOptions, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
@@ -6,7 +6,7 @@ import { argument, option, required } from "./option.ts";
 type ScopeRequest = Schemas["ScopeRequest"];
 
 const states: readonly ScopeRequest["state"][] = ["REQUESTED", "APPROVED", "REFUSED"];
-const takes = { request: argument.id() };
+const args = { request: argument.id() };
 
 const columns: Columns<ScopeRequest> = {
   id: ({ id }) => id,
@@ -33,18 +33,18 @@ export const scopeRequest: Noun = {
         limit: listOptions.limit,
         after: listOptions.after,
       },
-      call: ({ api }, { options: { app, state, ...part } }) => {
-        const query = given({ app, state });
+      run: ({ api }, { options: { app, state, ...part } }) => {
+        const query = omitUndefined({ app, state });
         const read = (page: object) =>
           api.GET("/admin/v1/scope-requests", { params: { query: { ...query, ...page } } });
-        return listResult("requests", read, { ...part, columns });
+        return readListResult("requests", read, { ...part, columns });
       },
     }),
     approve: makeApiCommand({
       summary: "Approve a request: the app has the scopes at once.",
-      takes,
+      args,
       options: { note: option.text("What the partner reads.") },
-      call: async ({ api }, { given: { request: scopeRequestId }, options: { note } }) => {
+      run: async ({ api }, { args: { request: scopeRequestId }, options: { note } }) => {
         const params = { path: { scopeRequestId } };
         const sent = note === undefined ? {} : { body: { note } };
         return decided(await bodyOf(api.POST(`${oneRequest}/approval`, { params, ...sent })));
@@ -52,9 +52,9 @@ export const scopeRequest: Noun = {
     }),
     refuse: makeApiCommand({
       summary: "Refuse a request.",
-      takes,
+      args,
       options: { note: required(option.text("Why; the partner reads it.")) },
-      call: async ({ api }, { given: { request: scopeRequestId }, options: { note } }) => {
+      run: async ({ api }, { args: { request: scopeRequestId }, options: { note } }) => {
         const params = { path: { scopeRequestId } };
         return decided(await bodyOf(api.POST(`${oneRequest}/refusal`, { params, body: { note } })));
       },

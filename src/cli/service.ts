@@ -1,5 +1,5 @@
-import { bodyOf, given, once } from "./admin-api.ts";
-import { makeApiCommand, makeCommand, type Result } from "./command.ts";
+import { bodyOf, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
+import { makeApiCommand, makeMachineCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
 import { tableOf, type Columns } from "./lines.ts";
 import { option } from "./option.ts";
@@ -38,14 +38,14 @@ export const serviceCommands = {
     options: {
       force: option.flag("Also when apps may not have the next keys yet: for keys that are lost or in wrong hands."),
     },
-    call: async ({ api }, { options: { force } }) => {
-      const params = { ...once(), query: given({ force: force || undefined }) };
+    run: async ({ api }, { options: { force } }) => {
+      const params = { ...withIdempotencyKey(), query: omitUndefined({ force: force || undefined }) };
       const keys = await bodyOf(api.POST("/admin/v1/signing-keys/rotation", { params }));
       const active = keys.filter(({ state }) => state === "ACTIVE");
       return rotated(active.map(({ algorithm, kid }) => ({ algorithm, kid })));
     },
   }),
-  "re-encrypt": makeCommand({
+  "re-encrypt": makeMachineCommand({
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",
     run: async ({ config, clock, withDatabase }) => {
       const { withTransaction } = await import("../platform/database/db.ts");
@@ -59,9 +59,9 @@ export const serviceCommands = {
         return { lines: [`Values encrypted with the first key: ${values}.`], data: { values } };
       });
     },
-    remote: { reason: "The keys are in the configuration of the service." },
+    reason: "The keys are in the configuration of the service.",
   }),
-  "replace-lost-keys": makeCommand({
+  "replace-lost-keys": makeMachineCommand({
     summary: "Make the database fit for new ENCRYPTION_KEYS where the old ones are lost, before the service starts.",
     irreversible:
       "This signs everybody out, removes authenticator apps, recovery codes and cards with a second step, and gives every webhook endpoint another secret.",
@@ -77,9 +77,9 @@ export const serviceCommands = {
         }),
       );
     },
-    remote: { reason: "The keys are in the configuration of the service." },
+    reason: "The keys are in the configuration of the service.",
   }),
-  migrate: makeCommand({
+  migrate: makeMachineCommand({
     summary: "Bring the database to this version and end. The service does the same when it starts.",
     run: async ({ config, tell }) => {
       const { applyMigrations } = await import("../platform/migrations/migrate.ts");
@@ -88,14 +88,14 @@ export const serviceCommands = {
       const lines = applied.length === 0 ? ["Nothing to do."] : applied.map((name) => `Applied ${name}.`);
       return { lines, quiet: applied, data: { applied } };
     },
-    remote: { reason: "The service migrates its database when it starts." },
+    reason: "The service migrates its database when it starts.",
   }),
-  "check-config": makeCommand({
+  "check-config": makeMachineCommand({
     summary: "Check whether the service would accept its configuration.",
     run: async ({ config: { issuerUrl, baseUrl, production } }) => ({
       lines: [`The configuration is fit for ${production ? "production" : "development"}. Issuer: ${issuerUrl}`],
       data: { ok: true, production, issuerUrl, baseUrl },
     }),
-    remote: { reason: "The configuration is on the machine of the service." },
+    reason: "The configuration is on the machine of the service.",
   }),
 };

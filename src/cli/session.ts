@@ -1,4 +1,4 @@
-import { allEntries, type Schemas } from "./admin-api.ts";
+import { listAll, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Noun } from "./command.ts";
 import { done, wholeList, type Columns } from "./lines.ts";
 import { argument } from "./option.ts";
@@ -20,16 +20,16 @@ export const session: Noun = {
   verbs: {
     list: makeApiCommand({
       summary: "List where a person is signed in: browsers, and apps that hold tokens.",
-      takes: { person: argument.person() },
-      call: async ({ api }, { given: { person: personId } }) => {
+      args: { person: argument.person() },
+      run: async ({ api }, { args: { person: personId } }) => {
         const read = (query: object) => api.GET(sessions, { params: { path: { personId }, query } });
-        return wholeList("sessions", await allEntries(read), { columns, id: ({ id }) => id });
+        return wholeList("sessions", await listAll(read), { columns, id: ({ id }) => id });
       },
     }),
     end: makeApiCommand({
       summary: "End one session of a person, with the tokens that it gave.",
-      takes: { person: argument.person(), session: argument.text() },
-      call: async ({ api }, { given: { person: personId, session: sessionId } }) => {
+      args: { person: argument.person(), session: argument.text() },
+      run: async ({ api }, { args: { person: personId, session: sessionId } }) => {
         await api.DELETE(`${sessions}/{sessionId}`, { params: { path: { personId, sessionId } } });
         return done("Session ended.", { person: personId, session: sessionId });
       },

@@ -1,5 +1,13 @@
 import type { PersonId } from "../directory/index.ts";
-import { bodyOf, given, listResult, makeBody, once, type Every, type Schemas } from "./admin-api.ts";
+import {
+  bodyOf,
+  omitUndefined,
+  readListResult,
+  makeBody,
+  withIdempotencyKey,
+  type AllProperties,
+  type Schemas,
+} from "./admin-api.ts";
 import { makeApiCommand, type Command, type OptionsOf } from "./command.ts";
 import { done, listOptions, nameOf, type Columns } from "./lines.ts";
 import { showLogin } from "./new-login.ts";
@@ -26,7 +34,7 @@ export const roleOptions = {
   ends: option.time("When it ends by itself; SUPPORT needs it, at most SUPPORT_ROLE_DAYS (14) from now."),
 };
 
-type Role = Pick<Every<Schemas["NewStaffRole"]>, "role" | "schoolIds" | "clientIds" | "reason" | "endsAt">;
+type Role = Pick<AllProperties<Schemas["NewStaffRole"]>, "role" | "schoolIds" | "clientIds" | "reason" | "endsAt">;
 
 export const readRole = (role: StaffRoleName, options: OptionsOf<typeof roleOptions>): Role => ({
   role,
@@ -44,7 +52,7 @@ const columns: Columns<Schemas["StaffPerson"]> = {
   roles: ({ roles }) => roles.map(({ role }) => role).join(" "),
 };
 
-const takes = { person: argument.person() };
+const args = { person: argument.person() };
 
 const staffPeople = "/admin/v1/staff-people";
 
@@ -53,43 +61,43 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
   create: makeApiCommand({
     summary:
       "Make an account for somebody at no school, with a role; the first password is shown only once, and they choose their own.",
-    takes: { role: argument.oneOf(staffRoleNames) },
+    args: { role: argument.oneOf(staffRoleNames) },
     options: {
       username: required(option.text("The user name.")),
       first: required(option.text("All first names.")),
       last: required(option.text("Last name.")),
       ...roleOptions,
     },
-    call: async ({ api }, { given: { role }, options: { username, first, last, ...options } }) => {
+    run: async ({ api }, { args: { role }, options: { username, first, last, ...options } }) => {
       const body = makeBody<Schemas["NewStaffPerson"]>({
         ...readRole(role, options),
         name: readName(first, last),
         username,
       });
-      return showLogin(await bodyOf(api.POST(staffPeople, { params: once(), body })));
+      return showLogin(await bodyOf(api.POST(staffPeople, { params: withIdempotencyKey(), body })));
     },
   }),
   people: makeApiCommand({
     summary: "List the staff who are at no school, with their roles.",
     options: listOptions,
-    call: ({ api }, { options: { search, ...part } }) => {
-      const query = given({ search });
+    run: ({ api }, { options: { search, ...part } }) => {
+      const query = omitUndefined({ search });
       const read = (page: object) => api.GET(staffPeople, { params: { query: { ...query, ...page } } });
-      return listResult("people", read, { ...part, columns });
+      return readListResult("people", read, { ...part, columns });
     },
   }),
   "new-password": makeApiCommand({
     summary: "Give somebody of the staff a new password, which is shown only once. They are signed out everywhere.",
-    takes,
-    call: async ({ api }, { given: { person: personId } }) => {
-      const params = { path: { personId }, ...once() };
+    args,
+    run: async ({ api }, { args: { person: personId } }) => {
+      const params = { path: { personId }, ...withIdempotencyKey() };
       return showLogin(await bodyOf(api.POST("/admin/v1/people/{personId}/login/password", { params })));
     },
   }),
   delete: makeApiCommand({
     summary: "Delete an account; never the last operator's. Until the restore window ends: person restore.",
-    takes,
-    call: async (service, { given: { person: personId } }) =>
+    args,
+    run: async (service, { args: { person: personId } }) =>
       deleted(personId, await softDeletePerson(service, personId)),
   }),
 };

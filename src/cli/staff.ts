@@ -1,9 +1,16 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import { bodyOf, given, listResult, machineFor, makeBody, once, type Schemas } from "./admin-api.ts";
-import { inDatabase } from "./change.ts";
-import { makeApiCommand, type Noun, type OptionsOf, type Result, type Tools } from "./command.ts";
-import { done, listOptions, listResult as pageResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
+import {
+  bodyOf,
+  omitUndefined,
+  readListResult,
+  requireMachine,
+  makeBody,
+  withIdempotencyKey,
+  type Schemas,
+} from "./admin-api.ts";
+import { makeApiCommand, type Noun, type OptionsOf, type Result, type Machine } from "./command.ts";
+import { done, listOptions, listResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { readRole, roleOptions, staffPeopleVerbs, staffRoleNames } from "./staff-people.ts";
 
@@ -35,12 +42,13 @@ const gives = {
 };
 
 /** Lists roles with those that have ended, which the admin API does not offer. */
-async function listWithEnded(tools: Tools, options: OptionsOf<typeof listed>): Promise<Result> {
+async function listWithEnded(machine: Machine, options: OptionsOf<typeof listed>): Promise<Result> {
   const { everything, listRoles } = await import("../staff/index.ts");
+  const { storeOf } = await import("../platform/database/db.ts");
   const { school: schoolId, person: personId, app, role, limit = defaultLimit, after } = options;
   const filter = { schoolId, personId, clientId: app as ClientId | undefined, role };
-  const part = { withEnded: true, reach: everything, now: tools.clock(), limit: limit + 1, after };
-  const found = await inDatabase(tools, (db) => listRoles(db, { ...filter, ...part }));
+  const part = { withEnded: true, reach: everything, now: machine.clock(), limit: limit + 1, after };
+  const found = await machine.withDatabase(({ db }) => listRoles(storeOf(db), { ...filter, ...part }));
   const columnsHere: Columns<(typeof found)[number]> = {
     id: ({ id }) => id,
     role: ({ role: name }) => name,
@@ -50,7 +58,7 @@ async function listWithEnded(tools: Tools, options: OptionsOf<typeof listed>): P
     ends: ({ endsAt }) => timeOf(endsAt),
     reason: ({ reason }) => reason,
   };
-  return pageResult("roles", found, limit, columnsHere);
+  return listResult("roles", found, limit, columnsHere);
 }
 
 const listed = {
@@ -69,23 +77,23 @@ export const staff: Noun = {
   verbs: {
     give: makeApiCommand({
       summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
-      takes: { role: argument.oneOf(staffRoleNames) },
+      args: { role: argument.oneOf(staffRoleNames) },
       options: gives,
-      call: async ({ api }, { given: { role }, options }) => {
+      run: async ({ api }, { args: { role }, options }) => {
         const { person, app, confirmPartners } = options;
         const body = makeBody<Schemas["NewStaffRole"]>({
           ...readRole(role, options),
           holder: readHolder(person, app),
           confirmPartners: confirmPartners || undefined,
         });
-        const made = await bodyOf(api.POST(roles, { params: once(), body }));
+        const made = await bodyOf(api.POST(roles, { params: withIdempotencyKey(), body }));
         return { ...done(`${made.role} given: ${made.id}`, made), quiet: [made.id] };
       },
     }),
     withdraw: makeApiCommand({
       summary: "Take a role away, at once, for tokens too. The last operator stays.",
-      takes: { role: argument.id() },
-      call: async ({ api }, { given: { role: staffRoleId } }) => {
+      args: { role: argument.id() },
+      run: async ({ api }, { args: { role: staffRoleId } }) => {
         await api.DELETE(`${roles}/{staffRoleId}`, { params: { path: { staffRoleId } } });
         return done("Role withdrawn.", { id: staffRoleId });
       },
@@ -93,12 +101,12 @@ export const staff: Noun = {
     list: makeApiCommand({
       summary: "List the roles that hold, the latest given first.",
       options: listed,
-      call: ({ api, ...service }, { options }) => {
+      run: ({ api, ...service }, { options }) => {
         const { withEnded, limit, after, ...filter } = options;
-        if (withEnded) return listWithEnded(machineFor({ api, ...service }, { withEnded }), options);
-        const query = given(filter);
+        if (withEnded) return listWithEnded(requireMachine({ api, ...service }, { withEnded }), options);
+        const query = omitUndefined(filter);
         const read = (page: object) => api.GET(roles, { params: { query: { ...query, ...page } } });
-        return listResult("roles", read, { limit, after, columns });
+        return readListResult("roles", read, { limit, after, columns });
       },
     }),
     ...staffPeopleVerbs,

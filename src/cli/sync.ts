@@ -5,7 +5,7 @@ import { changeGrant, oneGrant } from "./grant.ts";
 import { done, recordLines, tableOf } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 
-const takes = { app: argument.text<ClientId>(), school: argument.school() };
+const args = { app: argument.text<ClientId>(), school: argument.school() };
 
 const switched = ({ clientId: app, schoolId: school }: GrantKey, sync: boolean, changed: boolean): Result => {
   const state = `Sync is ${sync ? "on" : "off"}.`;
@@ -15,8 +15,8 @@ const switched = ({ clientId: app, schoolId: school }: GrantKey, sync: boolean, 
 const makeSwitch = (sync: boolean, summary: string) =>
   makeApiCommand({
     summary,
-    takes,
-    call: async (service, { given: { app: clientId, school: schoolId } }) => {
+    args,
+    run: async (service, { args: { app: clientId, school: schoolId } }) => {
       const key = { clientId, schoolId };
       const { before } = await changeGrant(service, key, () => ({ sync }));
       return switched(key, sync, before.sync !== sync);
@@ -65,8 +65,8 @@ export const sync: Noun = {
     off: makeSwitch(false, "Hide the school from an app. The synced groups are kept for when it is switched on again."),
     show: makeApiCommand({
       summary: "Show whether a school syncs to an app, and which groups.",
-      takes,
-      call: async ({ api }, { given: { app: clientId, school: schoolId } }) => {
+      args,
+      run: async ({ api }, { args: { app: clientId, school: schoolId } }) => {
         const path = { clientId, schoolId };
         const { sync, syncedGroupIds } = await bodyOf(api.GET(oneGrant, { params: { path } }));
         const groups: Schemas["AdminGroup"][] = [];
@@ -77,14 +77,14 @@ export const sync: Noun = {
     }),
     groups: makeApiCommand({
       summary: "Choose the groups that a school syncs to an app, whether or not sync is on.",
-      takes,
+      args,
       options: {
         set: option.groups("Exactly these."),
         add: option.groups("Add these."),
         remove: option.groups("Remove these."),
         none: option.flag("Remove all."),
       },
-      call: async (service, { given: { app: clientId, school: schoolId }, options }) => {
+      run: async (service, { args: { app: clientId, school: schoolId }, options }) => {
         checkChoice(options);
         const key = { clientId, schoolId };
         const { after } = await changeGrant(service, key, ({ syncedGroupIds }) => ({

@@ -1,5 +1,5 @@
-import { bodyOf, given, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, makeCommand, type Result } from "./command.ts";
+import { bodyOf, omitUndefined, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Result } from "./command.ts";
 import { recordLines, tableOf, type Columns } from "./lines.ts";
 import { option, required, UsageError } from "./option.ts";
 
@@ -39,11 +39,11 @@ const metrics: readonly Figures["metric"][] = ["signIns", "tokens", "apiCalls", 
 
 /** Commands that show how the service does. */
 export const watchCommands = {
-  health: makeCommand({
+  health: makeApiCommand({
     summary:
       "Show whether the service is well, which jobs failed or are late, and what waits. Ends with 3 where it is not well.",
-    run: { reason: "A process says itself how it is." },
-    remote: async ({ api }) => showHealth(await bodyOf(api.GET("/admin/v1/health"))),
+    remoteOnly: "A process says itself how it is.",
+    run: async ({ api }) => showHealth(await bodyOf(api.GET("/admin/v1/health"))),
   }),
   figures: makeApiCommand({
     summary: "Show what was counted in each hour or day: of one school, of one app, or of all of the service.",
@@ -55,10 +55,10 @@ export const watchCommands = {
       from: option.time("From this time on; one day, or 30 days, before the end if left out."),
       until: option.time("Until this time; now if left out."),
     },
-    call: async ({ api }, { options: { metric, step = "hour", school, app, from, until } }) => {
+    run: async ({ api }, { options: { metric, step = "hour", school, app, from, until } }) => {
       if (school !== undefined && app !== undefined) throw new UsageError("Figures are of a school or of an app.");
       const times = { from: from?.toISOString(), until: until?.toISOString() };
-      const query = { metric, step, ...given({ school, app, ...times }) };
+      const query = { metric, step, ...omitUndefined({ school, app, ...times }) };
       return showFigures(await bodyOf(api.GET("/admin/v1/figures", { params: { query } })));
     },
   }),

@@ -1,11 +1,11 @@
 import {
   bodyOf,
-  firstEntries,
-  allEntries,
-  given,
+  listFirst,
+  listAll,
+  omitUndefined,
   isEmpty,
   makeBody,
-  once,
+  withIdempotencyKey,
   type Schemas,
   type Service,
 } from "./admin-api.ts";
@@ -82,8 +82,8 @@ const simple = (
 ) =>
   makeApiCommand({
     ...definition,
-    takes: endpoint,
-    call: async ({ api }, { given: { endpoint: endpointId } }) => {
+    args: endpoint,
+    run: async ({ api }, { args: { endpoint: endpointId } }) => {
       await send(api, { params: { path: { endpointId } } });
       return done(line, { id: endpointId });
     },
@@ -131,38 +131,38 @@ export const webhook: Noun = {
     list: makeApiCommand({
       summary: "List endpoints with their state.",
       options: { app: option.text("Only those of this app.", "client-id") },
-      call: async ({ api }, { options: { app: clientId } }) => {
-        const query = given({ app: clientId });
-        return showAll(await allEntries((page) => api.GET(endpoints, { params: { query: { ...query, ...page } } })));
+      run: async ({ api }, { options: { app: clientId } }) => {
+        const query = omitUndefined({ app: clientId });
+        return showAll(await listAll((page) => api.GET(endpoints, { params: { query: { ...query, ...page } } })));
       },
     }),
     show: makeApiCommand({
       summary: "Show an endpoint: its state, the reason, and how many deliveries wait.",
-      takes: endpoint,
-      call: async ({ api }, { given: { endpoint: endpointId } }) =>
+      args: endpoint,
+      run: async ({ api }, { args: { endpoint: endpointId } }) =>
         show(await bodyOf(api.GET(oneEndpoint, { params: { path: { endpointId } } }))),
     }),
     add: makeApiCommand({
       summary: "Register an address that is notified of changes. Its secret is shown only once.",
-      takes: app,
+      args: app,
       options: {
         url: required(option.text("Where requests are sent; https, at a public address.", "url")),
         type: typeOption,
       },
-      call: async ({ api }, { given: { app: clientId }, options: { url, type = [...eventTypes] } }) => {
+      run: async ({ api }, { args: { app: clientId }, options: { url, type = [...eventTypes] } }) => {
         const body = makeBody<Schemas["NewWebhookEndpoint"]>({ clientId, url, eventTypes: type });
-        const { id, secret } = await bodyOf(api.POST(endpoints, { params: once(), body }));
+        const { id, secret } = await bodyOf(api.POST(endpoints, { params: withIdempotencyKey(), body }));
         return registered({ id, secret });
       },
     }),
     update: makeApiCommand({
       summary: "Change address or event types. Waiting deliveries go to the new address.",
-      takes: endpoint,
+      args: endpoint,
       options: {
         url: option.text("Where requests are sent from now on.", "url"),
         type: option.someOf(eventTypes, "Event types to send; replaces the present ones."),
       },
-      call: async ({ api }, { given: { endpoint: endpointId }, options: { url, type } }) => {
+      run: async ({ api }, { args: { endpoint: endpointId }, options: { url, type } }) => {
         const params = { path: { endpointId } };
         const body = makeBody<Schemas["WebhookEndpointUpdate"]>({ url, eventTypes: type, state: undefined });
         await (isEmpty(body) ? api.GET(oneEndpoint, { params }) : api.PATCH(oneEndpoint, { params, body }));
@@ -171,14 +171,14 @@ export const webhook: Noun = {
     }),
     "rotate-secret": makeApiCommand({
       summary: "Give an endpoint a new secret, which is shown only once. The old one stays valid for the overlap.",
-      takes: endpoint,
+      args: endpoint,
       options: {
         overlapHours: option.count(
           `Hours for which both are valid; ${defaultOverlapHours} if left out, 0 for a secret that leaked.`,
         ),
       },
-      call: async ({ api }, { given: { endpoint: endpointId }, options: { overlapHours = defaultOverlapHours } }) => {
-        const params = { path: { endpointId }, ...once() };
+      run: async ({ api }, { args: { endpoint: endpointId }, options: { overlapHours = defaultOverlapHours } }) => {
+        const params = { path: { endpointId }, ...withIdempotencyKey() };
         return rotatedSecret(
           endpointId,
           await bodyOf(api.POST(`${oneEndpoint}/secret`, { params, body: { overlapHours } })),
@@ -211,38 +211,38 @@ export const webhook: Noun = {
     ),
     log: makeApiCommand({
       summary: "List the deliveries of an endpoint, the newest first. They are kept for WEBHOOK_LOG_DAYS.",
-      takes: endpoint,
+      args: endpoint,
       options: {
         state: option.oneOf(["PENDING", "DELIVERED", "FAILED"] as const, "Only those in this state."),
         limit: option.count(`How many at most; ${defaultLimit} if left out.`),
       },
-      call: async ({ api }, { given: { endpoint: endpointId }, options: { state, limit = defaultLimit } }) => {
-        const [path, query] = [{ endpointId }, given({ state })];
+      run: async ({ api }, { args: { endpoint: endpointId }, options: { state, limit = defaultLimit } }) => {
+        const [path, query] = [{ endpointId }, omitUndefined({ state })];
         const read = (page: object) =>
           api.GET(`${oneEndpoint}/deliveries`, { params: { path, query: { ...query, ...page } } });
-        return showLog(await firstEntries(read, { limit }));
+        return showLog(await listFirst(read, { limit }));
       },
     }),
     delivery: makeApiCommand({
       summary:
         "Show one delivery: its body, and every attempt with status, duration and the first bytes of the answer.",
-      takes: delivery,
-      call: async ({ api }, { given: { delivery: deliveryId } }) =>
+      args: delivery,
+      run: async ({ api }, { args: { delivery: deliveryId } }) =>
         showDelivery(await bodyOf(api.GET(oneDelivery, { params: { path: { deliveryId } } }))),
     }),
     redeliver: makeApiCommand({
       summary: "Send one delivery again, with the same webhook-id and all retries.",
-      takes: delivery,
-      call: async ({ api }, { given: { delivery: deliveryId } }) => {
+      args: delivery,
+      run: async ({ api }, { args: { delivery: deliveryId } }) => {
         await api.POST(`${oneDelivery}/redelivery`, { params: { path: { deliveryId } } });
         return done("Delivery queued again.", { id: deliveryId });
       },
     }),
     "redeliver-failed": makeApiCommand({
       summary: "Send all failed deliveries of an endpoint again, from a time on.",
-      takes: endpoint,
+      args: endpoint,
       options: { since: required(option.time("Deliveries made at this time or later.")) },
-      call: async ({ api }, { given: { endpoint: endpointId }, options: { since } }) => {
+      run: async ({ api }, { args: { endpoint: endpointId }, options: { since } }) => {
         const params = { path: { endpointId } };
         const body = { since: since.toISOString() };
         const { deliveries } = await bodyOf(api.POST(`${oneEndpoint}/redelivery`, { params, body }));
@@ -251,10 +251,10 @@ export const webhook: Noun = {
     }),
     test: makeApiCommand({
       summary: "Send an endpoint a test event, which is marked as one. The log shows the result.",
-      takes: endpoint,
+      args: endpoint,
       options: { type: option.oneOf(eventTypes, "Its event type; person if left out.") },
-      call: async ({ api }, { given: { endpoint: endpointId }, options: { type = "person" } }) => {
-        const params = { path: { endpointId }, ...once() };
+      run: async ({ api }, { args: { endpoint: endpointId }, options: { type = "person" } }) => {
+        const params = { path: { endpointId }, ...withIdempotencyKey() };
         const { deliveryId } = await bodyOf(api.POST(`${oneEndpoint}/test`, { params, body: { eventType: type } }));
         return testQueued(endpointId, deliveryId);
       },

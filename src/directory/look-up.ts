@@ -15,12 +15,9 @@ export type NamedGroup = { id: GroupId; status: GroupStatus; school: { name: str
 const mostNamedGroups = 20;
 
 /** Groups of this exact name, deleted ones included; at most twenty. */
-export async function listGroupsCalled(
-  { prisma }: Records,
-  { name, schoolId }: { name: string; schoolId: string | undefined },
-): Promise<NamedGroup[]> {
+export async function listGroupsCalled({ prisma }: Records, { name }: { name: string }): Promise<NamedGroup[]> {
   const groups = await prisma.group.findMany({
-    where: { name: name.normalize("NFC"), ...(schoolId !== undefined && { schoolId }) },
+    where: { name: name.normalize("NFC") },
     select: { id: true, status: true, school: { select: { name: true, officialId: true } } },
     orderBy: [{ school: { sortKey: "asc" } }, { id: "asc" }],
     take: mostNamedGroups,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { connect } from "../../src/cli/remote/connect.ts";
+import { connectRemote } from "../../src/cli/remote/connect.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import { atFileEnd } from "../support/file-end.ts";
 
@@ -32,8 +32,7 @@ async function startScripted(answers: readonly Answer[], expiresIn = 3600) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   atFileEnd(() => new Promise((resolve) => server.close(resolve)));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const terminal = { tell: () => undefined, showProgress: () => undefined };
-  const { api } = connect({ address, clientId: "app", clientSecret: "secret" }, terminal);
+  const api = connectRemote({ address, clientId: "app", clientSecret: "secret" }, () => undefined);
   return { api, asked, tokenCount: () => tokens };
 }
 

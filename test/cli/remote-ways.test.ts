@@ -43,13 +43,15 @@ async function listAll(): Promise<[path: string, command: Command][]> {
 
 test("every command has a way to a remote service, or is in a short list with a reason", async () => {
   const all = await listAll();
-  const reasons = all.flatMap(([path, { remote }]) => (typeof remote === "function" ? [] : [[path, remote.reason]]));
+  const reasons = all.flatMap(([path, command]) => (command.on === "machine" ? [[path, command.reason]] : []));
   expect(Object.fromEntries(reasons)).toEqual(besideOnly);
-  const others = all.flatMap(([path, { run }]) => (typeof run === "function" ? [] : [[path, run.reason]]));
+  const others = all.flatMap(([path, command]) =>
+    command.on === "service" && command.remoteOnly !== undefined ? [[path, command.remoteOnly]] : [],
+  );
   expect(Object.fromEntries(others)).toEqual(remoteOnly);
   expect(
     all
-      .filter(([, command]) => command.own !== undefined)
+      .filter(([, command]) => command.on === "its own")
       .map(([path]) => path)
       .sort(),
   ).toEqual(own.toSorted());

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
+import { presentFault, presentImport } from "../../src/admin/import-record.ts";
 import { importLines } from "../../src/cli/import-lines.ts";
-import { getImport, listImportFaults, maxFaults } from "../../src/imports/index.ts";
+import { findImport, listImportFaults, maxFaults } from "../../src/imports/index.ts";
 import { csvLimits, makeCsvReader, type CsvFault } from "../../src/imports/read/csv.ts";
 import { jsonLimits, makeJsonArrayReader, type JsonFault } from "../../src/imports/read/json-array.ts";
 import { openSourceFile } from "../../src/imports/read/source.ts";
 import { findEncoding } from "../../src/imports/read/text.ts";
 import { openArchive } from "../../src/imports/read/zip.ts";
+import { storeOf } from "../../src/platform/database/db.ts";
 import { makeImporter, writeRoster, zip } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
@@ -87,7 +89,11 @@ test("a record with 40,000 bad contexts lists the first faults with their places
     code: "unknown_school",
   });
   expect(kept.at(-1)).toMatchObject({ line: 2 + maxFaults / 2, column: 1, code: "value_missing" });
-  const lines = importLines(await getImport(db, id), kept, new Map());
+  const lines = importLines(
+    presentImport(await findImport(storeOf(db), id, undefined)),
+    kept.map(presentFault),
+    new Map(),
+  );
   expect(lines.at(-2)).toContain(`${2 * contexts - maxFaults} more`);
 });
 

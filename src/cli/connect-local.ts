@@ -1,0 +1,95 @@
+import createClient, { type Client } from "openapi-fetch";
+import type { paths } from "../../generated/openapi/admin.ts";
+import type { ImportRequests } from "../imports/index.ts";
+import type { OpenDb } from "../platform/database/db.ts";
+import type { Machine } from "./command.ts";
+import { addPolicyHint, policyOf } from "./outbound-policy.ts";
+import { readRefusal } from "./remote/send.ts";
+
+/** Not called: requests stay in this process. */
+const baseUrl = "http://local.invalid";
+
+/** Makes a client for the admin API in this process; the database is opened for the first call. */
+export function connectLocal(machine: Machine): { api: Client<paths>; close(): Promise<void> } {
+  let opened: ReturnType<typeof openAdmin> | undefined;
+  const api = createClient<paths>({
+    baseUrl,
+    fetch: async (request) => {
+      opened ??= machine.withDatabase(({ db }) => openAdmin(machine, db));
+      const response = await (await opened).send(request);
+      if (!response.ok) throw addPolicyHint(await readRefusal(response));
+      return response;
+    },
+  });
+  return { api, close: async () => (await opened?.catch(() => undefined))?.close() };
+}
+
+const inServiceOnly = (): never => {
+  throw new Error("Only a running service does this.");
+};
+
+/** Opens the admin API on a database with the rights of an operator. */
+async function openAdmin(machine: Machine, db: OpenDb) {
+  const [{ makeProgramFetch }, { loadDocument, makeReading }, { silentLog }, { deriveKeys }] = await Promise.all([
+    import("../admin/index.ts"),
+    import("../platform/http/index.ts"),
+    import("../platform/telemetry/log.ts"),
+    import("../platform/crypto/seal.ts"),
+  ]);
+  const { config, clock } = machine;
+  const imports = makeLocalImports(machine, db);
+  const send = makeProgramFetch(
+    {
+      db,
+      clock,
+      imports,
+      log: silentLog,
+      document: await loadDocument("admin", config.platform),
+      reading: makeReading({ pool: db.pool, canceller: db.pool, isReplica: false }, config.lists),
+      keys: deriveKeys(config.encryptionKeys, "admin"),
+      webhookKeys: config.encryptionKeys,
+      platform: config.platform,
+      issuerUrl: config.issuerUrl,
+      allowLoopbackHttp: !config.production,
+      policy: policyOf(machine),
+      restoreWindowDays: config.restoreWindowDays,
+      supportRoleDays: config.supportRoleDays,
+      checkAnswers: false,
+      healthChecks: [],
+      jobs: [],
+      checkAccessToken: inServiceOnly,
+      needsSecondFactor: inServiceOnly,
+      makeCard: inServiceOnly,
+      fetchAsApp: inServiceOnly,
+      listeners: { wait: inServiceOnly, rules: { retrySeconds: [], random: inServiceOnly, count: inServiceOnly } },
+    },
+    machine.origin().actorId,
+  );
+  return { send, close: imports.close };
+}
+
+/** Reads and applies rosters in this process; their modules are loaded for the first one. */
+function makeLocalImports({ config, clock }: Machine, db: OpenDb): ImportRequests {
+  const { importHoldShare: holdShare, restoreWindowDays, importsAtOnce: atOnce } = config;
+  let opened: Promise<ImportRequests> | undefined;
+  const open = () => (opened ??= load());
+  async function load(): Promise<ImportRequests> {
+    const [{ makeImportRequests }, { giveUserNamesAtSchool: giveUserNames }, { silentLog }] = await Promise.all([
+      import("../imports/index.ts"),
+      import("../accounts/index.ts"),
+      import("../platform/telemetry/log.ts"),
+    ]);
+    const rules = { holdShare, restoreWindowDays, giveUserNames };
+    return makeImportRequests({ db, control: db, atOnce, clock, log: silentLog, rules });
+  }
+  return {
+    connections: { db, canceller: db.pool },
+    holdShare,
+    read: async (...call) => (await open()).read(...call),
+    apply: async (...call) => (await open()).apply(...call),
+    cancel: async (...call) => (await open()).cancel(...call),
+    forget: async (id) => (await open()).forget(id),
+    count: inServiceOnly,
+    close: async () => (await opened)?.close(),
+  };
+}

@@ -1,0 +1,132 @@
+import { openAsBlob } from "node:fs";
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../platform/errors.ts";
+import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
+
+type Import = Schemas["Import"];
+
+const oneImport = "/admin/v1/imports/{importId}";
+const pathOf = (importId: string) => ({ params: { path: { importId } } });
+
+const labels = {
+  WAITING: "Waiting",
+  READING: "Reading",
+  CHECKING: "Checking",
+  COMPARING: "Comparing",
+  APPLYING: "Applying",
+};
+const [minWaitMs, maxWaitMs] = [100, 2000];
+
+/** Shows progress until a roster is read or applied. */
+async function waitFor(service: Service, first: Import): Promise<Import> {
+  let [record, waitMs] = [first, minWaitMs];
+  while (record.progress !== null || record.state === "READING") {
+    if (record.progress !== null) {
+      const { phase, percent, place } = record.progress;
+      showPercent(service, place === null ? labels[phase] : `${labels[phase]} at place ${place} of the queue`, percent);
+    }
+    await sleep(waitMs);
+    waitMs = Math.min(maxWaitMs, waitMs * 1.5);
+    record = await getImport(service, first.id);
+  }
+  return record;
+}
+
+const showPercent = ({ showProgress }: Service, label: string, done: number): void =>
+  showProgress({ label, done, total: 100, unit: "percent" });
+
+export type NewImport = {
+  path: string;
+  schoolId: string | undefined;
+  mode: Import["mode"] | undefined;
+  carryOvers: ReadonlyMap<string, string>;
+  schoolYear: string | undefined;
+};
+
+/** Uploads a roster and waits until it is read and compared. */
+export async function previewImport(service: Service, request: NewImport): Promise<Import> {
+  const { path, schoolId, mode, carryOvers, schoolYear } = request;
+  const file = await openAsBlob(path);
+  const lines = [...carryOvers].map(([next, previous]) => `${previous}=${next}`);
+  const query = {
+    "file-name": basename(path),
+    "in-background": true,
+    ...omitUndefined({ school: schoolId, mode, "school-year": schoolYear }),
+    ...(lines.length > 0 && { "carry-over": lines.join("\n") }),
+  };
+  const created = await bodyOf(
+    service.api.POST("/admin/v1/imports", {
+      params: { query, ...withIdempotencyKey() },
+      // The contract's binary text is the bytes of the file.
+      body: file as unknown as string,
+      bodySerializer: (body) => body,
+      headers: { "Content-Type": "application/octet-stream" },
+    }),
+  );
+  const record = await waitFor(service, created);
+  if (record.state === "READY" || record.state === "HELD") showPercent(service, labels.COMPARING, 100);
+  return record;
+}
+
+/**
+ * Applies an import; `isConfirmed` confirms what it removes.
+ *
+ * Errors: those of the service; conflict import_applied.
+ */
+export async function applyImport(service: Service, id: string, isConfirmed: boolean): Promise<Import> {
+  const { leavers, state } = await getImport(service, id);
+  if (state === "APPLIED") throw new AppError("conflict", "import_applied", "The import has been applied already.");
+  if (state !== "HELD" && isConfirmed)
+    throw new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
+  const apply = (inBackground: boolean) =>
+    bodyOf(
+      service.api.POST(`${oneImport}/application`, {
+        params: { ...pathOf(id).params, query: { "in-background": inBackground } },
+        body: isConfirmed ? { confirmLeavers: leavers } : {},
+      }),
+    );
+  const isRefused = state === "HELD" && !isConfirmed;
+  const ended = await waitFor(service, await apply(!isRefused));
+  // A call in the foreground is refused with the reason why the import is not applied.
+  return ended.state === "APPLIED" ? ended : apply(false);
+}
+
+export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));
+
+export async function cancelImport({ api }: Service, id: string): Promise<void> {
+  await api.POST(`${oneImport}/cancellation`, pathOf(id));
+}
+
+type Filter = { schoolId: string | undefined; limit: number };
+
+export function listImports({ api }: Service, { schoolId, limit }: Filter): Promise<Import[]> {
+  const query = omitUndefined({ school: schoolId });
+  return listFirst((page) => api.GET("/admin/v1/imports", { params: { query: { ...query, ...page } } }), { limit });
+}
+
+export const listFaults = ({ api }: Service, id: string, limit: number): Promise<Schemas["ImportFault"][]> =>
+  listFirst((page) => api.GET(`${oneImport}/faults`, { params: { ...pathOf(id).params, query: page } }), { limit });
+
+/** Some of the people who leave a school and of the groups that change there. They contain names. */
+export type Samples = { leavers: Schemas["ImportLeaver"][]; groups: Schemas["ImportGroupChange"][] };
+
+const samplesEach = 5;
+const maxGroups = 1000;
+
+/** Takes samples of what a waiting import would change at each school. */
+export async function sampleImport({ api }: Service, { id, state, schools }: Import): Promise<Map<string, Samples>> {
+  const samples = new Map<string, Samples>();
+  if (state !== "READY" && state !== "HELD") return samples;
+  for (const school of schools) {
+    if (school.state === "APPLIED") continue;
+    const at = (page: object) => ({ params: { ...pathOf(id).params, query: { school: school.id, ...page } } });
+    const groups = await listFirst((page) => api.GET(`${oneImport}/changes`, at(page)), { limit: maxGroups });
+    const leavers = await listFirst((page) => api.GET(`${oneImport}/leavers`, at(page)), { limit: samplesEach });
+    samples.set(school.id, {
+      leavers,
+      groups: groups.filter(({ step }) => step !== "NONE").slice(0, samplesEach),
+    });
+  }
+  return samples;
+}
