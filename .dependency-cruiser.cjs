@@ -32,7 +32,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(src|demo|prisma|openapi|test/bench)/",
-        pathNot: `${inModules(...top)}|^src/(app|cli/in-process)\\.ts$`,
+        pathNot: `${inModules(...top)}|^src/(app|cli/connect-local)\\.ts$`,
       },
       to: { path: inModules("admin") },
     },

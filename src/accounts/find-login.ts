@@ -1,6 +1,5 @@
 import type { PersonId } from "../directory/index.ts";
-import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
-import { foldUsername } from "./login/index.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 
 /** A person's login, without the password. */
 export type LoginState = {
@@ -38,15 +37,6 @@ export async function findLogin({ prisma }: RecordStore, personId: PersonId, now
     blockedAt: person.blockedAt,
     sessions,
   };
-}
-
-/** Whose user name it is, in whatever case it is written. */
-export async function findPersonIdOf({ prisma }: Pick<PrismaDb, "prisma">, username: string): Promise<PersonId | null> {
-  const credential = await prisma.credential.findUnique({
-    where: { username: foldUsername(username) },
-    select: { personId: true },
-  });
-  return credential === null ? null : (credential.personId as PersonId);
 }
 
 export type UserName = { username: string; hasPassword: boolean };

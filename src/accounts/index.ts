@@ -24,7 +24,7 @@ export type { UsableCard } from "./cards/use-card.ts";
 export { changePassword } from "./change-password.ts";
 export type { PasswordFault } from "./change-password.ts";
 export { lockPersonSignIn } from "./end-sign-ins.ts";
-export { findLogin, findPersonIdOf, listUserNames } from "./find-login.ts";
+export { findLogin, listUserNames } from "./find-login.ts";
 export type { LoginState, UserName } from "./find-login.ts";
 export {
   countedAddress,

@@ -36,7 +36,7 @@ export {
   type NewGroup,
 } from "./group.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";
-export { findPeople, findSchoolId, listGroupsCalled, type FoundPerson, type NamedGroup } from "./look-up.ts";
+export { listGroupsCalled, type NamedGroup } from "./look-up.ts";
 export { addMembership, removeMembership, setMembershipRole, type NewMembership } from "./membership.ts";
 export {
   createPeople,

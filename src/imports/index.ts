@@ -29,7 +29,6 @@ export type { OnProgress } from "./progress.ts";
 export {
   getImport,
   listImportFaults,
-  listImports,
   removeStaged,
   type ImportFault,
   type ImportId,

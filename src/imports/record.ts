@@ -77,19 +77,6 @@ export async function listRecords({ prisma }: RecordStore, ids: readonly ImportI
   return (await prisma.import.findMany({ where: { id: { in: [...ids] } }, select: shown })).map(present);
 }
 
-export async function listImports(
-  { prisma }: RecordStore,
-  { schoolId, limit = 50 }: { schoolId?: SchoolId | undefined; limit?: number | undefined },
-): Promise<ImportRecord[]> {
-  const rows = await prisma.import.findMany({
-    where: schoolId === undefined ? {} : { schools: { some: { schoolId } } },
-    orderBy: [{ createdAt: "desc" }, { id: "desc" }],
-    take: limit,
-    select: shown,
-  });
-  return rows.map(present);
-}
-
 export async function listImportFaults(
   { prisma }: RecordStore,
   importId: ImportId,
