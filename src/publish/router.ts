@@ -18,8 +18,15 @@ import { makeVersionsRouter } from "./versions.ts";
 
 export type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
 
-/** Serves the contract at `/openapi` and the pages for partners at `/docs`. */
-export function makePublishRouter({ isReady, ...place }: PublishOptions): Router {
+/** Serves the contract at `/openapi` and the pages for partners at `/docs`, which are read at the first request. */
+export function makePublishRouter(options: PublishOptions): RequestHandler {
+  const answer = onFirstRequest(() => makeRouter(options));
+  return (req, res, next) => (isPublished.test(req.url) ? answer(req, res, next) : next());
+}
+
+const isPublished = /^\/(docs|openapi)(?![^/?])/i;
+
+function makeRouter({ isReady, ...place }: PublishOptions): Router {
   const documents = loadPublishedDocuments(place);
   const router = Router({ strict: false });
   router.use("/openapi", openToEveryOrigin, refuseOtherMethods);

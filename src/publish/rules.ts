@@ -23,17 +23,19 @@ function explain(name: string, description: string): string {
 [All rules](/docs/rules)\n`;
 }
 
-const sets = [
+const readSets = () => [
   { title: "For any contract", rules: readRuleset("general.yaml") },
   { title: "For the contracts of this service", rules: readRuleset("schultor.yaml") },
 ];
 
-export const listRules = (): ExplainedRule[] => sets.flatMap(({ rules }) => rules);
+export const listRules = (): ExplainedRule[] => readSets().flatMap(({ rules }) => rules);
 
 export const renderRuleList = (): string => `# Rules of the contract
 
 Spectral holds every contract of this service against these rules, and against its own recommended ones. They are a package,
 \`openapi/rules\`, that other contracts extend from.
-${sets.map(({ title, rules }) => `\n## ${title}\n\n${rules.map(listed).join("\n")}\n`).join("")}`;
+${readSets()
+  .map(({ title, rules }) => `\n## ${title}\n\n${rules.map(listed).join("\n")}\n`)
+  .join("")}`;
 
 const listed = ({ name, description }: ExplainedRule) => `- [\`${name}\`](/docs/rules/${name}): ${description}`;

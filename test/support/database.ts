@@ -21,7 +21,7 @@ export async function testDatabase(options: { poolSize?: number } = {}): Promise
     await db.close();
     await drop();
   });
-  return { ...db, url };
+  return Object.assign(db, { url });
 }
 
 /**

@@ -47,12 +47,15 @@ export type DatabaseOptions = {
 /** Opens one pool, for commands and tests; the service opens shares. Connections are made when needed. */
 export function openDatabase(options: DatabaseOptions): OpenDb {
   const pool = makePool(options);
-  const prisma = makePrisma(pool);
+  let prisma: PrismaClient | undefined;
   return {
     pool,
-    prisma,
+    // On first use: few processes need the records of every share, and a client takes 25 ms and 5 MB.
+    get prisma() {
+      return (prisma ??= makePrisma(pool));
+    },
     async close() {
-      await closePool(pool, () => prisma.$disconnect());
+      await closePool(pool, async () => prisma?.$disconnect());
     },
   };
 }

@@ -32,7 +32,7 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const ofRecords = {
     signOn: openRecords("signOn"),
     tokens: openRecords("tokens"),
-    changes: { ...openRecords("changes"), longWork: makeLongWork(sizes.changes - 1) },
+    changes: Object.assign(openRecords("changes"), { longWork: makeLongWork(sizes.changes - 1) }),
     imports: openRecords("imports"),
     jobs: openRecords("jobs"),
   };
