@@ -1,14 +1,12 @@
 /*
- * access: the one module that decides what an app may do and see. Its public API.
+ * access: decides what an app may do and see. Its public API.
  *
- * Nouns:      app (its registration), school grant (what a school gives an app: sign-on for an audience and,
- *             separately,
- *             sync), synced group, sign-in (a person who has ever signed in to an app), scope.
- * Invariants: without sync a school does not exist for the app; a person is seen only through a school that syncs;
- *             a person who has signed in stays a user; every reader composes its SQL from visibility.ts and adds no
- *             rule
- *             of its own.
- * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of an answer.
+ * Nouns:      app (its registration), school grant (what a school allows an app: sign-on for an audience and,
+ *             separately, sync), synced group, sign-in (a person who has signed in to an app), scope.
+ * Invariants: without sync a school does not exist for the app; an app sees a person only through a school that
+ *             syncs; a person who has signed in stays a user; every reader includes the SQL of visibility.ts and adds
+ *             no rule of its own.
+ * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of a response.
  */
 export { appNotFound, createApp, updateApp, type AppUpdate, type NewApp } from "./app.ts";
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";

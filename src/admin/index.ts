@@ -1,13 +1,13 @@
 /**
  * admin: serves openapi/admin.yaml.
  *
- * Nouns:      caller (a person of the staff or an app, with the roles that hold at this moment), rights (which roles
- *             allow which operation), reach (the schools and apps that those roles are for), dry run (a change that is
- *             looked at and taken back), idempotency key.
- * Invariants: rights.ts alone says who may call what; what no role of the caller reaches is answered as if it did not
- *             exist; what the home school of a person keeps is refused to their other schools (whose-person.ts); a
- *             change, its audit lines and its kept answer commit together.
- * Must never know: how pages look, how tokens are kept.
+ * Nouns:      caller (a member of staff or an app, with their present roles), rights (which roles allow which
+ *             operation), reach (the schools and apps that those roles cover), dry run (a change that is made,
+ *             compared and rolled back), idempotency key.
+ * Invariants: only rights.ts decides who may call what; a record outside the reach of the caller looks as if it did
+ *             not exist; operations reserved to a person's home school are refused to their other schools
+ *             (whose-person.ts); a change, its audit entries and its stored response commit together.
+ * Never knows: how pages look, how tokens are stored.
  */
 import type { IncomingMessage } from "node:http";
 import type { Router } from "express";

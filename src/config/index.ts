@@ -1,9 +1,9 @@
 /*
- * config: what the environment says, read once and checked.
+ * config: reads and checks the environment, once.
  *
  * Nouns:      option (one environment variable with its meaning), configuration (all values, by topic).
- * Invariants: nothing else reads the environment; wrong values are refused together, each with what to write instead;
- *             a refused secret is never repeated; production refuses what is only fit for development.
+ * Invariants: nothing else reads the environment; all invalid values are reported together, each with what to write
+ *             instead; the value of a refused secret is never printed; production refuses settings for development.
  * Never knows: what the values are used for.
  */
 export { settlePort } from "./arrange.ts";

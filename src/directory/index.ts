@@ -4,11 +4,10 @@
  * Nouns:      school, person, affiliation (a person at a school), group (of one school), membership (a person in a
  *             group), change (the transaction that alters any of them), tombstone (id and date of a person who was
  *             deleted for good).
- * Invariants: a person has a home school, except staff at none; a membership is in a group of one of the person's
- *             schools; a name is complete or null; only soft-deleted people have a purge date; transitions.ts says
- *             which
- *             steps a status allows; a use case names its subjects (`touch`) before it writes, and records an audit
- *             line; nothing is written if nothing differs.
+ * Invariants: a person has a home school, except staff who are not at a school; a membership is in a group of one of
+ *             the person's schools; a name is complete or null; only soft-deleted people have a purge date;
+ *             transitions.ts decides which steps a status allows; a use case names its subjects (`touch`) before it
+ *             writes, and records an audit entry; nothing is written if nothing differs.
  * Never knows: apps, school grants, HTTP; of sign-on only whether a person has a login.
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";

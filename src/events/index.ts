@@ -1,12 +1,11 @@
 /*
- * events: facts that happened, written in the transaction of the change that they describe. Its public API.
+ * events: facts, recorded in the transaction of the change that they describe. Its public API.
  *
- * Nouns:      audit line (who did what, when), origin (who asked for a change), app event (what one app is notified
- *             of),
- *             position (place in the order in which all readers read events).
- * Invariants: a fact commits or is rolled back with its change; audit lines hold ids and codes only, and change only
- *             when
- *             a person is deleted for good; positions are given after the commit, so that no reader misses an event.
+ * Nouns:      audit entry (who did what, when), origin (who requested a change), app event (what one app is notified
+ *             of), position (place in the order in which all readers read events).
+ * Invariants: a fact commits or is rolled back with its change; audit entries contain ids and codes only, and change
+ *             only when a person is deleted for good; positions are assigned after the commit, so that no reader
+ *             misses an event.
  * Never knows: what a school, an app or a session is; names, addresses and tokens.
  */
 export {

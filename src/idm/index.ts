@@ -1,11 +1,11 @@
 /**
  * idm: serves openapi/idm.yaml.
  *
- * Nouns:      school, user (may sign in to the app, or ever did), group, member, person (whom a school syncs),
- *             change (an event of the app, in the feed).
- * Invariants: every answer but the feed is one prepared statement that builds the body; what an app sees is decided by
- *             the rules of access.
- * Must never know: how tokens are kept, what Schulconnex is, how anything is changed.
+ * Nouns:      school, user (a person who may sign in to the app, or has signed in before), group, member, person
+ *             (synced by a school), change (an event of the app, in the feed).
+ * Invariants: every response except the feed comes from one prepared statement that builds the body; the rules of
+ *             access decide what an app sees.
+ * Never knows: how tokens are stored, what Schulconnex is, how anything is changed.
  */
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";

@@ -1,14 +1,14 @@
 /*
  * imports: brings rosters of other programs into the directory.
  *
- * Nouns:      import (one uploaded roster), staged row (a record as it was read), fault (an error with its position),
- *             difference (the effect on a school), preview, hold, carry-over (a group that gets a new id).
+ * Nouns:      import (one uploaded roster), staged row (a record as read from the file), fault (an error with its
+ *             position), difference (the effect on a school), preview, hold, carry-over (a group that gets a new id).
  * Invariants: a roster with a fault changes nothing; preview and import compute the difference with the same
- *             statements;
- *             a school changes in one transaction; applying the same roster again changes nothing and writes no audit
- *             line; status changes follow the directory's transitions; nobody is removed whom the uploader and the
- *             applier may not remove, nor the last operator; people and groups without a source id are never touched;
- *             carried-over people and groups keep their ids; memory does not grow with the file.
+ *             statements; a school changes in one transaction; applying the same roster again changes nothing and
+ *             writes no audit entry; status changes follow the directory's transitions; an import removes only people
+ *             whom both the uploader and the applier may remove, and never the last operator; it never changes people
+ *             and groups without a source id; carried-over people and groups keep their ids; memory does not grow
+ *             with the file.
  * Never knows: HTTP, sign-on, who may upload a roster.
  */
 export { applyImport, confirmImport } from "./apply.ts";

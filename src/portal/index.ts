@@ -1,11 +1,12 @@
 /*
  * portal: the pages of the platform, for pupils, staff, partners and operators.
  *
- * Nouns: tile (an app the signed-in person may open), area (a part of the portal), visit (a request for a page).
- * Invariants: shows a person only the apps that `access` lets them sign in to; a tile's link carries an opaque
- *   hint made for that person and app; whatever a page of the staff does is an operation of the admin API, called as
- *   the person who is signed in; every page and every form works without JavaScript.
- * Must never know: how sign-on works, tokens, sessions; it asks sign-on who is signed in.
+ * Nouns:      tile (an app that the signed-in person may open), area (a part of the portal), visit (a request for a
+ *             page).
+ * Invariants: a person sees only apps that `access` lets them sign in to; a tile's link contains an opaque hint for
+ *             that person and app; everything a staff page does is an operation of the admin API, called as the
+ *             signed-in person; every page and every form works without JavaScript.
+ * Never knows: how sign-on works, tokens, sessions; it asks sign-on who is signed in.
  */
 import { Router } from "express";
 import { accountPages } from "./account/index.ts";

@@ -1,12 +1,11 @@
 /*
- * publish: what partners build against.
+ * publish: what partners build on.
  *
- * Nouns:      document (a contract as it is served: this operator's name and addresses filled in), reference page,
- * guide, typed client.
+ * Nouns:      document (a contract as served, with this operator's name and addresses), reference page, guide, typed
+ *             client.
  * Invariants: a served document has no placeholder left; pages load nothing from another origin; everything here is
- * public
- *             and the same for everybody.
- * Must never know: tokens, apps, people, the database.
+ *             public and the same for everybody.
+ * Never knows: tokens, apps, people, the database.
  */
 export { makeAppGuides, type AppGuides, type OwnValues } from "./app-guides.ts";
 export type { Changelog, ChangelogEntry, ChangelogRelease } from "./changelog.ts";

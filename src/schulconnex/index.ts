@@ -1,10 +1,11 @@
 /**
  * schulconnex: serves openapi/schulconnex.yaml, in the spelling of the version that an app is registered for.
  *
- * Nouns:      Personendatensatz (record of a person), Personenkontext (the person at one school), Gruppe, Organisation.
+ * Nouns:      Personendatensatz (record of a person), Personenkontext (the person at one school), Gruppe,
+ *             Organisation.
  * Invariants: pid is the id of the IDM API; a person has a context for each of their schools that syncs to the app;
  *             operations of the standard that are not offered return 501.
- * Must never know: how tokens are kept, the IDM API, how anything is changed.
+ * Never knows: how tokens are stored, the IDM API, how anything is changed.
  */
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";

@@ -1,18 +1,18 @@
 /*
  * sign-on: signs people in, and tells the apps that may know it who they are (OAuth 2.0, OpenID Connect).
  *
- * Nouns:      session (a browser signed in to the platform), interaction (the pages between an app's request and
- *             its answer), consent, authorization code, access, refresh and ID token, OAuth grant (everything issued
- *             from one authorization), unit of work (what one request wants written), signing key, login hint,
- *             logout notice, second factor (what a person proves beside the password), recovery code.
- * Invariants: tokens are stored as hashes; a code or refresh token is used up once, together with what was issued
- *             for it; a revoked token is refused at once in every process; a new password, a block, a deletion and a
- *             sign-out by staff void earlier sign-ins, the end of a login card those that it opened; addresses come
- *             from ISSUER_URL alone; access decides at every sign-on and refresh whether the person may sign in; a key
- *             is published before it signs; who has a second factor, or must have one, gets no session of the platform
- *             and no token for the admin API by the password alone;
- *             a session is of use in the browser that it was made for only.
- * Never knows: what the IDM API or Schulconnex answer; who sees which data.
+ * Nouns:      session (a browser signed in to the platform), interaction (the pages between an app's request and its
+ *             response), consent, authorization code, access, refresh and ID token, OAuth grant (everything issued
+ *             from one authorization), unit of work (what one request wants written), signing key, login hint, logout
+ *             notice, second factor, recovery code.
+ * Invariants: tokens are stored as hashes; a code or refresh token is used up in the same transaction that stores
+ *             what is issued for it; a revoked token is refused immediately in every process; a new password, a
+ *             block, a deletion and a sign-out by staff void all earlier sign-ins; revoking a login card voids the
+ *             sign-ins made with it; addresses come only from ISSUER_URL; access decides at every sign-on and refresh
+ *             whether the person may sign in; a key is published before it signs; people who have or need a second
+ *             factor get no platform session and no token for the admin API by password alone; a session works only
+ *             in the browser that it was made for.
+ * Never knows: what the IDM API or Schulconnex returns; who sees which data.
  */
 export { endSessionIn, listConsents, listSessions, withdrawConsentIn } from "./protocol/sessions.ts";
 export type { ConsentOfPerson, PersonSession } from "./protocol/sessions.ts";

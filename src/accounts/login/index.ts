@@ -1,12 +1,13 @@
 /*
- * login: whether a user name and a password belong to a person.
+ * login: checks user names and passwords.
  *
- * Nouns: credential, rate limit (failed tries at one account, counted), bucket (the tries that an address or a device
- *   has left), known device (a browser or an address from which the person signed in before).
- * Invariants: an unknown user name and a wrong password give the same answer after the same work, known device or not;
- *   a try is counted before the password is checked, so parallel tries cannot slip through; what strangers do elsewhere
- *   never slows down a person at a known device; limits and buckets are in PostgreSQL, shared by all processes.
- * Must never know: apps, sessions, pages.
+ * Nouns:      credential, rate limit (counted failed tries at one account), bucket (the tries left to an address or a
+ *             device), known device (a browser or an address from which the person signed in before).
+ * Invariants: an unknown user name and a wrong password give the same result after the same work, on known devices
+ *             too; a try is counted before the password is checked, so parallel tries cannot avoid the limit; tries
+ *             elsewhere never slow down a person at a known device; limits and buckets are in PostgreSQL, shared by
+ *             all processes.
+ * Never knows: apps, sessions, pages.
  */
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
 export { checkPasswordLength, writeCredential } from "./credential.ts";

@@ -3,8 +3,8 @@
  *
  * Nouns:      document, operation, handler, answer (a record or a list read from the database), failure.
  * Invariants: every operation of a document has exactly one handler; the token is checked before anything else of a
- *             request; nothing invalid reaches a handler; a list that broke off never looks whole.
- * Must never know: schools, people, apps, or who may see what.
+ *             request; nothing invalid reaches a handler; an interrupted list never looks complete.
+ * Never knows: schools, people, apps, or who may see what.
  */
 export { makeAnswerCheck, type AnswerCheck } from "./answer-check.ts";
 export {

@@ -1,10 +1,10 @@
 /*
- * pages: what every server-rendered page of the service shares.
+ * pages: the shared parts of every server-rendered page.
  *
- * Nouns: page (status, html, headers), layout, locale, translator, form target, asset.
- * Invariants: a page works without JavaScript and loads nothing from another origin; every value is escaped
- *   unless a template says otherwise; every page carries the strict headers; both languages have the same texts.
- * Must never know: schools, apps, sign-on.
+ * Nouns:      page (status, html, headers), layout, locale, translator, form target, asset.
+ * Invariants: a page works without JavaScript and loads nothing from another origin; every value is escaped unless a
+ *             template says otherwise; every page has the strict headers; both languages have the same texts.
+ * Never knows: schools, apps, sign-on.
  */
 export { addAsset, addPackageAsset, makePageAssets } from "./assets.ts";
 export { useBrand, type Brand } from "./brand.ts";

@@ -1,11 +1,11 @@
 /**
- * postgres: the server below the service, an external or an embedded one.
+ * postgres: the server below the service, external or embedded.
  *
  * Nouns:      data folder (DATA_DIR), cluster (PostgreSQL's files), server user (its account), lock (one process per
- * folder).
- * Invariants: committed data survives any kill; two processes never use one folder; a foreign server is never stopped;
- * every connection is authenticated and none uses the network.
- * Must never know: tables, schools, configuration variables.
+ *             folder).
+ * Invariants: committed data survives any kill; two processes never use one folder; a foreign server is never
+ *             stopped; every connection is authenticated and none uses the network.
+ * Never knows: tables, schools, configuration variables.
  */
 import { isDatabaseUnavailable } from "../database/db.ts";
 import { startEmbeddedPostgres } from "./embedded.ts";

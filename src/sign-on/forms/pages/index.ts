@@ -4,7 +4,7 @@
  * Nouns: model (all that a page says, typed), page (status, html, headers).
  * Invariants: one function a page, pure; no page says whether an account exists; what an app asks for is said
  *   in a sentence for every scope; every form carries a token against forged requests.
- * Must never know: oidc-provider, the database, requests.
+ * Never knows: oidc-provider, the database, requests.
  */
 export { checkCsrfToken, makeCsrfToken } from "./csrf.ts";
 export type * from "./models.ts";
