@@ -8,6 +8,8 @@ import { a, g, i, importGroup, importMembership, m, p } from "./tables.ts";
 const ig = importGroup.as("i");
 const im = importMembership.as("i");
 const nothing = sql`NULL`;
+const personFields = { role: i.role, firstFull: i.firstFull, firstCall: i.firstCall, last: i.last, sortKey: i.sortKey };
+const groupFields = { name: ig.name, sortKey: ig.sortKey, type: ig.type, sourceSystemIdentifier: ig.sourceId };
 
 type Values = { schoolId: SchoolId; schools: readonly SchoolId[]; now: Date; purgeAt: Date };
 type Write = Statement<Values>;
@@ -19,11 +21,7 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
       {
         id: i.id,
         homeSchoolId: schoolId,
-        role: i.role,
-        firstFull: i.firstFull,
-        firstCall: i.firstCall,
-        last: i.last,
-        sortKey: i.sortKey,
+        ...personFields,
         sourceSystemIdentifier: i.sourceId,
         createdAt: now,
         updatedAt: now,
@@ -43,11 +41,7 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
     ({ schoolId, now }) => sql`
     ${update("person", "p", {
       homeSchoolId: schoolId,
-      role: i.role,
-      firstFull: i.firstFull,
-      firstCall: i.firstCall,
-      last: i.last,
-      sortKey: i.sortKey,
+      ...personFields,
       status: personStatusAfter("restore"),
       softDeletedAt: nothing,
       purgeAt: nothing,
@@ -92,26 +86,14 @@ const groups: Record<"freeIds" | "create" | "change" | "remove", Write> = {
   create: statement(({ schoolId, now }) =>
     insert(
       "group",
-      {
-        id: ig.id,
-        schoolId,
-        name: ig.name,
-        sortKey: ig.sortKey,
-        type: ig.type,
-        sourceSystemIdentifier: ig.sourceId,
-        createdAt: now,
-        updatedAt: now,
-      },
+      { id: ig.id, schoolId, ...groupFields, createdAt: now, updatedAt: now },
       sql`FROM ${ig} WHERE ${ig.change} = 'created'`,
     ),
   ),
   change: statement(
     ({ now }) => sql`
     ${update("group", "g", {
-      name: ig.name,
-      sortKey: ig.sortKey,
-      type: ig.type,
-      sourceSystemIdentifier: ig.sourceId,
+      ...groupFields,
       status: groupStatusAfter("restore"),
       deletedAt: nothing,
       updatedAt: now,

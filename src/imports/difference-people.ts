@@ -1,7 +1,7 @@
 import { allowsPersonStep } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
+import { findRows, run, sql, statement, table, type Columns, type Part, type Sql } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import type { SchoolPart } from "./difference.ts";
 import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
@@ -32,6 +32,9 @@ type Values = Pick<SchoolPart, "importId" | "schoolId" | "schools" | "now">;
 const differs = (schoolId: Part) => sql`(${p.role}::text, ${p.firstFull}, ${p.firstCall}, ${p.last}, ${p.homeSchoolId})
   IS DISTINCT FROM (${s.role}, ${s.firstFull}, ${s.firstCall}, ${s.last}, ${schoolId})`;
 
+type Names = Columns<"firstFull" | "firstCall" | "last" | "sortKey">;
+const namesOf = ({ firstFull, firstCall, last, sortKey }: Names): Names => ({ firstFull, firstCall, last, sortKey });
+
 /** A person who moves between schools of the same files stays the same person if their id is shared. */
 const insertStaged = statement<Values>(({ importId, schoolId, schools, now }) => {
   const found = sql`
@@ -43,10 +46,7 @@ const insertStaged = statement<Values>(({ importId, schoolId, schools, now }) =>
     id: firstOf(s.row, sql`coalesce(${p.id}, CASE WHEN ${isHome} THEN ${newId(now)} END)`),
     sourceId: s.sourceId,
     role: sql`${s.role}::person_role`,
-    firstFull: s.firstFull,
-    firstCall: s.firstCall,
-    last: s.last,
-    sortKey: s.sortKey,
+    ...namesOf(s),
     change: sql`CASE WHEN ${s.homeSchoolId} <> ${schoolId} THEN NULL
       WHEN ${s.isDeleted} THEN CASE WHEN ${allowsPersonStep(p.status, "softDelete")} THEN 'removed' END
       WHEN ${p.id} IS NULL THEN 'created'
@@ -84,15 +84,7 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
     );
 }
 
-const ofDirectory = {
-  id: p.id,
-  sourceId: p.sourceSystemIdentifier,
-  role: p.role,
-  firstFull: p.firstFull,
-  firstCall: p.firstCall,
-  last: p.last,
-  sortKey: p.sortKey,
-};
+const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
 
 /** A bulk file removes people who are missing in it, unless another school's part makes them its own. */
 const insertMissing = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>

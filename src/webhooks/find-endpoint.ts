@@ -1,25 +1,10 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PrismaDb, Queryable, RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
-
-export type Endpoint = {
-  id: string;
-  clientId: string;
-  url: string;
-  eventTypes: EventType[];
-  state: "ACTIVE" | "PAUSED" | "DISABLED";
-  reason: Reason | null;
-  stateChangedAt: Date;
-  /** When one event is tried at an endpoint that is paused for failing. */
-  resumeAt: Date | null;
-  failingSince: Date | null;
-  listensUntil: Date | null;
-  pending: number;
-  createdAt: Date;
-};
 
 const shown = {
   id: true,
@@ -35,7 +20,9 @@ const shown = {
   createdAt: true,
 } as const;
 
-type Codes = Pick<Endpoint, "eventTypes" | "reason">;
+type Row = Prisma.WebhookEndpointGetPayload<{ select: typeof shown }>;
+type Codes = { eventTypes: EventType[]; reason: Reason | null };
+export type Endpoint = Omit<Row, keyof Codes> & Codes & { pending: number };
 
 const d = table("webhookDelivery", "d");
 const count = (which: typeof isFirst) => sql`(SELECT count(*) FROM ${d} WHERE ${d.endpointId} = e.id AND ${which(d)})`;

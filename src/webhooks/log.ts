@@ -1,3 +1,4 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import {
   withPrismaTransaction,
@@ -16,20 +17,6 @@ import { makeTestPayload, type EventType } from "./payload.ts";
 import { joinFirst, lockQueues } from "./queue.ts";
 
 export type DeliveryState = "PENDING" | "DELIVERED" | "FAILED";
-
-export type Delivery = {
-  id: string;
-  messageId: string;
-  endpointId: string;
-  eventType: EventType;
-  isTest: boolean;
-  body: string;
-  state: DeliveryState;
-  attempts: number;
-  nextAttemptAt: Date | null;
-  createdAt: Date;
-  finishedAt: Date | null;
-};
 
 export type Attempt = {
   number: number;
@@ -54,10 +41,11 @@ const shown = {
   finishedAt: true,
 } as const;
 
-type Row = Omit<Delivery, "id" | "eventType" | "nextAttemptAt"> & {
-  id: bigint;
-  eventType: string;
-  dueAt: Date | null;
+type Row = Prisma.WebhookDeliveryGetPayload<{ select: typeof shown }>;
+export type Delivery = Omit<Row, "id" | "eventType" | "dueAt"> & {
+  id: string;
+  eventType: EventType;
+  nextAttemptAt: Date | null;
 };
 
 const present = ({ dueAt, ...row }: Row): Delivery => ({
