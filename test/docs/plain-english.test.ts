@@ -31,7 +31,7 @@ const phrases: [phrase: RegExp, instead: string][] = [
 
 const pages = [
   "{docs,deploy,examples,openapi/rules,clients/typescript}/**/*.md",
-  "{README,ARCHITECTURE,CONTRIBUTING,SECURITY,CHANGELOG}.md",
+  "{README,ARCHITECTURE,CONTRIBUTING,SECURITY,CHANGELOG,prisma/GROWTH}.md",
 ];
 const contract =
   "openapi/{*.yaml,{admin,examples,headers,idm,parameters,responses,schemas,schulconnex,sign-on,webhooks}/*.yaml}";
@@ -65,6 +65,13 @@ function readContract(file: string): Sentence[] {
 const readSettings = (): Sentence[] =>
   Object.entries(options).map(([name, { meaning }]) => ({ file: `src/config/options, ${name}`, text: meaning }));
 
+/** The English texts of pages and of advice to partners. */
+const readTexts = (file: string): Sentence[] => {
+  const collect = (texts: unknown): string[] =>
+    typeof texts === "string" ? [texts] : Object.values(texts as object).flatMap(collect);
+  return collect(JSON.parse(readFileSync(file, "utf8"))).map((text) => ({ file, text }));
+};
+
 const findPhrases = (sentences: Sentence[]): string[] =>
   sentences.flatMap(({ file, text }) => {
     const line = text.replace(/\s+/g, " ");
@@ -83,6 +90,12 @@ test("the pages have none of the phrases that a reader has to decode", () => {
 test("nor do the descriptions of the contract", () => {
   const read = files(contract).flatMap(readContract);
   expect(read.length).toBeGreaterThan(1500);
+  expect(findPhrases(read)).toEqual([]);
+});
+
+test("nor do the English texts", () => {
+  const read = files(["src/**/locales/en.json", "src/platform/advice/*/*en.json"]).flatMap(readTexts);
+  expect(read.length).toBeGreaterThan(1000);
   expect(findPhrases(read)).toEqual([]);
 });
 
