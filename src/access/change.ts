@@ -1,11 +1,9 @@
 import type { Change } from "../directory/index.ts";
 import { listWrittenEvents, type Origin, type WrittenEvent } from "../events/index.ts";
-import type { Transaction } from "../platform/database/db.ts";
+import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
 import { makeChangeTracking } from "./change-tracking/index.ts";
-import { againAfterDeadlock, hasCode } from "./deadlock.ts";
-import { inSlotIfLong } from "./long-changes.ts";
 
 /**
  * Runs `work` as one change: its writes and the events for every app commit together. Changes of a school take turns.
@@ -84,4 +82,42 @@ function changeOnce<T>(
     await atEnd?.(tx);
     return result;
   });
+}
+
+class NeedsSlot extends Error {}
+
+const neverLeaves = { hasLeft: () => false, onLeave: () => () => undefined };
+
+/** Long work waits for one of a few slots, so that connections remain for all other work. Errors: unavailable. */
+export async function inSlot<T>({ longWork }: PrismaDb, work: () => Promise<T>): Promise<T> {
+  const leave = await longWork?.enter("", neverLeaves);
+  try {
+    return await work();
+  } finally {
+    leave?.();
+  }
+}
+
+async function inSlotIfLong<T>(db: PrismaDb, run: (foundLong: () => void) => Promise<T>): Promise<T> {
+  try {
+    return await run(() => {
+      if (db.longWork !== undefined) throw new NeedsSlot();
+    });
+  } catch (error) {
+    if (!(error instanceof NeedsSlot)) throw error;
+    return inSlot(db, () => run(() => undefined));
+  }
+}
+
+export const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
+
+export async function againAfterDeadlock<T>(run: () => Promise<T>, attempts = 3): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!hasCode(error, "40P01") || attempt >= attempts) throw error;
+    }
+  }
 }

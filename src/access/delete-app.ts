@@ -2,8 +2,7 @@ import { forgetEventsOf, recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { forgetFigures } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
-import { againAfterDeadlock } from "./deadlock.ts";
-import { inSlot } from "./long-changes.ts";
+import { againAfterDeadlock, inSlot } from "./change.ts";
 import type { ClientId } from "./token.ts";
 
 export type ForgetApp = (tx: Transaction, clientId: ClientId) => Promise<void>;

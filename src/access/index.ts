@@ -15,7 +15,7 @@ export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "
 export { checkBackchannelLogoutUri, type BackchannelLogoutUri } from "./redirect-uri.ts";
 export { findInCatalogue, listCatalogue, type CatalogueApp } from "./catalogue.ts";
 export { makeAnnouncedSweep, sweepAnnounced, type EventProperty } from "./change-tracking/index.ts";
-export { changeDirectory, previewChange } from "./change.ts";
+export { againAfterDeadlock, changeDirectory, previewChange } from "./change.ts";
 export {
   appWithSecretNotFound,
   endOldSecret,
@@ -23,7 +23,6 @@ export {
   rotateClientSecret,
   secretMatches,
 } from "./client-secret.ts";
-export { againAfterDeadlock } from "./deadlock.ts";
 export { deleteApp, type ForgetApp } from "./delete-app.ts";
 export {
   appOf,

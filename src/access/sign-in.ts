@@ -5,7 +5,7 @@ import type { Db, Queryable, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { columnNames, insert, run, sql, statement, table, type Parameter, type Sql } from "../platform/database/sql.ts";
 import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "./change-tracking/index.ts";
-import { hasCode } from "./deadlock.ts";
+import { hasCode } from "./change.ts";
 import type { ClientId } from "./token.ts";
 
 type SignIn = { clientId: ClientId; personId: PersonId; at: Date };

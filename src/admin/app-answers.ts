@@ -4,10 +4,10 @@ import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import { scopesOf } from "./app-views.ts";
 import type { AdminHandler } from "./handler.ts";
 import { reachesOwnApp } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 
 type AppAnswer = components["schemas"]["AppAnswer"];
 

@@ -6,11 +6,11 @@ import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import { reachesSchool } from "./grants.ts";
 import type { AdminHandler } from "./handler.ts";
 import { groupUnknown } from "./group-record.ts";
 import { reachesApp, schoolUnknown } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 import { personUnknown } from "./whose-person.ts";
 
 type AppView = components["schemas"]["AppView"];

@@ -29,11 +29,10 @@ import { forgetClientTokens } from "../sign-on/index.ts";
 import { extendPartnerRole, refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { differenceOf } from "./change.ts";
+import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { ownAppsOf, reachesApp } from "./reached.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type AdminApp = Schemas["AdminApp"];

@@ -4,10 +4,9 @@ import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { lockCardSettings, readCardSettings, writeCardSettings } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { differenceOf } from "./change.ts";
+import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 
 type CardSettings = components["schemas"]["CardSettings"];
 

@@ -4,11 +4,11 @@ import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import { presentAudience } from "./grants.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 

@@ -2,8 +2,9 @@ import { changeDirectory, previewChange } from "../access/index.ts";
 import type { Change } from "../directory/index.ts";
 import { recordDifference, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { etagOf } from "../platform/http/index.ts";
 import type { AdminDeps, Keep } from "./handler.ts";
-import { tagOf } from "./stale.ts";
 import { presentViewChanges, type ViewChange } from "./view-changes.ts";
 
 type Work = {
@@ -81,4 +82,36 @@ export function differenceOf(
   const pick = (of: ReadonlyMap<string, unknown>) =>
     names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, of.get(name) ?? null]));
   return { before: pick(old), after: pick(now) };
+}
+
+/** Refuses a change that was made from an earlier state of its record. `current` is null if there is no record now. */
+export class StaleRecord extends AppError {
+  readonly current: object | null;
+  readonly tag: string | null;
+
+  constructor(current: object | null, tag: string | null) {
+    super("precondition_failed", "precondition_failed", "The record has changed since you read it.");
+    this.current = current;
+    this.tag = tag;
+  }
+}
+
+/** The tag of a record without the properties that are not part of its state, such as counts. Ignores their order. */
+export function tagOf<T extends object>(record: T, without: readonly (keyof T)[] = []): string {
+  const state = Object.entries(record).filter(([name]) => !without.includes(name as keyof T));
+  return etagOf(JSON.stringify(Object.fromEntries(state.sort(([a], [b]) => (a < b ? -1 : 1)))));
+}
+
+/** Compares the record with `If-Match` (RFC 9110 section 13.1.1). Errors: StaleRecord. */
+export function refuseStale<T extends object>(
+  headers: { "If-Match"?: string },
+  current: T | null,
+  without: readonly (keyof T)[] = [],
+): void {
+  const expected = headers["If-Match"]?.trim();
+  if (expected === undefined) return;
+  if (current === null) throw new StaleRecord(null, null);
+  const tag = tagOf(current, without);
+  if (expected === "*" || expected.split(",").some((one) => one.trim() === tag)) return;
+  throw new StaleRecord(current, tag);
 }

@@ -12,11 +12,10 @@ import {
 } from "../webhooks/index.ts";
 import type { Attempt, Delivery as Found } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { differenceOf } from "./change.ts";
+import { differenceOf, tagOf } from "./change.ts";
 import { refuseOtherEndpoint } from "./endpoints.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
-import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type Delivery = Schemas["Delivery"];

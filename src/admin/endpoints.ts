@@ -20,11 +20,10 @@ import {
 } from "../webhooks/index.ts";
 import type { Endpoint, EndpointPosition } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { differenceOf } from "./change.ts";
+import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { appsOf, reachesApp, refuseUnknownApp } from "./reached.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type WebhookEndpoint = Schemas["WebhookEndpoint"];

@@ -3,7 +3,7 @@ import { present } from "../platform/contract-types.ts";
 import type { AppError } from "../platform/errors.ts";
 import { requestIdOf, type ProblemType, type RenderFailure } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { StaleRecord } from "./stale.ts";
+import { StaleRecord } from "./change.ts";
 
 type Problem = components["schemas"]["Problem"];
 type PreconditionProblem = components["schemas"]["PreconditionProblem"];

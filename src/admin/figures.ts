@@ -7,9 +7,9 @@ import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../staff/index.ts";
 import { findFigures, type FigureStep, type Subject } from "../traffic/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { refuseOthersApp, refuseUnknownSchool } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 import { readTime } from "./query.ts";
 
 type Schemas = components["schemas"];

@@ -7,11 +7,10 @@ import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { changeRecord } from "./change.ts";
+import { changeRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownApp, schoolUnknown } from "./reached.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type Grant = Schemas["Grant"];

@@ -4,7 +4,7 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isGroupReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { tagOf } from "./stale.ts";
+import { tagOf } from "./change.ts";
 
 export type AdminGroup = components["schemas"]["AdminGroup"];
 

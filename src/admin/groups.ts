@@ -10,12 +10,11 @@ import {
 } from "../directory/index.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { groupsInReach } from "../staff/index.ts";
-import { changeRecord, createRecord } from "./change.ts";
+import { changeRecord, createRecord, refuseStale } from "./change.ts";
 import { groupCounts, groupTag, presentGroup, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
-import { refuseStale } from "./stale.ts";
 
 const groupsPath = "/admin/v1/groups";
 

@@ -3,11 +3,11 @@ import { recordAudit } from "../events/index.ts";
 import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../imports/index.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 
 const importsPath = "/admin/v1/imports";
 

@@ -17,10 +17,9 @@ import {
 } from "../accounts/index.ts";
 import { refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { differenceOf } from "./change.ts";
+import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { personTag, readPerson, refuseStalePerson } from "./person-record.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
 type Schemas = components["schemas"];

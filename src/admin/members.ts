@@ -14,11 +14,10 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { listUserNames } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { changeRecord } from "./change.ts";
+import { changeRecord, refuseStale } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readPage } from "./page.ts";
-import { refuseStale } from "./stale.ts";
 import { getReachedPerson, keepingSchools, keepsRecord, type PersonReach } from "./whose-person.ts";
 import { searchTermsOf } from "./query.ts";
 

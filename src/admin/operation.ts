@@ -7,9 +7,9 @@ import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn } from "../sign-
 import { listJobRuns, type JobRun } from "../traffic/index.ts";
 import { listEndpoints } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
-import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 

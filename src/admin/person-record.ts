@@ -5,9 +5,8 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { listUserNames, type UserName } from "../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { changeRecord } from "./change.ts";
+import { changeRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminRequest } from "./handler.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 import { getReachedPerson, keepsRecord, type PersonReach } from "./whose-person.ts";
 
 export type AdminPerson = components["schemas"]["AdminPerson"];

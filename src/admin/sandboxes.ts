@@ -11,10 +11,10 @@ import {
   type Sandbox,
 } from "../sandbox/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { ownAppsOf, reachesOwnApp, refuseOthersApp } from "./reached.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 

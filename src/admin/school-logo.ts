@@ -8,10 +8,9 @@ import {
 import { recordDifference } from "../events/index.ts";
 import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { differenceOf } from "./change.ts";
+import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 
 export const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { path, reach }) => {
   const schoolId = path.schoolId as SchoolId;

@@ -3,11 +3,10 @@ import type { School, SchoolId } from "../directory/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { changeRecord, createRecord } from "./change.ts";
+import { changeRecord, createRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
-import { refuseStale, tagOf } from "./stale.ts";
 
 type AdminSchool = components["schemas"]["AdminSchool"];
 

@@ -7,11 +7,11 @@ import { AppError } from "../platform/errors.ts";
 import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
 import type { Reach, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { findNames } from "./names.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 import { getReachedPerson, type PersonReach } from "./whose-person.ts";
 
 type Schemas = components["schemas"];

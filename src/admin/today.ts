@@ -3,9 +3,9 @@ import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 import { findToday, type Some, type TodayFound } from "./today-sql.ts";
 
 type Schemas = components["schemas"];

@@ -7,11 +7,11 @@ import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } f
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../traffic/index.ts";
 import { findEndpointFigures, readEndpoint } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./change.ts";
 import { refuseOtherEndpoint } from "./endpoints.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOthersApp } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 

@@ -13,14 +13,14 @@ import type { Queryable } from "../../platform/database/db.ts";
 import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { makeSchoolLocks } from "./locks.ts";
 import { emitDiff, makeParameterStore } from "./parameter-store.ts";
-import type { Subject } from "./store.ts";
+import type { Subject } from "./snapshot.ts";
 import { makeTableStore, type TableStore } from "./table-store.ts";
 
 export { makeAnnouncedSweep, sweepAnnounced } from "./announced.ts";
 export { tryHoldForSignIn } from "./locks.ts";
 export { announce, emitDiff, findSnapshot } from "./parameter-store.ts";
 export type { EventProperty } from "./snapshot.ts";
-export type { Subject } from "./store.ts";
+export type { Subject } from "./snapshot.ts";
 
 /** The first touch of a whole school moves the snapshot from memory to temporary tables. */
 export function makeChangeTracking(tx: Queryable) {

@@ -4,8 +4,16 @@ import { findRows, run, sql, statement, type Parameter } from "../../platform/da
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";
-import { selectSnapshot, snapshotRecord, type SnapshotRow } from "./snapshot.ts";
-import { fromSubjects, valuesOf, type SnapshotStore, type Subject, type SubjectValues } from "./store.ts";
+import {
+  selectSnapshot,
+  snapshotRecord,
+  type SnapshotRow,
+  fromSubjects,
+  valuesOf,
+  type SnapshotStore,
+  type Subject,
+  type SubjectValues,
+} from "./snapshot.ts";
 
 const find = statement<SubjectValues>((values) => selectSnapshot(fromSubjects(values)), "access.findSnapshot");
 

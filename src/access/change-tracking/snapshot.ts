@@ -1,5 +1,5 @@
 import type { AppEventType } from "../../events/index.ts";
-import { identifier, join, sql, table, type Part, type Sql } from "../../platform/database/sql.ts";
+import { identifier, join, sql, table, type Parameters, type Part, type Sql } from "../../platform/database/sql.ts";
 import { granted, isGranted, readTable } from "../attributes.ts";
 import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
 
@@ -161,3 +161,23 @@ export const selectSnapshot = (subject: Sql): Sql => sql`
   synced AS (${selectSynced(sql`pair`)}),
   known AS (SELECT * FROM synced UNION ALL ${selectOtherUsers(sql`pair`, sql`synced`)})
   SELECT * FROM (${selectSnapshotOf(sql`known`, sql`subject`)}) AS snapshot`;
+
+/** An empty `client` means every app. */
+export type Subject = { type: AppEventType; id: string; client: string };
+
+export type SnapshotStore = {
+  add(subjects: readonly Subject[]): Promise<void>;
+  takeAnnounced(): Promise<SnapshotRow[]>;
+  emit(now: Date, announced: readonly SnapshotRow[]): Promise<number>;
+};
+
+export type SubjectValues = { types: string[]; ids: string[]; clients: string[] };
+
+export const valuesOf = (subjects: readonly Subject[]): SubjectValues => ({
+  types: subjects.map(({ type }) => type),
+  ids: subjects.map(({ id }) => id),
+  clients: subjects.map(({ client }) => client),
+});
+
+export const fromSubjects = ({ types, ids, clients }: Parameters<SubjectValues>): Sql =>
+  sql`unnest(${types}::text[], ${ids}::uuid[], ${clients}::text[])`;

@@ -15,8 +15,12 @@ import {
   snapshotRecord,
   snapshotTypes,
   type SnapshotRow,
+  fromSubjects,
+  valuesOf,
+  type SnapshotStore,
+  type Subject,
+  type SubjectValues,
 } from "./snapshot.ts";
-import { fromSubjects, valuesOf, type SnapshotStore, type Subject, type SubjectValues } from "./store.ts";
 
 const subjectTypes = { type: "text", id: "uuid", client_id: "text" };
 const pairTypes = { client_id: "text", person_id: "uuid" };
