@@ -52,7 +52,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   ],
   [["src/access/change-tracking/locks.ts"], "advisory locks of schools"],
   [
-    ["src/access/change-tracking/{index,snapshot,store,parameter-store,table-store}.ts"],
+    ["src/access/change-tracking/{index,snapshot,parameter-store,table-store}.ts"],
     "snapshots of few subjects from parameters, of whole schools in temporary tables",
   ],
   [
