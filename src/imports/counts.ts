@@ -1,15 +1,5 @@
 import type { Queryable } from "../platform/database/db.ts";
-import {
-  fields,
-  findRows,
-  join,
-  literal,
-  sql,
-  statement,
-  table,
-  type Part,
-  type Sql,
-} from "../platform/database/sql.ts";
+import { fields, findRows, literal, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
 import { i, importGroup, importMembership } from "./tables.ts";
 
 /** `left` are guests, `leftHome` get another home; `before` counts active people of this home and groups. */
@@ -28,15 +18,6 @@ export type Counts = {
   before: { people: number; groups: number };
   kept?: number;
 };
-
-/** Some changes of each kind, for a preview. They contain names, so they must not be logged. */
-export type Samples = {
-  kind: "person" | "group";
-  change: string;
-  sourceId: string;
-  name: string | null;
-  previousSourceId: string | null;
-}[];
 
 const countWhere = (where: Sql) => sql`count(*) FILTER (WHERE ${where})`;
 const countChanges = <Name extends string>(change: Sql, ...names: Name[]) =>
@@ -75,22 +56,6 @@ export async function countDifference(tx: Queryable, schoolId: string): Promise<
   const [counts] = await findRows<Counts, { schoolId: string }>(tx, selectCounts, { schoolId });
   return counts!;
 }
-
-const samplesEach = 5;
-
-const selectSamples = statement(
-  () => sql`
-  SELECT kind, change, source_id AS "sourceId", name, previous_source_id AS "previousSourceId" FROM (
-    SELECT *, row_number() OVER (PARTITION BY kind, change ORDER BY sort_key, source_id) AS n FROM (
-      SELECT 'person' AS kind, ${i.change}, ${i.sourceId}, ${i.firstFull} || ' ' || ${i.last} AS name,
-        NULL AS previous_source_id, ${i.sortKey} FROM ${i}
-      UNION ALL
-      SELECT 'group', ${join([ig.change, ig.sourceId, ig.name, ig.previousSourceId, ig.sortKey])} FROM ${ig}) AS changes
-    WHERE change IS NOT NULL) AS numbered
-  WHERE n <= ${samplesEach} OR change = 'carried_over' AND n <= 1000 ORDER BY kind DESC, change, n`,
-);
-
-export const takeSamples = (tx: Queryable): Promise<Samples> => findRows<Samples[number]>(tx, selectSamples, {});
 
 /** Whether removals exceed the share and what was confirmed. Units: share from 0 to 1. */
 export function isHeld(

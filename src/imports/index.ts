@@ -12,7 +12,7 @@
  * Never knows: HTTP, sign-on, who may upload a roster.
  */
 export { applyImport, confirmImport } from "./apply.ts";
-export type { Counts, Samples } from "./counts.ts";
+export type { Counts } from "./counts.ts";
 export { cancelImport } from "./cancel.ts";
 export { listGroupChanges, type GroupChange, type GroupStep } from "./listed-groups.ts";
 export { setGroupMoves } from "./group-moves.ts";
@@ -24,12 +24,10 @@ export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
 export { plainTemplate } from "./formats/plain.ts";
-export { previewImport, sampleImport, type NewImport } from "./preview.ts";
-export type { OnProgress } from "./progress.ts";
+export { previewImport, type NewImport } from "./preview.ts";
 export {
   getImport,
   listImportFaults,
-  removeStaged,
   type ImportFault,
   type ImportId,
   type ImportRecord,

@@ -6,7 +6,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged } from "./check.ts";
-import { countDifference, isHeld, takeSamples, type Samples } from "./counts.ts";
+import { countDifference, isHeld } from "./counts.ts";
 import { findDifference, longWork, type SchoolPart } from "./difference.ts";
 import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
@@ -132,20 +132,6 @@ export async function compareAgain(
     where: { id, state: "HELD", schools: { none: { state: "HELD" } } },
     data: { state: "READY" },
   });
-}
-
-export async function sampleImport(db: PrismaDb, id: ImportId, now: Date): Promise<Map<SchoolId, Samples>> {
-  const record = await getImport(db, id);
-  const samples = new Map<SchoolId, Samples>();
-  if (record.state !== "READY" && record.state !== "HELD") return samples;
-  for (const school of record.schools) {
-    if (school.state === "APPLIED") continue;
-    await withPrismaTransaction(db, async (tx) => {
-      await findDifference(tx, makePart(record, school.id, now));
-      samples.set(school.id, await takeSamples(tx));
-    });
-  }
-  return samples;
 }
 
 type Staged = { read: ReadResult; faults: number; notes: Record<string, number> };

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { changeDirectory, findApp } from "../../src/access/index.ts";
 import { softDeletePerson } from "../../src/directory/index.ts";
-import { applyImport, confirmImport, getImport, makeImportSweep, sampleImport } from "../../src/imports/index.ts";
+import { applyImport, confirmImport, getImport, makeImportSweep } from "../../src/imports/index.ts";
+import { sampleImport } from "../support/import-samples.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { fingerprint, makeImporter, now, origin, readDirectory, rules, zip } from "./rosters.ts";

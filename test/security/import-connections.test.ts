@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { applyImport, makeImportSweep, sampleImport } from "../../src/imports/index.ts";
+import { applyImport, makeImportSweep } from "../../src/imports/index.ts";
+import { sampleImport } from "../support/import-samples.ts";
 import { openDatabase } from "../../src/platform/database/db.ts";
 import { makeImporter, now, origin, rules } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";

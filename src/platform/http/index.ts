@@ -16,7 +16,6 @@ export {
   makeListQuery,
   makeReadQuery,
   type ListQuery,
-  type ReadQuery,
 } from "./answer.ts";
 export { makeCookiePrefixes } from "./cookie-prefixes.ts";
 export { bindOperations, type Binding } from "./bind-operations.ts";
@@ -30,10 +29,10 @@ export {
   type Schema,
 } from "./document.ts";
 export { startExport, type InTurn } from "./exports.ts";
-export { listFields, makeFormCheck, type FormCheck, type ParameterFault } from "./form-check.ts";
+export { listFields, makeFormCheck, type FormCheck } from "./form-check.ts";
 export { innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
 export { mapInSlices, stringifyInSlices } from "./json-in-slices.ts";
-export { makeReading, withoutGates, type ListSettings, type Reading } from "./reading.ts";
+export { makeReading, withoutGates, type Reading } from "./reading.ts";
 export { requestIdOf, type RenderFailure } from "./failure.ts";
 export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation-types.ts";
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";

@@ -7,11 +7,11 @@
  * Never knows: schools, apps, sign-on.
  */
 export { addAsset, addPackageAsset, makePageAssets } from "./assets.ts";
-export { useBrand, type Brand } from "./brand.ts";
+export { useBrand } from "./brand.ts";
 export { formTarget, pageHeaders } from "./csp.ts";
 export { renderFailurePage, type Failure } from "./failure.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
-export { chooseLocale, locales, type Locale } from "./locale.ts";
+export { locales, type Locale } from "./locale.ts";
 export { addressInLanguage, keepPickedLocale, picksLocale, readLocale } from "./read-locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
 export { emphasise, makeTranslator, type Texts, type Translate } from "./texts.ts";
