@@ -32,6 +32,10 @@ export { signInPath } from "./forms/platform-session.ts";
 export { forgetApp, forgetClientTokens } from "./protocol/storage/forget-app.ts";
 export { forgetSignIns } from "./protocol/storage/forget-sign-ins.ts";
 export type { SignedIn } from "./protocol/signed-in.ts";
-export { makeSignOn } from "./sign-on.ts";
 export type { Count } from "./protocol/observe.ts";
+import type { SignOn, SignOnOptions } from "./sign-on.ts";
 export type { SignOn, SignOnOptions } from "./sign-on.ts";
+
+/** Loads oidc-provider only where it is served: the command line uses this module without it. */
+export const makeSignOn = async (options: SignOnOptions): Promise<SignOn> =>
+  (await import("./sign-on.ts")).makeSignOn(options);

@@ -1,19 +1,13 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type WebAuthnCredential,
-} from "@simplewebauthn/server";
-import { decodeClientDataJSON } from "@simplewebauthn/server/helpers";
+import type { AuthenticationResponseJSON, RegistrationResponseJSON, WebAuthnCredential } from "@simplewebauthn/server";
 import type { PersonId } from "../../directory/index.ts";
 import { takeToken } from "../../platform/database/token-bucket.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
 import { makeSealed, type Sealed } from "../../platform/crypto/sealed.ts";
+
+// 300 modules, which only a proof by passkey needs.
+const loadLibrary = () => import("@simplewebauthn/server");
 
 type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };
 
@@ -50,6 +44,7 @@ export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQu
   const allowCredentials = await listPasskeys(deps, asked.personId);
   if (allowCredentials.length === 0) return null;
   const { rpID } = siteOf(deps);
+  const { generateAuthenticationOptions } = await loadLibrary();
   const options = await generateAuthenticationOptions({
     rpID,
     allowCredentials,
@@ -62,6 +57,7 @@ export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQu
 
 export async function askForNewPasskey(deps: Deps, asked: Asked, username: string): Promise<PasskeyQuestion> {
   const { rpID } = siteOf(deps);
+  const { generateRegistrationOptions } = await loadLibrary();
   const options = await generateRegistrationOptions({
     rpName: rpID,
     rpID,
@@ -105,6 +101,7 @@ export async function checkPasskey(deps: Deps, asked: Asked, { state, response }
     counter: Number(factor.counter),
     transports: factor.transports,
   } as WebAuthnCredential;
+  const { verifyAuthenticationResponse } = await loadLibrary();
   const verified = await unlessRefused(
     answer,
     verifyAuthenticationResponse({
@@ -136,6 +133,7 @@ export async function readNewPasskey(
   const answer = parse<RegistrationResponseJSON>(response);
   if (expectedChallenge === null || answer === null) return null;
   const { rpID, origin } = siteOf(deps);
+  const { verifyRegistrationResponse } = await loadLibrary();
   const verified = await unlessRefused(
     answer,
     verifyRegistrationResponse({
@@ -177,6 +175,7 @@ async function unlessRefused<Value extends { verified: boolean }>(
 ): Promise<Value | null> {
   // The library throws for whatever is wrong, and leaves frames to who uses it. These pages are in none.
   const result = await verifying.catch(() => null);
+  const { decodeClientDataJSON } = await import("@simplewebauthn/server/helpers");
   return result?.verified === true && decodeClientDataJSON(response.clientDataJSON).crossOrigin !== true
     ? result
     : null;
