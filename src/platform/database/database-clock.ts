@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from "../clock.ts";
 import type { Db } from "./db.ts";
 import type { Log } from "../telemetry/log.ts";
-import { watchMachineClock, type Metrics } from "../telemetry/metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { WorkerJob } from "../jobs/worker.ts";
 
 /** Units: milliseconds. `offset` is the database's time minus `performance.now()`, within `tolerance`. */
@@ -65,6 +65,8 @@ export async function openDatabaseClock({
     log.warn({ aheadSeconds }, "the clock of this machine is not that of the database, by which the service goes");
   };
   tell();
+  // Loaded here, because a command only measures once and needs no prom-client.
+  const { watchMachineClock } = await import("../telemetry/metrics.ts");
   watchMachineClock(metrics, () => machineAhead / 1000);
   const job: WorkerJob = {
     name: "platform.readTime",
