@@ -48,6 +48,8 @@ await visit({ viewport: phone, locale: "de" }, async (page, shoot) => {
   await page.goto(authorizationUrl("demo-lernapp", "openid profile school groups"));
   await shoot("login");
   await logIn(page, "student.goethe");
+  // The buttons stick to the bottom of the window: only a window as tall as the page shows them in their place.
+  await page.setViewportSize({ ...phone, height: 1232 });
   await shoot("consent");
 });
 await visit({ viewport: whiteboard, locale: "en" }, async (page, shoot) => {
