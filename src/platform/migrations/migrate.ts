@@ -41,7 +41,12 @@ export async function applyMigrations(
       await client.query(`SELECT pg_advisory_lock(${prismaLock})`);
       await client.query(recordTable);
       const pending = await findPending(client, migrations);
-      for (const migration of pending) await apply(client, migration, { ...patient, ...options.locks });
+      for (const migration of pending) {
+        // The commit of the last one writes those before it to disk too.
+        const isLast = migration === pending.at(-1);
+        await client.query(isLast ? "RESET synchronous_commit" : "SET synchronous_commit = off");
+        await apply(client, migration, { ...patient, ...options.locks });
+      }
       return pending.map(({ name }) => name);
     });
   } finally {
