@@ -42,13 +42,17 @@ const namedByFilters = (search: URLSearchParams): Narrowed[] =>
   );
 
 /** Errors: invalid invalid_request for an address that is none of these operations. */
-function readNamed(asked: string): Named {
-  const { pathname, searchParams } = new URL(asked, innerOrigin);
+function readNamed(address: string): Named {
+  const { pathname, searchParams } = new URL(address, innerOrigin);
   for (const operation of operations) {
     const found = operation.path.exec(pathname);
     if (found !== null) return operation.named(found[1] ?? "", searchParams);
   }
-  throw new AppError("invalid", "invalid_request", "The query parameter path names no operation that brings data.");
+  throw new AppError(
+    "invalid",
+    "invalid_request",
+    "The query parameter path is not the address of an operation that returns data.",
+  );
 }
 
 async function isInvented({ prisma }: PrismaDb, { kind, id }: Narrowed, clientId: ClientId): Promise<boolean> {
@@ -77,7 +81,11 @@ const mostCalls = 4;
 export async function limitCalls<T>(clientId: ClientId, call: () => Promise<T>): Promise<T> {
   const running = calls.get(clientId) ?? 0;
   if (running >= mostCalls)
-    throw new AppError("rate_limited", "rate_limited", "Other calls for this app are not answered yet. Wait for them.");
+    throw new AppError(
+      "rate_limited",
+      "rate_limited",
+      "Too many calls for this app are under way. Wait until they have finished.",
+    );
   calls.set(clientId, running + 1);
   try {
     return await call();

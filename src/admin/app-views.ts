@@ -17,12 +17,12 @@ type AppView = components["schemas"]["AppView"];
 
 export type AppViewResource = "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
 
-type Asked = { schoolId: SchoolId; id: string; search: string };
+type Target = { schoolId: SchoolId; id: string; search: string };
 
 const idm = "/idm/ep/v1";
-const ofSchool = ({ schoolId }: Asked) => `${idm}/schools/${schoolId}`;
+const ofSchool = ({ schoolId }: Target) => `${idm}/schools/${schoolId}`;
 
-const pathOf: Record<AppViewResource, (asked: Asked) => string> = {
+const pathOf: Record<AppViewResource, (asked: Target) => string> = {
   school: ofSchool,
   users: (asked) => `${ofSchool(asked)}/users`,
   groups: (asked) => `${ofSchool(asked)}/groups${asked.search}`,
@@ -42,9 +42,17 @@ const ofPeople: readonly AppViewResource[] = ["users", "people", "user", "person
 /** Errors: invalid invalid_request for a missing parameter, or one that the resource does not have. */
 function refuseOthers(resource: AppViewResource, { id, search }: { id: string | undefined; search: string }): void {
   if (single.includes(resource) !== (id !== undefined))
-    throw new AppError("invalid", "invalid_request", "The query parameter id stands with group, user and person only.");
+    throw new AppError(
+      "invalid",
+      "invalid_request",
+      "The query parameter id is required for group, user and person, and allowed for no other resource.",
+    );
   if (search !== "" && !withDeleted.includes(resource))
-    throw new AppError("invalid", "invalid_request", "The query parameter show-deleted is of groups and people only.");
+    throw new AppError(
+      "invalid",
+      "invalid_request",
+      "The query parameter show-deleted is allowed for groups and people only.",
+    );
 }
 
 /**

@@ -92,7 +92,7 @@ const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: ur
 /** Only operators set scopes and attributes. Errors: forbidden role_forbids. */
 function refuseApproved({ all }: { all: boolean }, { scopes, attributes }: Written): void {
   if (all || (scopes === undefined && attributes === undefined)) return;
-  const message = "The scopes of an app, and what it may read, are changed by an operator only.";
+  const message = "Only an operator changes the scopes and attributes of an app.";
   throw new AppError("forbidden", "role_forbids", message);
 }
 

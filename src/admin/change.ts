@@ -24,12 +24,7 @@ type Request = {
 
 type Done = { status: 204; headers: Record<string, string> } | { status: 200; body: ViewChange[] };
 
-/**
- * Makes a change, or looks at it with `dry-run=true`; what differs of the record goes into its audit lines.
- *
- * Shape:  `tag` makes the tag of the record after the change, where it has one.
- * Errors: those of the change.
- */
+/** Makes a change and records the difference in its audit lines; `dry-run=true` rolls it back and shows its effect. */
 export async function changeRecord(
   { db }: Pick<AdminDeps, "db">,
   { query, origin }: Request,
@@ -51,11 +46,7 @@ export async function changeRecord(
   return { status: 204, headers: after === null || tag === undefined ? {} : { ETag: tag(after) } };
 }
 
-/**
- * Makes a record in a change of the directory, records it in the audit and keeps the answer.
- *
- * Shape: `make` answers the record as its GET does; `path` is the address of its list.
- */
+/** Creates a record, records it in the audit log and keeps the answer. `path` is the address of the list. */
 export function createRecord<Made extends { id: string }>(
   { db }: Pick<AdminDeps, "db">,
   { origin, keep }: Pick<Request, "origin"> & { keep: Keep },

@@ -21,11 +21,7 @@ export type AdminClient = Client<paths>;
 /** A signed-in member of staff, and the request of theirs that is being answered. */
 export type InnerCaller = { personId: PersonId; requestId: string };
 
-/**
- * Calls the operations of the admin API in this process.
- *
- * Shape: `findCaller` answers for whom a request is that came this way; null for every other.
- */
+/** Calls the operations of the admin API in this process. `findCaller` returns null for requests from outside. */
 export function makeInnerClients(): {
   findCaller(req: IncomingMessage): InnerCaller | null;
   /** Makes clients whose requests `router` answers. */
@@ -43,11 +39,7 @@ export function makeInnerClients(): {
 
 type BindOne = (operation: OperationId, log: Log) => Promise<Router>;
 
-/**
- * Calls operations in this process that are loaded when they are first called.
- *
- * Errors: a call throws what the operation throws where that is no refusal.
- */
+/** Loads each operation at its first call. Errors: a call throws what the operation throws, unless it is a refusal. */
 export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFetch {
   const places = listOperations(document).map(({ path, method, operation }) => ({
     id: operation.operationId as OperationId,
@@ -74,13 +66,10 @@ export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFe
   };
 }
 
-/** Shape: `reads` is null where nothing that was read before may be used. */
+/** `reads` is null if earlier reads may no longer be used. */
 export type HeldReads = { roles: StaffRole[]; reads: SharedReads | null };
 
-/**
- * The roles of an inner caller and the records that a page reads, each read once for all that the page asks for.
- * A change reads all anew, and so does every read after it.
- */
+/** Caches the roles of an inner caller, and the records that a page reads, until the caller changes something. */
 export function makeHeldReads(): (
   caller: InnerCaller,
   method: string | undefined,

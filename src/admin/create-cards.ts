@@ -84,12 +84,12 @@ async function makeLogins({ db }: Pick<AdminDeps, "db">, people: PersonId[]): Pr
   return made;
 }
 
-type Given = { request: Request; making: Making; holder: CardHolder };
+type OneCard = { request: Request; making: Making; holder: CardHolder };
 
 async function makeCardOf(
   tx: Transaction,
   { makeCard }: Pick<AdminDeps, "makeCard">,
-  { request, making, holder }: Given,
+  { request, making, holder }: OneCard,
 ): Promise<MadeLoginCard> {
   const { body, origin } = request;
   const { settings, schoolId } = making;

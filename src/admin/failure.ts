@@ -8,14 +8,14 @@ import { StaleRecord } from "./change.ts";
 type Problem = components["schemas"]["Problem"];
 type PreconditionProblem = components["schemas"]["PreconditionProblem"];
 
-type Told = { typeOf: ProblemType; requestId: string };
+type Context = { typeOf: ProblemType; requestId: string };
 
-const presentProblem = ({ status, code, message }: AppError, { typeOf, requestId }: Told): Problem =>
+const presentProblem = ({ status, code, message }: AppError, { typeOf, requestId }: Context): Problem =>
   present<Problem>({ type: typeOf(code), title: STATUS_CODES[status] ?? "Error", status, message, code, requestId });
 
-const presentStale = (failure: StaleRecord, told: Told): PreconditionProblem =>
+const presentStale = (failure: StaleRecord, context: Context): PreconditionProblem =>
   present<PreconditionProblem>({
-    ...presentProblem(failure, told),
+    ...presentProblem(failure, context),
     current: failure.current && { ...failure.current },
   });
 
@@ -23,8 +23,8 @@ const presentStale = (failure: StaleRecord, told: Told): PreconditionProblem =>
 export const makeRenderProblem =
   (typeOf: ProblemType): RenderFailure =>
   (failure, res) => {
-    const told = { typeOf, requestId: requestIdOf(res) };
-    const body = failure instanceof StaleRecord ? presentStale(failure, told) : presentProblem(failure, told);
+    const context = { typeOf, requestId: requestIdOf(res) };
+    const body = failure instanceof StaleRecord ? presentStale(failure, context) : presentProblem(failure, context);
     res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
     if (failure instanceof StaleRecord && failure.tag !== null) res.setHeader("ETag", failure.tag);
     res.send(JSON.stringify(body));

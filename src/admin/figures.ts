@@ -25,8 +25,8 @@ type Query = AdminRequest<"getFigures">["query"];
 function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Date; until: Date } {
   const end = readTime(until) ?? now;
   const start = readTime(from) ?? addDays(end, -days[step].usual);
-  if (start >= end) throw invalid("The time until comes after the time from.");
-  if (start < addDays(end, -days[step].most)) throw invalid(`At most ${days[step].most} days are answered at once.`);
+  if (start >= end) throw invalid("The query parameter until must be later than from.");
+  if (start < addDays(end, -days[step].most)) throw invalid(`A request covers at most ${days[step].most} days.`);
   return { from: start, until: end };
 }
 

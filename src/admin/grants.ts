@@ -48,7 +48,7 @@ async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> 
 function readAudience({ kind, roles, groupIds }: Schemas["NewSignOnAudience"]): SignOnAudience {
   if ((kind === "ROLES") !== (roles !== undefined) || (kind === "GROUPS") !== (groupIds !== undefined)) {
     const message =
-      "The property signOn has roles with the kind ROLES, groupIds with the kind GROUPS, and else neither.";
+      "The property signOn must have roles for the kind ROLES, groupIds for the kind GROUPS, and neither for other kinds.";
     throw new AppError("invalid", "invalid_request", message);
   }
   if (kind === "ROLES") return { kind, roles: roles as [PersonRole, ...PersonRole[]] };

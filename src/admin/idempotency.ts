@@ -7,50 +7,49 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { AdminDeps, Keep } from "./handler.ts";
 
 type Answer = { status: number; body?: unknown; headers?: Record<string, string> };
-type Asked = { caller: string; key: string; requestHash: Buffer };
+type KeyedRequest = { caller: string; key: string; requestHash: Buffer };
 
 const keptHours = 24;
 const ids = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-const purposeOf = ({ caller, key }: Asked) => `idempotency key ${caller} ${key}`;
+const purposeOf = ({ caller, key }: KeyedRequest) => `idempotency key ${caller} ${key}`;
 
 /**
- * Does what a request with an idempotency key asks for once: the same request again gets the answer of the first.
+ * Runs `work` once per idempotency key: a repeated request gets the stored answer. `work` stores its answer in its own
+ * transaction; of two requests at the same time, one is rolled back and gets the answer of the other.
  *
- * Shape:  `work` keeps its answer in its own transaction, so that neither is there without the other; of two at the
- *         same time one is taken back and gets the answer of the other.
- * Errors: unprocessable idempotency_key_reused for another request with the key, and where the answer was about
- *         somebody who has been deleted for good.
+ * Errors: unprocessable idempotency_key_reused for another request with the key, and if the answer was about a person
+ *         who has been deleted permanently.
  */
-export async function doOnce<T extends Answer>(
+export async function runOnce<T extends Answer>(
   deps: Pick<AdminDeps, "db" | "clock" | "keys">,
   { caller, key, request }: { caller: string; key: string | undefined; request: unknown },
   work: (keep: Keep) => Promise<T>,
 ): Promise<T> {
   if (key === undefined) return work(async () => undefined);
-  const asked = { caller, key, requestHash: hash("sha256", JSON.stringify(request), "buffer") };
-  const earlier = await findAnswer(deps, asked);
+  const keyed = { caller, key, requestHash: hash("sha256", JSON.stringify(request), "buffer") };
+  const earlier = await findAnswer(deps, keyed);
   if (earlier !== null) return earlier as T;
   try {
-    return await work((tx, answer) => keepAnswer(tx, deps, asked, answer));
+    return await work((tx, answer) => keepAnswer(tx, deps, keyed, answer));
   } catch (error) {
     // What the first request made can refuse this one before its key does, such as a name that is taken.
-    const kept = await findAnswer(deps, asked);
+    const kept = await findAnswer(deps, keyed);
     if (kept === null) throw error;
     return kept as T;
   }
 }
 
-async function findAnswer({ db, keys }: Pick<AdminDeps, "db" | "keys">, asked: Asked): Promise<Answer | null> {
-  const { caller, key, requestHash } = asked;
+async function findAnswer({ db, keys }: Pick<AdminDeps, "db" | "keys">, keyed: KeyedRequest): Promise<Answer | null> {
+  const { caller, key, requestHash } = keyed;
   const found = await db.prisma.idempotencyKey.findUnique({ where: { caller_key: { caller, key } } });
   if (found === null) return null;
   if (!requestHash.equals(found.requestHash))
-    throw new AppError("unprocessable", "idempotency_key_reused", "Another request had this idempotency key.");
+    throw new AppError("unprocessable", "idempotency_key_reused", "This idempotency key belongs to another request.");
   if (found.answer.length === 0) {
-    const message = "What this idempotency key answered was about somebody who has been deleted for good.";
+    const message = "The response to this idempotency key was about a person who has been deleted permanently.";
     throw new AppError("unprocessable", "idempotency_key_reused", message);
   }
-  const opened = unseal(keys, purposeOf(asked), Buffer.from(found.answer));
+  const opened = unseal(keys, purposeOf(keyed), Buffer.from(found.answer));
   if (opened === null) throw new Error("The kept answer cannot be decrypted: its key is gone from the configuration.");
   const answer = JSON.parse(opened.toString()) as Answer;
   return { ...answer, headers: { ...answer.headers, "Idempotency-Replayed": "true" } };
@@ -59,12 +58,12 @@ async function findAnswer({ db, keys }: Pick<AdminDeps, "db" | "keys">, asked: A
 async function keepAnswer(
   { prisma }: Transaction,
   { clock, keys }: Pick<AdminDeps, "clock" | "keys">,
-  asked: Asked,
+  keyed: KeyedRequest,
   answer: Answer,
 ): Promise<void> {
-  const { caller, key, requestHash } = asked;
+  const { caller, key, requestHash } = keyed;
   const text = JSON.stringify(answer);
-  const sealed = seal(keys, purposeOf(asked), Buffer.from(text));
+  const sealed = seal(keys, purposeOf(keyed), Buffer.from(text));
   await prisma.idempotencyKey.create({
     data: {
       caller,

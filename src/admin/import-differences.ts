@@ -3,7 +3,7 @@ import type { InterruptibleDb } from "../platform/database/interrupt.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminDeps, AdminRequest } from "./handler.ts";
 
-type Asking = Pick<AdminRequest<"previewImport">, "connection" | "origin">;
+type ImportCall = Pick<AdminRequest<"previewImport">, "connection" | "origin">;
 
 // One at a time in a process: the other connections of the imports are for the rosters that are read and applied.
 const gate = makeGate(
@@ -12,7 +12,7 @@ const gate = makeGate(
     new AppError(
       "rate_limited",
       "too_many_requests",
-      "You have work of this kind under way already. Wait for it before asking for more.",
+      "You have work of this kind under way already. Wait for it before call for more.",
     ),
 );
 
@@ -24,7 +24,7 @@ const gate = makeGate(
  */
 export async function changeByDifference<T>(
   { imports }: Pick<AdminDeps, "imports">,
-  { connection, origin }: Asking,
+  { connection, origin }: ImportCall,
   work: (db: InterruptibleDb) => Promise<T>,
 ): Promise<T> {
   const leave = gate.admit(origin.actorId);
@@ -39,11 +39,11 @@ export async function changeByDifference<T>(
 /** The same for what is only shown: it ends when the caller leaves. */
 export function showDifference<T>(
   deps: Pick<AdminDeps, "imports">,
-  asking: Asking,
+  call: ImportCall,
   work: (db: InterruptibleDb) => Promise<T>,
 ): Promise<T> {
   const { canceller } = deps.imports.connections;
-  return changeByDifference(deps, asking, (db) =>
-    work({ pool: db.pool, prisma: db.prisma, interrupt: { signal: leavingSignal(asking.connection), canceller } }),
+  return changeByDifference(deps, call, (db) =>
+    work({ pool: db.pool, prisma: db.prisma, interrupt: { signal: leavingSignal(call.connection), canceller } }),
   );
 }

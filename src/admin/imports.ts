@@ -67,7 +67,7 @@ function readCarryOvers(given: string | undefined): Map<string, string> {
   for (const text of given?.split("\n") ?? []) {
     const [previous, next] = text.split("=").map((part) => part.trim()) as [string, string];
     if (carryOvers.has(next))
-      throw new AppError("invalid", "invalid_request", "Two groups are to go on as the same one.");
+      throw new AppError("invalid", "invalid_request", "Two groups are carried over to the same group.");
     carryOvers.set(next, previous);
   }
   return carryOvers;

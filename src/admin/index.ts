@@ -34,7 +34,7 @@ import { makeRenderProblem } from "./failure.ts";
 import { loadHandlers, operationIds } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
 import type { AdminRequest, OperationId, Operations } from "./handler.ts";
-import { doOnce } from "./idempotency.ts";
+import { runOnce } from "./idempotency.ts";
 import { allow } from "./rights.ts";
 import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
 
@@ -182,7 +182,7 @@ function guard<Id extends OperationId>(
       const origin = { at: deps.clock(), actorId, actorRole: holder === null ? undefined : role, requestId };
       if (body instanceof Upload) await body.receive();
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
-      return doOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
+      return runOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
         sharedReads.run(caller.reads, () =>
           handler(deps, { ...request, operationId: id, address, reach, reachNow, origin, keep }),
         ),

@@ -8,30 +8,30 @@ export type Names = {
   ofApp(id: string | null): string | null;
 };
 
-type Asked = {
+type NameQuery = {
   personIds?: readonly (string | null)[];
   clientIds?: readonly (string | null)[];
   atSchools?: ReadonlySet<SchoolId> | undefined;
 };
 
-const given = <Id extends string>(ids: readonly (string | null)[]): Id[] => [
+const distinct = <Id extends string>(ids: readonly (string | null)[]): Id[] => [
   ...new Set(ids.filter((id): id is Id => id !== null)),
 ];
 
 /** Reads the present names of people and apps in one query each. */
 export async function findNames(
   { prisma }: Pick<RecordStore, "prisma">,
-  { personIds = [], clientIds = [], atSchools }: Asked,
+  { personIds = [], clientIds = [], atSchools }: NameQuery,
 ): Promise<Names> {
   const people = await prisma.person.findMany({
     where: {
-      id: { in: given<PersonId>(personIds) },
+      id: { in: distinct<PersonId>(personIds) },
       ...(atSchools && { affiliations: { some: { schoolId: { in: [...atSchools] } } } }),
     },
     select: { id: true, firstFull: true, firstCall: true, last: true },
   });
   const apps = await prisma.app.findMany({
-    where: { clientId: { in: given<ClientId>(clientIds) } },
+    where: { clientId: { in: distinct<ClientId>(clientIds) } },
     select: { clientId: true, name: true },
   });
   const names = new Map(people.map((person) => [person.id, personNameOf(person)]));

@@ -31,7 +31,11 @@ const peoplePath = "/admin/v1/people";
 /** Errors: invalid invalid_request for an order without an index over several schools. */
 function refuseUnbounded({ sort, school, group }: { sort?: string; school?: string; group?: string }): void {
   if (sort === undefined || sort.endsWith("name") || school !== undefined || group !== undefined) return;
-  throw new AppError("invalid", "invalid_request", "The query parameter sort takes times with school or group only.");
+  throw new AppError(
+    "invalid",
+    "invalid_request",
+    "The query parameter sort allows times only together with school or group.",
+  );
 }
 
 export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {

@@ -10,6 +10,6 @@ export function searchTermsOf(search: string | undefined): string[] | undefined 
 export const readTime = (text: string | undefined): Date | undefined => {
   if (text === undefined) return undefined;
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new AppError("invalid", "invalid_request", "The time does not exist.");
+  if (Number.isNaN(time.getTime())) throw new AppError("invalid", "invalid_request", "The time is invalid.");
   return time;
 };

@@ -32,10 +32,10 @@ const presentCreated = ({ sandbox, accounts }: CreatedSandbox) =>
     accounts: accounts.map((account) => present<Schemas["SandboxAccount"]>(account)),
   });
 
-type Asked = Pick<AdminRequest<"getSandbox">, "path" | "reach">;
+type OwnRequest = Pick<AdminRequest<"getSandbox">, "path" | "reach">;
 
 /** Errors: not_found sandbox_not_found if the caller does not manage its app. */
-async function readOwn({ db }: Pick<AdminDeps, "db">, { path, reach }: Asked): Promise<Sandbox> {
+async function readOwn({ db }: Pick<AdminDeps, "db">, { path, reach }: OwnRequest): Promise<Sandbox> {
   return read(storeOf(db), path.sandboxId, ownAppsOf(reach));
 }
 

@@ -29,7 +29,7 @@ type Values = Step["values"];
 type Fix = NonNullable<Step["fix"]>;
 
 /** For a guest, the explanation omits what the home school keeps, such as the user name and consents. */
-type Asked = {
+type Explanation = {
   facts: SignInFacts;
   clientId: ClientId;
   reach: Reach;
@@ -57,7 +57,10 @@ function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: stri
 
 const canSignIn = (login: SignInFacts["login"]): boolean => login !== null && (login.hasPassword || login.hasCard);
 
-function loginStep({ facts: { login }, isGuest }: Asked, fix: (operation: OperationId, end: string) => Fix): Step {
+function loginStep(
+  { facts: { login }, isGuest }: Explanation,
+  fix: (operation: OperationId, end: string) => Fix,
+): Step {
   if (login === null) return step("login", "REFUSED", {}, fix("setLogin", "/login"));
   const { username, changedAt, hasPassword, mustChange } = login;
   const outcome = !canSignIn(login) ? "REFUSED" : !hasPassword || mustChange ? "NOTE" : "PASSED";
@@ -66,7 +69,7 @@ function loginStep({ facts: { login }, isGuest }: Asked, fix: (operation: Operat
 }
 
 /** The steps that do not depend on a school. */
-function personSteps(asked: Asked): Step[] {
+function personSteps(asked: Explanation): Step[] {
   const { facts, roles, homeSchoolId, isGuest } = asked;
   const { person, waits } = facts;
   const path = `/people/${person.id}`;
@@ -101,7 +104,7 @@ function personSteps(asked: Asked): Step[] {
 }
 
 /** The steps at one school, up to the first that refuses. */
-function schoolSteps({ facts, clientId, roles }: Asked, school: SchoolFacts): Step[] {
+function schoolSteps({ facts, clientId, roles }: Explanation, school: SchoolFacts): Step[] {
   const { id, name, audience, letsIn, groups } = school;
   const isLetInElsewhere = facts.person.schools.some((other) => other.letsIn);
   const outcomeOf = (isPassed: boolean) => (!isPassed && isLetInElsewhere ? "NOTE" : passedIf(isPassed));
@@ -146,7 +149,7 @@ function reasonOf({ right, login, waits }: SignInFacts): Schemas["SignInExplanat
 }
 
 /** Explains a sign-in. Schools out of reach are counted, not named. */
-export function explain(asked: Asked): Schemas["SignInExplanation"] {
+export function explain(asked: Explanation): Schemas["SignInExplanation"] {
   const { facts, clientId, reach } = asked;
   const { schools } = facts.person;
   const isSeen = ({ id }: SchoolFacts) => isReached(reach, { schools: [id] });

@@ -23,7 +23,7 @@ export type TodayFound = {
 };
 
 /** Null means the whole service. */
-type Asked = {
+type TodayQuery = {
   importsOf: readonly SchoolId[] | null;
   schoolIds: readonly SchoolId[];
   endpointsOf: readonly ClientId[] | null;
@@ -55,7 +55,7 @@ const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.f
 const hasLogin = sql`EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id})`;
 const isActive = sql`${p.status} = 'ACTIVE'`;
 
-const selectToday = statement<Asked>(({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => {
+const selectToday = statement<TodayQuery>(({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => {
   // Guests get logins and passwords from their home school.
   const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
   return sql`
@@ -116,7 +116,7 @@ const selectToday = statement<Asked>(({ importsOf, schoolIds, endpointsOf, leftS
 });
 
 /** Reads the tasks at schools and for apps in one statement. */
-export async function findToday(db: Queryable, asked: Asked): Promise<TodayFound> {
-  const [found] = await findRows<TodayFound, Asked>(db, selectToday, asked);
+export async function findToday(db: Queryable, asked: TodayQuery): Promise<TodayFound> {
+  const [found] = await findRows<TodayFound, TodayQuery>(db, selectToday, asked);
   return found!;
 }

@@ -31,9 +31,9 @@ export async function presentViewChanges({ prisma }: Transaction, events: Writte
   });
   const changes: ViewChange[] = [];
   for (const app of apps) {
-    const told = events.filter(({ clientId }) => clientId === app.clientId);
+    const ofApp = events.filter(({ clientId }) => clientId === app.clientId);
     const idsOf = (way: Way): string[] =>
-      told
+      ofApp
         .filter(({ type, action }) => type === "person" && ways[action as keyof typeof ways] === way)
         .map(({ subjectId }) => subjectId);
     const rolesOf = async (way: Way): Promise<Schemas["RoleCounts"]> => {
@@ -57,9 +57,9 @@ export async function presentViewChanges({ prisma }: Transaction, events: Writte
     changes.push({
       clientId: app.clientId,
       appName: app.name,
-      people: countsOf(told, "person"),
-      groups: countsOf(told, "group"),
-      schools: countsOf(told, "school"),
+      people: countsOf(ofApp, "person"),
+      groups: countsOf(ofApp, "group"),
+      schools: countsOf(ofApp, "school"),
       roles: { enter: await rolesOf("enter"), leave: await rolesOf("leave") },
       names: { enter: await namesOf("enter"), leave: await namesOf("leave") },
     });

@@ -3,13 +3,12 @@ import { queryOf, readFilters } from "./filters.ts";
 import { actions, describeLine } from "./describe-line.ts";
 
 export async function listLines(request: PageRequest): Promise<PageView> {
-  const { api, query, param, t } = request;
+  const { api, param, t } = request;
   const schoolId = param("schoolId");
   const address = `/admin/schools/${schoolId}/audit`;
   const filters = readFilters(request);
-  const cursor = query("cursor");
-  const asked = { ...queryOf(request, filters), limit: 50, ...(cursor !== "" && { cursor }) };
-  const [{ items, next }, apps, groups] = await Promise.all([
+  const asked = { ...queryOf(request, filters), limit: 50, ...request.cursor };
+  const [{ items, more }, apps, groups] = await Promise.all([
     unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } })),
     unwrap(
       api.GET("/admin/v1/schools/{schoolId}/catalogue", {
@@ -31,7 +30,7 @@ export async function listLines(request: PageRequest): Promise<PageView> {
     actions: actionWords.sort((a, b) => a.words.localeCompare(b.words)),
     lines: items.map((line) => ({ ...line, ...describeLine(line, request, names) })),
     file: `${address}/file?${search}`,
-    more: next === null ? null : `${address}?${new URLSearchParams({ ...filters, cursor: next }).toString()}`,
+    more: more(address, filters),
   };
   return { title: t("audit.title"), view: "list", model };
 }

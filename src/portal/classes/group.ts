@@ -5,21 +5,20 @@ const pageSize = 50;
 
 export async function showGroup(request: PageRequest): Promise<PageView> {
   const { api, param, query, typed, field } = request;
-  const [cursor, onlyWithout] = [query("cursor"), query("has-login") === "false"];
-  const asked = { limit: pageSize, ...(cursor !== "" && { cursor }), ...(onlyWithout && { "has-login": false }) };
-  const [{ record: group, tag }, { items, next }] = await Promise.all([
+  const onlyWithout = query("has-login") === "false";
+  const asked = { limit: pageSize, ...request.cursor, ...(onlyWithout && { "has-login": false }) };
+  const [{ record: group, tag }, { items, more }] = await Promise.all([
     readGroup(request),
     unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params: { path: pathOf(request), query: asked } })),
   ]);
   const base = groupAddress(request);
-  const rest = new URLSearchParams({ ...(onlyWithout && { "has-login": "false" }), cursor: next ?? "" });
   const model = {
     group,
     tag,
     base,
     schoolId: param("schoolId"),
     onlyWithout,
-    more: next && `${base}?${rest.toString()}`,
+    more: more(base, onlyWithout ? { "has-login": "false" } : {}),
     members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
     mayChange: request.may("updateGroup"),
     mayGiveLogins: request.may("createGroupPasswords"),

@@ -149,6 +149,7 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
   const me = await unwrap(api.GET("/admin/v1/me"));
   const permissions = permissionsOf(me.roles);
   const typed = req.method === "POST" ? readTyped(req.body) : {};
+  const query = (name: string) => firstOf(req.query[name]).trim();
   return {
     req,
     res,
@@ -165,7 +166,8 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
     hide: (text) => hide(deps.keys, visitor.personId, text),
     reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
     param: (name) => String(req.params[name] ?? ""),
-    query: (name) => firstOf(req.query[name]).trim(),
+    query,
+    cursor: query("cursor") === "" ? {} : { cursor: query("cursor") },
     typed,
     field: (name) => fieldOf(typed, name),
     idempotencyKey: fieldOf(typed, "once") || randomUUID(),

@@ -46,6 +46,8 @@ export type PageRequest = {
   param(name: string): string;
   /** The first value of a query parameter; "" if there is none. */
   query(name: string): string;
+  /** The page of a list that the address asks for; empty for the first. */
+  cursor: { cursor?: string };
   /** Encrypts input for an address that only this reader can read. */
   hide(text: string): string;
   /** Decrypts what `hide` encrypted for this reader; "" for anything else. */

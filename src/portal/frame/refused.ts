@@ -35,11 +35,22 @@ export async function unwrapRecord<T>(call: Promise<Answer<T>>): Promise<{ recor
   return { record: data, tag: response.headers.get("etag") ?? "" };
 }
 
-/** One page of a list, and the cursor of the next; null at the end. Errors: Refused. */
-export async function unwrapPage<T>(call: Promise<Answer<T[]>>): Promise<{ items: T[]; next: string | null }> {
+type ListPage<T> = {
+  items: T[];
+  /** The cursor of the next page; null at the end. */
+  next: string | null;
+  /** The address of the next page, with its filters; null at the end. */
+  more(address: string, filters?: Record<string, string>): string | null;
+};
+
+/** One page of a list. Errors: Refused. */
+export async function unwrapPage<T>(call: Promise<Answer<T[]>>): Promise<ListPage<T>> {
   const { data, response } = await unwrapResponse(call);
   const link = /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
-  return { items: data, next: link === undefined ? null : new URL(link, "http://inside").searchParams.get("cursor") };
+  const next = link === undefined ? null : new URL(link, "http://inside").searchParams.get("cursor");
+  const more = (address: string, filters: Record<string, string> = {}) =>
+    next === null ? null : `${address}?${new URLSearchParams({ ...filters, cursor: next }).toString()}`;
+  return { items: data, next, more };
 }
 
 /** What an operation answers; null where there is no such record. Errors: Refused for every other refusal. */

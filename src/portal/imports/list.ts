@@ -20,13 +20,11 @@ const modes: readonly Mode[] = ["BULK", "DELTA"];
 
 export async function showImports(request: PageRequest): Promise<PageView> {
   const { api, param, query, t } = request;
-  const cursor = query("cursor");
-  const asked = { school: param("schoolId"), limit: 50, ...(cursor !== "" && { cursor }) };
-  const { items, next } = await unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } }));
+  const asked = { school: param("schoolId"), limit: 50, ...request.cursor };
+  const { items, more } = await unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } }));
   const base = listAddress(request);
-  const more = next === null ? null : `${base}?${new URLSearchParams({ cursor: next }).toString()}`;
   const form = { mayImport: request.may("createImport"), hasManySchools: hasManySchools(request), formats, modes };
-  const model = { base, imports: items, more, isFirst: cursor === "", ...form };
+  const model = { base, imports: items, more: more(base), isFirst: query("cursor") === "", ...form };
   return { title: t("imports.title"), view: "list", model };
 }
 

@@ -20,8 +20,7 @@ function showList(
 
 function pageOf(request: PageRequest) {
   const { path, query } = paramsOf(request);
-  const cursor = request.query("cursor");
-  return { path, query: { ...query, limit: size, ...(cursor !== "" && { cursor }) } };
+  return { path, query: { ...query, limit: size, ...request.cursor } };
 }
 
 export async function showFaults(request: PageRequest): Promise<PageView> {

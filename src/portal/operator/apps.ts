@@ -2,8 +2,8 @@ import { Refused, unwrap, unwrapPage, type Redirect, type PageView, type PageReq
 
 export async function listApps(request: PageRequest): Promise<PageView> {
   const { api, query, param, field, t } = request;
-  const [search, cursor] = [query("search"), query("cursor")];
-  const asked = { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
+  const search = query("search");
+  const asked = { limit: 50, ...(search !== "" && { search }), ...request.cursor };
   const [apps, waiting] = await Promise.all([
     unwrapPage(api.GET("/admin/v1/apps", { params: { query: asked } })),
     unwrapPage(api.GET("/admin/v1/scope-requests", { params: { query: { state: "REQUESTED", limit: 20 } } })),
@@ -15,7 +15,7 @@ export async function listApps(request: PageRequest): Promise<PageView> {
     requests: waiting.items,
     areMore: waiting.next !== null,
     typedNote: typed,
-    more: apps.next === null ? null : `/admin/apps?${new URLSearchParams({ search, cursor: apps.next }).toString()}`,
+    more: apps.more("/admin/apps", { search }),
   };
   return { title: t("apps.title"), view: "apps", model };
 }

@@ -7,9 +7,9 @@ const list = "/admin/v1/apps";
 export async function listOwn(request: PageRequest): Promise<PageView> {
   refuseOthers(request);
   const { api, query, t } = request;
-  const [search, cursor] = [query("search"), query("cursor")];
-  const asked = { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
-  const [{ items, next }, waiting, today] = await Promise.all([
+  const search = query("search");
+  const asked = { limit: 50, ...(search !== "" && { search }), ...request.cursor };
+  const [{ items, more }, waiting, today] = await Promise.all([
     unwrapPage(api.GET(list, { params: { query: asked } })),
     unwrap(api.GET("/admin/v1/scope-requests", { params: { query: { state: "REQUESTED", limit: 100 } } })),
     unwrap(api.GET("/admin/v1/today")),
@@ -19,7 +19,7 @@ export async function listOwn(request: PageRequest): Promise<PageView> {
     apps,
     search,
     failing: today.failingEndpoints?.first ?? [],
-    more: next === null ? null : `/partner?${new URLSearchParams({ search, cursor: next }).toString()}`,
+    more: more("/partner", { search }),
   };
   return { title: t("partner.title"), view: "list", model, page: currentPage(request) };
 }

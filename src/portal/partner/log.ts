@@ -11,18 +11,17 @@ const actions: readonly string[] = Object.keys(german.log.action);
 export async function listLog(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, query, t } = request;
-  const [action, cursor] = [actions.find((one) => one === query("action")), query("cursor")];
+  const action = actions.find((one) => one === query("action"));
   const asked = {
     app: clientIdOf(request),
     limit: 50,
     ...(action !== undefined && { action }),
-    ...(cursor !== "" && { cursor }),
+    ...request.cursor,
   };
-  const [app, { items, next }] = await Promise.all([
+  const [app, { items, more }] = await Promise.all([
     readApp(request),
     unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } })),
   ]);
-  const following = new URLSearchParams({ ...(action !== undefined && { action }), cursor: next ?? "" });
   const model = {
     actions,
     action: action ?? "",
@@ -32,7 +31,7 @@ export async function listLog(request: PageRequest): Promise<PageView> {
       by: nameActor(line, t),
       changes: differencesOf(line, t),
     })),
-    more: next === null ? null : `${addressOf(request)}/log?${following.toString()}`,
+    more: more(`${addressOf(request)}/log`, action === undefined ? {} : { action }),
   };
   return showAppPage(request, { app, page: "log", view: "log", model });
 }

@@ -6,26 +6,25 @@ const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 export async function listRequests(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, query } = request;
-  const [requestId, cursor, onlyRefused] = [query("request"), query("cursor"), query("refused") === "yes"];
+  const [requestId, onlyRefused] = [query("request"), query("refused") === "yes"];
   const isFit = requestId === "" || requestIds.test(requestId);
   const asked = {
     limit: 50,
     ...(requestId !== "" && { "request-id": requestId }),
     ...(onlyRefused && { "only-refused": true }),
-    ...(cursor !== "" && { cursor }),
+    ...request.cursor,
   };
-  const [app, { items, next }] = await Promise.all([
+  const [app, { items, more }] = await Promise.all([
     readApp(request),
     // Nothing has an id that cannot be one.
     isFit
       ? unwrapPage(
           api.GET("/admin/v1/apps/{clientId}/api-requests", { params: { path: appPath(request), query: asked } }),
         )
-      : { items: [], next: null },
+      : { items: [], more: () => null },
   ]);
   const filters = { ...(requestId !== "" && { request: requestId }), ...(onlyRefused && { refused: "yes" }) };
-  const following = new URLSearchParams({ ...filters, cursor: next ?? "" }).toString();
-  const more = next === null ? null : `${addressOf(request)}/requests?${following}`;
-  const model = { requests: items, requestId, onlyRefused, more };
+  const next = more(`${addressOf(request)}/requests`, filters);
+  const model = { requests: items, requestId, onlyRefused, more: next };
   return showAppPage(request, { app, page: "requests", view: "requests", model });
 }

@@ -13,10 +13,9 @@ import { scopeNames } from "./options.ts";
 
 export async function showScopes(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
-  const { api, query, typed } = request;
-  const cursor = query("cursor");
-  const asked = { app: clientIdOf(request), limit: 50, ...(cursor !== "" && { cursor }) };
-  const [{ record: app, tag }, { items, next }] = await Promise.all([
+  const { api, typed } = request;
+  const asked = { app: clientIdOf(request), limit: 50, ...request.cursor };
+  const [{ record: app, tag }, { items, more }] = await Promise.all([
     unwrapRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } })),
     unwrapPage(api.GET("/admin/v1/scope-requests", { params: { query: asked } })),
   ]);
@@ -30,7 +29,7 @@ export async function showScopes(request: PageRequest): Promise<PageView> {
     ticked: isTyped ? typedAttributes(request) : app.attributes,
     missing: scopeNames.filter((scope) => !app.scopes.includes(scope) && !scope.startsWith("admin:")),
     waits: items.some(({ state }) => state === "REQUESTED"),
-    more: next === null ? null : `${addressOf(request)}/scopes?${new URLSearchParams({ cursor: next }).toString()}`,
+    more: more(`${addressOf(request)}/scopes`),
   };
   return showAppPage(request, { app, page: "scopes", view: "scopes", model });
 }

@@ -12,10 +12,9 @@ const knownSteps: readonly string[] = Object.keys(german.signOns.step);
 /** Recent sign-ons step by step, without names. */
 export async function listSignOns(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
-  const { api, query, t } = request;
-  const cursor = query("cursor");
-  const asked = { limit: 20, ...(cursor !== "" && { cursor }) };
-  const [app, { items, next }] = await Promise.all([
+  const { api, t } = request;
+  const asked = { limit: 20, ...request.cursor };
+  const [app, { items, more }] = await Promise.all([
     readApp(request),
     unwrapPage(
       api.GET("/admin/v1/apps/{clientId}/sign-on-attempts", { params: { path: appPath(request), query: asked } }),
@@ -35,9 +34,8 @@ export async function listSignOns(request: PageRequest): Promise<PageView> {
       })),
     };
   });
-  const address = addressOf(request);
-  const more = next === null ? null : `${address}/sign-ons?${new URLSearchParams({ cursor: next }).toString()}`;
-  return showAppPage(request, { app, page: "sign-ons", view: "sign-ons", model: { attempts, more, docs: signOnDocs } });
+  const model = { attempts, more: more(`${addressOf(request)}/sign-ons`), docs: signOnDocs };
+  return showAppPage(request, { app, page: "sign-ons", view: "sign-ons", model });
 }
 
 function presentSent({ t, locale }: PageRequest, { name, value, length, problem, advice }: Sent) {

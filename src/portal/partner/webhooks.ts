@@ -14,15 +14,13 @@ export const endpointAddress = (request: PageRequest): string =>
 
 export async function listEndpoints(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
-  const cursor = request.query("cursor");
-  const asked = { app: clientIdOf(request), limit: 50, ...(cursor !== "" && { cursor }) };
-  const [app, { items, next }] = await Promise.all([
+  const asked = { app: clientIdOf(request), limit: 50, ...request.cursor };
+  const [app, { items, more }] = await Promise.all([
     readApp(request),
     unwrapPage(request.api.GET(list, { params: { query: asked } })),
   ]);
-  const more =
-    next === null ? null : `${addressOf(request)}/webhooks?${new URLSearchParams({ cursor: next }).toString()}`;
-  return showAppPage(request, { app, page: "webhooks", view: "endpoints", model: { endpoints: items, more } });
+  const model = { endpoints: items, more: more(`${addressOf(request)}/webhooks`) };
+  return showAppPage(request, { app, page: "webhooks", view: "endpoints", model });
 }
 
 export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
@@ -76,16 +74,15 @@ export async function readEndpoint(request: PageRequest): Promise<{ record: Endp
 
 export async function showEndpoint(request: PageRequest): Promise<PageView> {
   const { api, query, field, t } = request;
-  const [state, cursor] = [states.find((one) => one === query("state")), query("cursor")];
-  const asked = { limit: 50, ...(state && { state }), ...(cursor !== "" && { cursor }) };
-  const [app, { record, tag }, { items, next }, figures] = await Promise.all([
+  const state = states.find((one) => one === query("state"));
+  const asked = { limit: 50, ...(state && { state }), ...request.cursor };
+  const [app, { record, tag }, { items, more }, figures] = await Promise.all([
     readApp(request),
     readEndpoint(request),
     unwrapPage(api.GET(`${list}/{endpointId}/deliveries`, { params: { path: endpointPath(request), query: asked } })),
     unwrap(api.GET(`${list}/{endpointId}/figures`, { params: { path: endpointPath(request) } })),
   ]);
   const here = endpointAddress(request);
-  const following = new URLSearchParams({ ...(state && { state }), cursor: next ?? "" });
   const isTyped = field("form") === "endpoint" && request.refused?.code !== "precondition_failed";
   const model = {
     endpoint: record,
@@ -97,7 +94,7 @@ export async function showEndpoint(request: PageRequest): Promise<PageView> {
     state: state ?? "",
     eventTypes,
     shown: isTyped ? { url: field("url"), eventTypes: chosenTypes(request) } : record,
-    more: next === null ? null : `${here}?${following.toString()}`,
+    more: more(here, state && { state }),
   };
   return showAppPage(request, { app, page: "webhooks", view: "endpoint", title: t("endpoint.title"), model });
 }

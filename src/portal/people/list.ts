@@ -57,8 +57,8 @@ export async function listPeople(request: PageRequest): Promise<PageView> {
   const schoolId = param("schoolId");
   const named = Object.fromEntries(filterNames.map((name) => [name, query(name)])) as Named;
   const filters = { q: query("q"), ...named, sort: readOrder(query("sort")) };
-  const [search, cursor] = [reveal(query("q")), query("cursor")];
-  const asked = { school: schoolId, limit: pageSize, ...queryOf(filters, search), ...(cursor !== "" && { cursor }) };
+  const search = reveal(query("q"));
+  const asked = { school: schoolId, limit: pageSize, ...queryOf(filters, search), ...request.cursor };
   const [{ items, next }, groups] = await Promise.all([
     unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } })),
     listGroups(request),

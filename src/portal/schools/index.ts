@@ -33,19 +33,18 @@ function findWay({ me, permissions }: PageRequest): Redirect | null {
   return school === undefined && permissions.isPartner ? { to: "/partner" } : null;
 }
 
-async function listSchools({ api, may, me, query, t }: PageRequest): Promise<PageView> {
-  const [search, cursor] = [query("search"), query("cursor")];
+async function listSchools({ api, may, me, query, cursor, t }: PageRequest): Promise<PageView> {
+  const search = query("search");
   if (me.roles.length === 0) return { title: t("none.title"), view: "none", model: {}, status: 403 };
-  const { items, next } = await unwrapPage(
+  const { items, more } = await unwrapPage(
     api.GET("/admin/v1/schools", {
-      params: { query: { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) } },
+      params: { query: { limit: 50, ...(search !== "" && { search }), ...cursor } },
     }),
   );
-  const more = next === null ? null : `/admin/schools?${new URLSearchParams({ search, cursor: next }).toString()}`;
   return {
     title: t("schools.title"),
     view: "schools",
-    model: { schools: items, search, more, mayAdd: may("createSchool") },
+    model: { schools: items, search, more: more("/admin/schools", { search }), mayAdd: may("createSchool") },
   };
 }
 

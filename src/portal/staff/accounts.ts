@@ -7,17 +7,15 @@ const address = "/admin/staff/accounts";
 const limit = 50;
 
 export async function listAccounts(request: PageRequest): Promise<PageView> {
-  const { api, query, t, me } = request;
-  const cursor = query("cursor");
-  const asked = { limit, status: "ACTIVE" as const, ...(cursor !== "" && { cursor }) };
-  const { items, next } = await unwrapPage(api.GET("/admin/v1/staff-people", { params: { query: asked } }));
+  const { api, t, me } = request;
+  const asked = { limit, status: "ACTIVE" as const, ...request.cursor };
+  const { items, more } = await unwrapPage(api.GET("/admin/v1/staff-people", { params: { query: asked } }));
   const accounts = items.map((one) => ({
     ...one,
     fullName: one.name === null ? (one.username ?? nameOf({ name: null }, request)) : nameOf(one, request),
     isOwn: one.id === me.personId,
   }));
-  const more = next === null ? null : `${address}?${new URLSearchParams({ cursor: next }).toString()}`;
-  const model = { address, accounts, more };
+  const model = { address, accounts, more: more(address) };
   return { title: t("accounts.title"), view: "accounts", model, page: staffOf(request).page };
 }
 

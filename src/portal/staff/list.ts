@@ -5,14 +5,14 @@ import { staffOf } from "./staff-page.ts";
 export async function listRoles(request: PageRequest): Promise<PageView> {
   const { api, query, t, me, permissions } = request;
   const { schoolId, address, page, given } = staffOf(request);
-  const [cursor, role] = [query("cursor"), staffRoleNames.find((one) => one === query("role"))];
+  const role = staffRoleNames.find((one) => one === query("role"));
   const asked = {
     limit: 50,
     ...(schoolId !== null && { school: schoolId }),
     ...(role && { role }),
-    ...(cursor !== "" && { cursor }),
+    ...request.cursor,
   };
-  const { items, next } = await unwrapPage(api.GET("/admin/v1/staff-roles", { params: { query: asked } }));
+  const { items, more } = await unwrapPage(api.GET("/admin/v1/staff-roles", { params: { query: asked } }));
   const held = items.map((one) => ({
     ...one,
     name:
@@ -22,9 +22,16 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     isOwn: one.holder.personId === me.personId,
     mayWithdraw: permissions.reachesAll || given.includes(one.role),
   }));
-  const following = new URLSearchParams({ ...(role && { role }), cursor: next ?? "" });
-  const more = next === null ? null : `${address}?${following.toString()}`;
-  const model = { schoolId, address, held, more, role: role ?? "", roles: staffRoleNames, mayGive: given.length > 0 };
+  const next = more(address, role && { role });
+  const model = {
+    schoolId,
+    address,
+    held,
+    more: next,
+    role: role ?? "",
+    roles: staffRoleNames,
+    mayGive: given.length > 0,
+  };
   return { title: t("staff.title"), view: "list", model, page };
 }
 
