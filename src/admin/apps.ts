@@ -21,7 +21,7 @@ import {
 } from "../access/index.ts";
 import type { App, AppProfile, ClientId, ProfileUpdate } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
-import { present } from "../platform/contract-types.ts";
+import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type Store, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { forgetAppWithSandboxes } from "../sandbox/index.ts";
@@ -41,6 +41,9 @@ const appsPath = "/admin/v1/apps";
 const dayInSeconds = 86_400;
 
 /** Omits an old secret that has expired. */
+/** Does not compile if an app has a property that is neither in the contract nor kept back. */
+export const appProperties: Same<keyof AdminApp | "secretHash" | "oldSecretHash", keyof (App & AppProfile)> = true;
+
 function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;

@@ -1,5 +1,5 @@
 import { recordDifference } from "../events/index.ts";
-import { present } from "../platform/contract-types.ts";
+import { present, type Same } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../staff/index.ts";
@@ -20,6 +20,8 @@ import { readPage } from "./page.ts";
 type Schemas = components["schemas"];
 type Delivery = Schemas["Delivery"];
 
+/** Does not compile if a delivery has a property that the contract lacks. */
+export const deliveryProperties: Same<Exclude<keyof Delivery, "deliveryId"> | "id", keyof Found> = true;
 const presentDelivery = ({ id: deliveryId, ...delivery }: Found) => present<Delivery>({ deliveryId, ...delivery });
 const presentAttempt = (attempt: Attempt) => present<Schemas["DeliveryAttempt"]>(attempt);
 

@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
-import { present } from "../platform/contract-types.ts";
+import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import type { Reach } from "../staff/index.ts";
 import {
@@ -31,6 +31,8 @@ type WebhookEndpoint = Schemas["WebhookEndpoint"];
 const endpointsPath = "/admin/v1/webhook-endpoints";
 const defaultOverlapHours = 24;
 
+/** Does not compile if an endpoint has a property that the contract lacks. */
+export const endpointProperties: Same<keyof WebhookEndpoint, keyof Endpoint> = true;
 export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint => present<WebhookEndpoint>(endpoint);
 
 /** Properties that change without a change of the endpoint itself. */
