@@ -7,7 +7,7 @@ import { leastPoolSize } from "../../src/platform/database/share-sizes.ts";
 import { idm, schulconnex } from "../support/api.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { basic, exchange, getAppToken, giveLogin, signOn, type Login, type TestApp } from "../support/token.ts";
+import { basic, getAppToken, getUserTokens, giveLogin, type Login, type TestApp } from "../support/token.ts";
 
 const listsPerApp = 8;
 // The least pool: two lists are read at the same time, one of each app.
@@ -66,10 +66,7 @@ function open(path: string, token: string): Socket {
   return socket;
 }
 
-async function signInAsUsual(): Promise<void> {
-  const signedOn = await signOn(service, app, login);
-  expect((await exchange(service, app, signedOn)).status).toBe(200);
-}
+const signInAsUsual = () => getUserTokens(service, app, login);
 
 const eventually = <T>(observe: () => T) => expect.poll(observe);
 

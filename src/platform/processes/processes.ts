@@ -8,6 +8,8 @@ type Kept<Plan> = Process<Plan> & {
   startedAt: number;
   isWorking: boolean;
   ended: Promise<{ code: number | null; signal: string | null }>;
+  /** Requests it to close its ports, which this process holds, and to end when it has answered what it has begun. */
+  stop(): void;
   kill(): void;
 };
 
@@ -79,12 +81,12 @@ export function openProcesses<Plan extends { name: string }>(options: Options<Pl
 }
 
 async function endProcess(
-  { isWorking, call, ended, kill }: Kept<{ name: string }>,
+  { isWorking, stop, ended, kill }: Kept<{ name: string }>,
   graceSeconds: number,
 ): Promise<void> {
   if (!isWorking) kill();
   const late = setTimeout(kill, graceSeconds * 1000);
-  void call("stop").catch(() => undefined);
+  stop();
   await ended;
   clearTimeout(late);
 }
@@ -103,6 +105,11 @@ function fork<Plan>(plan: Plan, { answers, onEnded }: Options<Plan>): Kept<Plan>
         resolve({ code, signal });
       }),
     ),
+    stop() {
+      void kept.call("stop").catch(() => undefined);
+      // Ends the ports here at once. A connection on its way to a process that closes them itself would stay open.
+      worker.disconnect();
+    },
     kill: () => void worker.process.kill("SIGKILL"),
   };
   return kept;
