@@ -33,20 +33,29 @@ const policyCheck = (prompt: string, check: string): Reliance => ({
   isThere: (_provider, policy) => policy.get(prompt)?.checks.get(check) !== undefined,
 });
 
-/** What is relied on, and why. A method that is replaced must exist: the library would not call one of another name. */
+/**
+ * What is relied on, why, and which option of the library does not do it. A method that is replaced must exist: the
+ * library would not call one of another name.
+ */
 export const reliances: readonly Reliance[] = [
+  // clientAuthMethods: with `none` a secret in the body is ignored; no hook runs between client and grant.
   method(
     "OIDCContext.prototype.entity",
     "replaced: a public client that sends a secret is refused as soon as it is known",
   ),
+  // formats.customizers: for access tokens only. The audience of an ID token is written in issue().
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
   method("IdToken.validate", "checks the id_token_hint of a logout, whose audience is an array"),
   method("Client.find", "finds the client of that hint"),
+  // adapter: gives client_secret, which the library compares as it is; none for a hash or a second secret.
   method("Client.prototype.compareClientSecret", "replaced: compares hashes"),
+  // application_type: `web` refuses schemes of an app's own, `native` allows every port of a loopback address.
   method("Client.prototype.redirectUriAllowed", "replaced: addresses must be equal, also on loopback ports"),
   method("Client.prototype.postLogoutRedirectUriAllowed", "replaced: the same after a logout"),
+  // features.backchannelLogout, fetch: send once, while the person waits, and record nothing.
   method("Client.prototype.backchannelLogout", "replaced: logout tokens are sent by a job"),
+  // cookies.long, cookies.keys: attributes and signature of a cookie. No option binds a session to a browser.
   method(
     "Session.get",
     "replaced: finds the session of a browser, also outside the library's routes, if it is bound to it",
@@ -57,11 +66,16 @@ export const reliances: readonly Reliance[] = [
     isThere: keepsFields,
   },
   method("Session.prototype.loginAccount", "replaced: binds the session; starts one where no app asks for it"),
+  // interactionFinished: needs an interaction; a platform sign-in has none.
   method("Session.prototype.save", "stores that session"),
+  // features.backchannelLogout: makes an id for each pair of session and app.
   method("Session.prototype.sidFor", "gives every app the session's own id as its sid"),
+  // interactionResult: reads the interaction again, and cannot leave out its session.
   method("Interaction.prototype.persist", "stores an interaction without its session"),
+  // interactions.policy is the option; what its base has is not documented.
   policyCheck("login", "id_token_hint"),
   policyCheck("consent", "native_client_prompt"),
+  // cookies.keys: strings are used with HMAC-SHA-1; objects that sign are not documented.
   { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
 ];
 
