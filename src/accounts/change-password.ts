@@ -7,7 +7,6 @@ import { foldUsername, hashPassword } from "./login/index.ts";
 import { isPasswordOf, longestPassword } from "./login/password.ts";
 import { recordAtHome } from "./record-at-home.ts";
 
-/** Why a password that somebody chose is not taken. */
 export type PasswordFault = "missing" | "short" | "long" | "differs" | "username" | "same";
 
 const shortestPassword = 8;
@@ -15,10 +14,8 @@ const shortestPassword = 8;
 type Chosen = { personId: PersonId; generation: number; password: string; repeated: string };
 
 /**
- * Gives a person the password that they chose; with an audit line. All their sign-ins end.
- *
- * Shape: `generation` is that of the sign-in which this stands on, and in the answer the one from then on; "outdated"
- *        when staff were faster.
+ * Sets the password that a person chose, with an audit line, and ends all their sign-ins. Takes the generation of the
+ * sign-in it rests on and returns the new one; "outdated" if the credential changed meanwhile.
  */
 export async function changePassword(
   db: PrismaDb,

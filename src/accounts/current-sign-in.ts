@@ -5,11 +5,8 @@ const v_card = table("loginCard", "v_card");
 const v_settings = table("cardSettings", "v_settings");
 
 /**
- * The artifact belongs to no person, or to one whose sign-ins have not been ended since; and the card that opened it is
- * still good, at a school where cards are switched on.
- *
- * Shape: every statement that finds artifacts asks for it. So what a request writes after the end of the sign-in that
- *        it stands on is void.
+ * SQL condition: the sign-in of the artifact has not been ended, nor the card that opened it. Every statement that
+ * finds artifacts uses it, so what a request writes after the end of its sign-in is void.
  */
 export const isCurrent = ({
   personId,

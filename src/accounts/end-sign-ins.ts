@@ -18,7 +18,7 @@ const lockPerson = statement<{ personId: PersonId }>(
   "sign-on.lockPerson",
 );
 
-/** Lets no other change of the person's login or block in until the end of the transaction. */
+/** Locks the person's login and block until the end of the transaction. */
 export const lockPersonSignIn = async (tx: Queryable, personId: PersonId): Promise<void> =>
   void (await run(tx, lockPerson, { personId }));
 
@@ -34,7 +34,7 @@ const deleteDevices = statement<{ personId: PersonId }>(
   "sign-on.deleteKnownDevices",
 );
 
-// Interactions, codes and tokens hang on the session, also those that outlive it.
+// Interactions, codes and tokens name their session, also those that outlive it.
 const sessionOf = (of: typeof artifact): Sql =>
   sql`coalesce(${of.sessionUid}, ${of.payload}->>'sessionUid', ${of.payload}->'session'->>'uid')`;
 
@@ -45,7 +45,7 @@ const keepSession = statement<{ personId: PersonId; keptUid: string }>(
   "sign-on.keepSession",
 );
 
-// Notified are the apps that the sessions were used for, and those that hold tokens, also of sessions that have ended.
+// Notifies the apps that the sessions were used for, and those that hold tokens of ended sessions.
 const deleteThose = (those: Sql, at: Parameter): Sql => sql`
   WITH gone AS (
     DELETE FROM ${artifact} WHERE ${those}
@@ -76,11 +76,9 @@ const deleteVoid = statement<Omit<Deletion, "keptUid">>(
 );
 
 /**
- * Ends all sessions, interactions, codes and tokens of a person, those for offline access too. Known devices are
- * forgotten, and the apps concerned are notified of the logout.
- *
- * Shape: belongs into the transaction that says why. What requests under way still write has the earlier generation and
- *        is void. The session `keptUid` stays, with all that was issued from it.
+ * Ends all sessions, interactions, codes and tokens of a person except those of the session `keptUid`, forgets known
+ * devices and notifies the apps. Call it in the transaction that says why: what other requests still write has the
+ * earlier generation and is void.
  */
 export async function endSignIns(
   tx: Queryable,
@@ -92,10 +90,7 @@ export async function endSignIns(
   await deleteAndNotify(tx, deleteArtifacts, { personIds: [personId], at, keptUid });
 }
 
-/**
- * Deletes what is void of these people: their sign-ins were ended, or a card that opened one. The apps concerned are
- * notified of the logout.
- */
+/** Deletes what is void of these people, and notifies the apps. */
 export async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {
   await deleteAndNotify(tx, deleteVoid, given);
 }
@@ -106,7 +101,7 @@ async function deleteAndNotify<Given extends { at: Date }>(
   given: Given,
 ): Promise<void> {
   const all = new Map<string, Notified>();
-  // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
+  // A refresh locks the token it uses: the first DELETE waits for it, the next one sees the new token.
   for (let deleted = 1; deleted > 0;) {
     const [row] = await findRows<{ gone: number; notified: Notified[] }, Given>(tx, deletion, given);
     for (const one of row!.notified) all.set(JSON.stringify([one.clientId, one.sid]), one);

@@ -7,7 +7,7 @@ const notice = table("logoutNotice");
 const limit = table("signInBrake");
 const voidSignIn = table("voidSignIn");
 
-// These have no foreign key to the person: tokens are kept until they are swept.
+// Without a foreign key to the person: tokens are kept until they are swept.
 const deleteTraces = statement<{ personId: PersonId }>(
   ({ personId }) => sql`
     WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}),
@@ -22,7 +22,7 @@ const deleteVoid = statement<{ personId: PersonId }>(
   "sign-on.forgetVoidSignIn",
 );
 
-/** Deletes every session, code, token and notice of a person, of all apps; part of deleting the person for good. */
+/** Deletes every session, code, token and notice of a person; part of deleting the person for good. */
 export async function forgetPerson(tx: Queryable, personId: PersonId): Promise<void> {
   await run(tx, deleteVoid, { personId });
   await run(tx, deleteTraces, { personId });

@@ -24,12 +24,11 @@ export type LogoutNotice = {
   algorithm: "RS256" | "ES256" | "EdDSA";
 };
 
-/** An app has to be notified that a session has ended. */
+/** An app must be notified that a session has ended. */
 export type NewNotice = { clientId: string; personId: string; sid: string; at: Date };
 
 const app = table("app");
 
-/** The value of the parameter of `storeNotices`. */
 export const toNoticeRows = (notices: readonly NewNotice[]): string =>
   JSON.stringify(notices.map((notice) => ({ ...notice, id: makeUuid(notice.at) })));
 
@@ -81,7 +80,7 @@ const leaseStatement = statement<{ now: Date; until: Date; limit: number }>(
     })}`,
 );
 
-/** Takes due notices for as long as the lease. After that another process takes those that are left. */
+/** Leases due notices. After the lease another process takes what is left. */
 export function leaseLogoutNotices(
   db: Queryable,
   { now, leaseSeconds, limit }: { now: Date; leaseSeconds: number; limit: number },

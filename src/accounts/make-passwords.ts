@@ -10,7 +10,6 @@ import { closePasswordRequests } from "./password-requests.ts";
 import { findSignInSettings, type PasswordKind } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/index.ts";
 
-/** For whom passwords are made: people of these roles at a school, or the students of one of its groups. */
 export type PasswordsFor = { schoolId: SchoolId; onlyMissing: boolean } & (
   { roles: readonly PersonRole[] } | { groupId: GroupId }
 );
@@ -20,7 +19,7 @@ export type MadeLogin = { personId: PersonId; name: PersonName | null; username:
 type Hashed = { password: string; passwordHash: string };
 
 const mostPeople = 3_000;
-/** As many as are hashed at once, so that several requests take turns. */
+/** A request hashes no more at once, so that several requests take turns. */
 const hashesAtOnce = 2;
 
 async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: PasswordsFor): Promise<PersonId[]> {
@@ -61,10 +60,9 @@ async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
 }
 
 /**
- * Makes new passwords of the kind of the school, and user names for whom they are missing; with an audit line for each
- * person. Their earlier sign-ins end.
+ * Makes new passwords of the school's kind, and missing user names, with an audit line for each person; their sign-ins
+ * end. `listRefused` says in the transaction who gets none; `finish` runs at its end.
  *
- * Shape:  in the order of names. `listRefused` says in the transaction who of them gets none; `finish` runs at its end.
  * Errors: not_found school_not_found; conflict too_many_people.
  */
 export async function makePasswords<T>(

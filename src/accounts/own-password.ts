@@ -2,7 +2,7 @@ import { findGrades, type PersonId, type PersonRole } from "../directory/index.t
 import type { RecordStore } from "../platform/database/db.ts";
 import { findSignInSettingsOf } from "./sign-in-settings.ts";
 
-/** Whether a person changes their own password. Shape: `helpText` is what the school says to those who do not. */
+/** `helpText` is what the school says to those who may not change their password. */
 export type OwnPassword = { isAllowed: boolean; username: string; helpText: string | null };
 
 /** Staff always may, pupils from the grade that their home school chose; null for a person without a password. */

@@ -8,9 +8,9 @@ import { recordAtHome } from "./record-at-home.ts";
 type Request = { personId: PersonId; schoolId: SchoolId };
 
 /**
- * Asks the home school of a guest for a new password; the caller holds the lock of the person.
+ * Asks the home school of a guest for a new password. One request is open per person and school. The caller holds the
+ * lock of the person.
  *
- * Shape:  one open request for a person and a school: a second one changes nothing.
  * Errors: not_found affiliation_not_found; conflict home_school_asks.
  */
 export async function requestPasswordIn(
@@ -34,14 +34,13 @@ export async function requestPasswordIn(
   await recordAtHome(tx, { ...line, detail: { by: schoolId } });
 }
 
-/** As `requestPasswordIn`, in a transaction of its own. */
 export const requestPassword = (db: PrismaDb, request: Request, origin: Origin): Promise<void> =>
   withPrismaTransaction(db, async (tx) => {
     await lockPersonSignIn(tx, request.personId);
     await requestPasswordIn(tx, request, origin);
   });
 
-/** Ends the requests for people who were given what was asked for. */
+/** Closes the requests of people who got what was asked for. */
 export async function closePasswordRequests(
   { prisma }: Pick<Transaction, "prisma">,
   personIds: readonly PersonId[],
@@ -50,12 +49,11 @@ export async function closePasswordRequests(
   return count;
 }
 
-/** Ends the requests for a person without a new password. */
+/** Closes the requests of a person without a new password. */
 export async function withdrawPasswordRequestsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   if ((await closePasswordRequests(tx, [personId])) > 0)
     await recordAtHome(tx, { ...origin, action: "password_requests_withdrawn", personId });
 }
 
-/** As `withdrawPasswordRequestsIn`, in a transaction of its own. */
 export const withdrawPasswordRequests = (db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> =>
   withPrismaTransaction(db, (tx) => withdrawPasswordRequestsIn(tx, personId, origin));

@@ -12,10 +12,9 @@ import { checkPasswordLength, forgetTriesOf, hashPassword, writeCredential } fro
 type Login = { personId: PersonId; username: string; password: string };
 
 /**
- * Gives a person a user name and a password, or new ones, in a transaction of the caller. Their sign-ins end, and
- * failed tries at the login are forgotten.
+ * Sets a person's user name and password, ends their sign-ins and forgets failed tries.
  *
- * Errors: conflict for a user name that another person has; invalid for one that cannot be.
+ * Errors: conflict for a taken user name; invalid for one that is refused.
  */
 export async function setCredential(
   tx: Queryable,
@@ -25,14 +24,13 @@ export async function setCredential(
   await setPasswordHash(tx, { personId, username, passwordHash: await hashPassword(password), now });
 }
 
-/** As `setCredential`, for a password that was hashed before. */
 export async function setPasswordHash(tx: Queryable, credential: Parameters<typeof writeCredential>[1]): Promise<void> {
   await writeCredential(tx, credential);
   await endSignIns(tx, { personId: credential.personId, at: credential.now });
   await forgetTriesOf(tx, credential.personId);
 }
 
-/** As `setCredential`, with its audit line in a transaction of its own. Errors: not_found too. */
+/** As `setCredential`, with an audit line in a transaction of its own. Errors: not_found too. */
 export async function setLogin(
   db: PrismaDb,
   { password, ...login }: Login & { mustChange?: boolean },
@@ -43,7 +41,6 @@ export async function setLogin(
   await inTransaction(db, (tx) => setLoginIn(tx, { ...login, passwordHash }, origin));
 }
 
-/** As `setLogin`, in a transaction of the caller. */
 export async function setLoginIn(
   tx: Transaction,
   login: Omit<Login, "password"> & { passwordHash: string; mustChange?: boolean },
@@ -60,7 +57,6 @@ export function signOutPerson(db: PrismaDb, personId: PersonId, origin: Origin):
   return inTransaction(db, (tx) => signOutPersonIn(tx, personId, origin));
 }
 
-/** As `signOutPerson`, in a transaction of the caller. */
 export async function signOutPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   await checkExists(tx, personId);
   await endSignIns(tx, { personId, at: origin.at });
@@ -68,8 +64,7 @@ export async function signOutPersonIn(tx: Transaction, personId: PersonId, origi
 }
 
 /**
- * Keeps the person from signing in until they are unblocked, and ends their sign-ins. Apps still see the person and
- * get no event.
+ * Blocks a person from signing in and ends their sign-ins. Apps still see the person and get no event.
  *
  * Errors: not_found; conflict for a person who is blocked already.
  */
@@ -77,7 +72,6 @@ export function blockPerson(db: PrismaDb, personId: PersonId, origin: Origin): P
   return inTransaction(db, (tx) => blockPersonIn(tx, personId, origin));
 }
 
-/** As `blockPerson`, in a transaction of the caller. */
 export async function blockPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   if (!(await setBlock(tx, personId, origin.at)))
     throw new AppError("conflict", "person_blocked", "The person is blocked already.");
@@ -85,12 +79,11 @@ export async function blockPersonIn(tx: Transaction, personId: PersonId, origin:
   await recordAtHome(tx, { ...origin, action: "person_blocked", personId });
 }
 
-/** Lets the person sign in again. A session that was started during the block ends too. Errors: not_found; conflict. */
+/** Unblocks a person. A session that began during the block ends too. Errors: not_found; conflict. */
 export function unblockPerson(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
   return inTransaction(db, (tx) => unblockPersonIn(tx, personId, origin));
 }
 
-/** As `unblockPerson`, in a transaction of the caller. */
 export async function unblockPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   if (!(await setBlock(tx, personId, null)))
     throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
@@ -99,9 +92,7 @@ export async function unblockPersonIn(tx: Transaction, personId: PersonId, origi
 }
 
 /**
- * Removes the second factors and recovery codes of a person who has lost them, and ends their sign-ins.
- *
- * Errors: not_found.
+ * Removes the second factors and recovery codes of a person who lost them, and ends their sign-ins. Errors: not_found.
  */
 export function revokeSecondFactors(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
   return inTransaction(db, async (tx) => {
@@ -111,7 +102,6 @@ export function revokeSecondFactors(db: PrismaDb, personId: PersonId, origin: Or
   });
 }
 
-/** Whether the person's block was changed. */
 async function setBlock(tx: Transaction, personId: PersonId, blockedAt: Date | null): Promise<boolean> {
   await checkExists(tx, personId);
   const isOther = { blockedAt: blockedAt === null ? { not: null } : null };
@@ -119,12 +109,11 @@ async function setBlock(tx: Transaction, personId: PersonId, blockedAt: Date | n
   return count === 1;
 }
 
-/** Errors: not_found. */
 async function checkExists({ prisma }: Transaction, personId: PersonId): Promise<void> {
   const found = await prisma.person.findUnique({ where: { id: personId }, select: { id: true } });
   if (found === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
 }
 
-// Requests that use up several tokens in one batch lock the rows in an order of their own.
+// A batch that uses up several tokens locks rows in an order of its own.
 const inTransaction = <T>(db: PrismaDb, work: (tx: Transaction) => Promise<T>): Promise<T> =>
   againAfterDeadlock(() => withPrismaTransaction(db, work));

@@ -4,16 +4,15 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import type { Queryable, RecordStore, Transaction } from "../platform/database/db.ts";
 import { run, sql, statement, table } from "../platform/database/sql.ts";
 
-/** How the people of a school sign in. */
 export type SignInSettings = Omit<Prisma.SchoolSignInModel, "schoolId">;
 export type UserNameRule = SignInSettings["userNameRule"];
 export type PasswordKind = SignInSettings["passwordKind"];
 
-/** Levels whose pupils are small children, or may read with effort. */
+/** Levels whose pupils are small children, or read with effort. */
 const levelsWithWords = new Set(["GRUNDSCHULE", "FOERDERSCHULE"]);
 const longestHelpText = 500;
 
-/** The settings of a school, or the defaults of its level; null for a school that does not exist. */
+/** Finds the settings of a school, or the defaults of its level. */
 export async function findSignInSettings(
   { prisma }: Pick<RecordStore, "prisma">,
   schoolId: SchoolId,
@@ -33,10 +32,10 @@ const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
   helpText: null,
 });
 
-/** What holds for people of the staff who are at no school. */
+/** For staff who are at no school. */
 const settingsAtNoSchool: SignInSettings = { ...defaultsOf(null), mustChangePassword: true };
 
-/** The settings of the home school of a person, if they have one; null for a person who does not exist. */
+/** Finds the settings of the person's home school. */
 export async function findSignInSettingsOf(
   { prisma }: Pick<RecordStore, "prisma">,
   personId: PersonId,
@@ -53,15 +52,11 @@ const lockSchool = statement<{ schoolId: SchoolId }>(
   "sign-on.lockSchool",
 );
 
-/** Lets no other change of the settings in until the end of the transaction. */
+/** Locks the settings of the school until the end of the transaction. */
 export const lockSignInSettings = async (tx: Queryable, schoolId: SchoolId): Promise<void> =>
   void (await run(tx, lockSchool, { schoolId }));
 
-/**
- * Sets how the people of a school sign in, with its audit line.
- *
- * Errors: invalid for a help text that cannot be kept.
- */
+/** Sets how the people of a school sign in, with an audit line. Errors: invalid for a help text that is refused. */
 export async function putSignInSettings(
   tx: Transaction,
   { schoolId, ...given }: SignInSettings & { schoolId: SchoolId },
@@ -77,7 +72,6 @@ export async function putSignInSettings(
   await recordAudit(tx, { ...origin, action: "sign_in_settings_set", schoolId });
 }
 
-/** Lines stay apart; each is text as people read it. */
 function checkHelpText(text: string): string {
   const lines = text.replace(/\r\n?/g, "\n").trim().split("\n");
   checkText("helpText", lines.join(" "), longestHelpText);

@@ -3,24 +3,22 @@ import { giveRole, type NewRole, type StaffRole } from "../staff/index.ts";
 import { hashPassword, makePassword } from "./login/index.ts";
 import { setLoginIn } from "./person-sign-in.ts";
 
-/** Shape: `name` null for an account that is nobody's own. */
+/** `name` is null for an account that is nobody's own. */
 export type NewStaffPerson = {
   name: PersonName | null;
   username: string;
   role: Omit<NewRole, "holder">;
 };
 
-/** A first password of somebody of the staff, with its hash: made before the transaction that keeps it. */
+/** Makes a first password and its hash, before the transaction that stores it. */
 export async function makeStaffPassword(): Promise<{ password: string; passwordHash: string }> {
   const password = makePassword("LETTERS");
   return { password, passwordHash: await hashPassword(password) };
 }
 
 /**
- * Registers somebody of the staff who is at no school, with a login and a role. At the first sign-in they choose a
- * password of their own.
+ * Registers staff who are at no school, with a login and a role. They choose their own password at first sign-in.
  *
- * Shape:  `by` as in `giveRole`.
  * Errors: those of `createPerson`, `setLogin` and `giveRole`.
  */
 export async function createStaffPerson(

@@ -16,10 +16,7 @@ const takeWaiting = statement<{ limit: number }>(
   "sign-on.takeVoidSignIns",
 );
 
-/**
- * Makes the job that deletes the sessions, codes and tokens of people who were deleted or restored, and those that a
- * revoked card opened, and has the apps told. They are of no use before it runs.
- */
+/** Makes the job that deletes void sign-ins of deleted or restored people and revoked cards, and notifies the apps. */
 export function makeVoidSignInsJob({ db, clock }: { db: Db; clock: Clock }): WorkerJob {
   return {
     name: "sign-on.endSignIns",

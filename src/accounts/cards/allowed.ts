@@ -1,16 +1,12 @@
 import ipaddr from "ipaddr.js";
 import type { CardSettings } from "./settings.ts";
 
-/** Why a card does not sign in here and now, though nothing is wrong with it. */
+/** Why a valid card does not sign in here and now. */
 export type CardRefusal = "disabled" | "grade" | "hours" | "network";
 
 type Use = { grade: number | null; at: Date; address: string };
 
-/**
- * Decides whether the cards of a school sign somebody in.
- *
- * Shape: null where they do.
- */
+/** Returns why the cards of a school do not sign this person in; null if they do. */
 export function findCardRefusal(settings: CardSettings, { grade, at, address }: Use): CardRefusal | null {
   if (!settings.enabled) return "disabled";
   if (!isCardGrade(settings, grade)) return "grade";

@@ -12,7 +12,7 @@ export type CardId = string & { readonly [cardId]: true };
 
 type Given = { personId: PersonId; schoolId: SchoolId; card: MadeCard };
 
-/** Gives a person a card of a school, in place of those before it; the caller holds the lock of the person. */
+/** Creates a card and revokes the person's earlier cards. The caller holds the lock of the person. */
 export async function createCardIn(
   tx: Transaction,
   { personId, schoolId, card }: Given,
@@ -38,7 +38,7 @@ export async function createCardIn(
 
 type Revoked = { schoolId: SchoolId; personIds?: readonly PersonId[]; id?: CardId };
 
-/** Ends cards of a school, with an audit line for each person; answers how many there were. */
+/** Revokes cards of a school, with an audit line for each person. Returns how many. */
 export async function revokeCardsIn(
   tx: Transaction,
   { schoolId, personIds, id }: Revoked,
@@ -70,11 +70,7 @@ export type ListedCard = {
   revokedAt: Date | null;
 };
 
-/**
- * The cards of people whose home is a school, the latest first.
- *
- * Shape: `taughtBy` leaves the students of groups that this person teaches.
- */
+/** Lists the cards of people whose home is a school, latest first. `taughtBy` keeps only students of this teacher. */
 export async function listCards(
   { prisma }: RecordStore,
   asked: {

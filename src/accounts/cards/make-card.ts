@@ -5,18 +5,14 @@ import type { CardSecondStep } from "./settings.ts";
 
 export const cardPath = "/card";
 
-/** Nobody guesses 144 bits, and a QR code of so few characters has large modules. */
+/** 144 bits cannot be guessed, and so few characters give a QR code with large modules. */
 const tokenBytes = 18;
 
-/** The pictures of which each card has one; their names go into addresses of nothing. */
+/** Each card has one of these pictures. */
 export const pictures = ["sun", "house", "tree", "fish", "star", "heart", "boat", "apple", "moon"] as const;
 export type Picture = (typeof pictures)[number];
 
-/**
- * A card whose secrets are known this one time.
- *
- * Shape: `url` stands in the QR code; `answer` is the PIN or the picture, null where the card asks for neither.
- */
+/** A card with its secrets, which are known only now. `url` is in the QR code; `answer` is the PIN or picture. */
 export type MadeCard = {
   id: CardId;
   tokenHash: Buffer;
@@ -28,7 +24,6 @@ export type MadeCard = {
 
 export type MakeCard = (given: { secondStep: CardSecondStep; now: Date }) => MadeCard;
 
-/** Makes cards. Shape: `key` is a secret that all processes share. */
 export const makeCardMaker =
   ({ issuerUrl, key }: { issuerUrl: string; key: Buffer }): MakeCard =>
   ({ secondStep, now }) => {
@@ -49,7 +44,7 @@ export const isCardToken = (text: string): boolean => /^[A-Za-z0-9_-]{24}$/.test
 
 export const hashCardToken = (token: string): Buffer => hash("sha256", token, "buffer");
 
-/** Keyed, because whoever has the table alone would try four digits in no time. */
+/** Keyed, because four digits are quickly guessed by somebody who has the table alone. */
 export const hashAnswer = (key: Buffer, id: CardId, answer: string): Buffer =>
   createHmac("sha256", key)
     .update(JSON.stringify([id, answer]))

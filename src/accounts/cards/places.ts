@@ -10,14 +10,9 @@ const included = {
   },
 } satisfies Prisma.AffiliationInclude;
 
-/** A person at a school, with what a card says of them: name, user name and classes. */
 export type CardPlace = Prisma.AffiliationGetPayload<{ include: typeof included }>;
 
-/**
- * The people of a school who may get cards.
- *
- * Shape: `groupId` leaves its students, `taughtBy` the students of groups that this person teaches.
- */
+/** Finds the people of a school who may get cards. `groupId` and `taughtBy` keep only those students. */
 export async function findCardPlaces(
   { prisma }: RecordStore,
   asked: {
@@ -35,7 +30,6 @@ export async function findCardPlaces(
   return prisma.affiliation.findMany({ where, include: included });
 }
 
-/** A membership in a group that somebody teaches. */
 export const taughtIn = (personId: PersonId) =>
   ({
     group: { status: "ACTIVE", memberships: { some: { personId, role: "TEACHER" } } },

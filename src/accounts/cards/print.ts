@@ -10,7 +10,7 @@ const revokedDays = 90;
 
 const purposeOf = (id: string, caller: string): string => `card print ${id} ${caller}`;
 
-/** Keeps what is printed for ten minutes, encrypted. Shape: only `caller` takes it. */
+/** Stores what is to be printed for ten minutes, encrypted. Only `caller` can take it. */
 export async function keepPrint(
   { prisma }: Transaction,
   keys: EncryptionKeys,
@@ -22,14 +22,12 @@ export async function keepPrint(
   return id;
 }
 
-/** What is not there, or not for this caller. */
 export const printUnknown = () =>
   new AppError("not_found", "card_print_not_found", "These cards cannot be printed again; make them anew.");
 
 /**
- * Takes what is printed: it is gone then.
+ * Takes what is to be printed and deletes it. `use` runs first, so that a failed try can be repeated.
  *
- * Shape:  `use` runs first, so that what fails can be tried again.
  * Errors: not_found card_print_not_found.
  */
 export async function takePrint<T>(
@@ -48,7 +46,7 @@ export async function takePrint<T>(
   return made;
 }
 
-/** Removes what nobody printed, and cards that were revoked long ago. */
+/** Deletes what nobody printed, and cards that were revoked long ago. */
 export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Date }): WorkerJob => ({
   name: "sign-on.sweepCards",
   everySeconds: 60,

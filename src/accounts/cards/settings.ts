@@ -8,10 +8,10 @@ import { columnNames, fields, insert, run, sql, statement, table, type Sql } fro
 
 export type { CardSecondStep };
 
-/** Shape: `from` and `to` as "07:00" at the school; `weekdays` from 1 for Monday to 7 for Sunday. */
+/** `from` and `to` as "07:00" at the school; `weekdays` from 1 for Monday to 7 for Sunday. */
 export type CardHours = { from: string; to: string; weekdays: number[] };
 
-/** Shape: `grades` null for every grade, `hours` null for always, no `networks` for everywhere. */
+/** `grades` null for every grade, `hours` null for always, no `networks` for everywhere. */
 export type CardSettings = {
   enabled: boolean;
   grades: number[] | null;
@@ -21,7 +21,6 @@ export type CardSettings = {
   printSecondStep: boolean;
 };
 
-/** Those of a school that never set any. */
 const noCards: CardSettings = {
   enabled: false,
   grades: null,
@@ -40,7 +39,7 @@ export type CardSettingsRow = Omit<CardSettings, "grades" | "hours"> & {
 
 const settings = table("cardSettings", "settings");
 
-/** The `CardSettingsRow` of a school as one value, for statements that ask for more than it; null if it set none. */
+/** SQL value: the `CardSettingsRow` of a school; null if it has none. */
 export const cardSettingsOf = (schoolId: Sql): Sql => sql`(
   SELECT to_json(found) FROM (
     SELECT ${fields<CardSettingsRow>({
@@ -71,7 +70,7 @@ const lockSchool = statement<{ schoolId: SchoolId }>(
   "sign-on.lockCardSettings",
 );
 
-/** Lets nobody else change the settings of the school until the end of the transaction. */
+/** Locks the settings of the school until the end of the transaction. */
 export const lockCardSettings = async (tx: Transaction, schoolId: SchoolId): Promise<void> =>
   void (await run(tx, lockSchool, { schoolId }));
 
@@ -92,9 +91,8 @@ const voidCards = statement<{ schoolId: SchoolId }>(
 );
 
 /**
- * Sets what the cards of a school do, with its audit line.
+ * Writes the card settings of a school, with an audit line. When switched off, cards end what they opened.
  *
- * Shape:  switched off, they end what they opened; `sign-on.endSignIns` tells the apps.
  * Errors: invalid network_invalid, hours_invalid.
  */
 export async function writeCardSettings(
@@ -125,7 +123,7 @@ export async function writeCardSettings(
 
 const inOrder = (numbers: readonly number[]): number[] => [...numbers].sort((left, right) => left - right);
 
-/** The network with its host bits cleared. Errors: invalid network_invalid. */
+/** Clears the host bits of a network. Errors: invalid network_invalid. */
 function readNetwork(text: string): string {
   try {
     const [address, bits] = ipaddr.parseCIDR(text);

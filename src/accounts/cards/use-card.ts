@@ -31,7 +31,7 @@ import type { CardId } from "./cards.ts";
 import { hashAnswer, hashCardToken } from "./make-card.ts";
 import { cardSettingsOf, settingsFrom, type CardHours, type CardSecondStep, type CardSettingsRow } from "./settings.ts";
 
-/** A card that signs its person in, here and now. Shape: `cardId` is its id, as a sign-in names it. */
+/** A card that signs its person in, here and now. */
 export type UsableCard = {
   cardId: CardId;
   personId: PersonId;
@@ -56,14 +56,14 @@ type CardRow = {
   generation: number | null;
   secondStep: CardSecondStep;
   secondStepHash: Buffer | null;
-  /** Not revoked, of an active person at their home school who holds no staff role. */
+  /** Not revoked; the person is active, at their home school and not staff. */
   isValid: boolean;
   isBlocked: boolean;
   classes: string[];
   settings: CardSettingsRow | null;
 };
 
-/** Null in all but `taken` where there is no such card. */
+/** All null but `taken` if there is no such card. */
 type FoundRow = { [Name in keyof CardRow]: CardRow[Name] | null } & { taken: number };
 
 type FindGiven = BucketParameters & { tokenHash: Buffer; now: Date };
@@ -83,7 +83,7 @@ const classNames = sql`(
 const isOfStaff = (now: Value): Sql => sql`EXISTS (SELECT FROM ${role}
   WHERE ${role.personId} = ${card.personId} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}))`;
 
-// A card of a school that is no longer the home is not valid: nobody there could revoke it.
+// A card of a school that is no longer the home is invalid: nobody there could revoke it.
 const findStatement = makeForCount((count) =>
   statement<FindGiven>((given) => {
     const { steps, count: taken } = takeSteps(given, count);
@@ -112,12 +112,12 @@ const findStatement = makeForCount((count) =>
 
 type Use = { token: string; at: Date; address: string };
 
-/** Finds out whether a card signs somebody in. Shape: one that is revoked is `invalid`, as one that never was. */
+/** Checks whether a card signs somebody in. A revoked card is `invalid`, like an unknown one. */
 export async function checkCard(db: Db, use: Use): Promise<CardCheck> {
   return judge(await findCard(db, use, []), use);
 }
 
-/** Counts one use of a card, and finds out whether it signs somebody in. */
+/** Counts one use of a card and checks whether it signs somebody in. */
 export async function checkCardUse(
   db: Db,
   { key, ...use }: Use & { key: Buffer },
@@ -146,15 +146,14 @@ function judge(row: FoundRow, { at, address }: Use): CardCheck {
   return { kind: "usable", card: found as UsableCard };
 }
 
-/** How many wrong answers in a row end a card: a picture is guessed one time in nine. */
+/** Wrong answers in a row that revoke a card. One in nine guesses of a picture is right. */
 const mostWrong = { PICTURE: 5, PIN: 10 };
 
 export type CardAnswer = "right" | "wrong" | "ended";
 
 /**
- * Compares the PIN or picture, and ends the card after too many wrong ones.
- *
- * Shape: a try is counted before it is compared, so that tries at the same time cannot slip through.
+ * Compares the PIN or picture; too many wrong ones revoke the card. The try is counted first, so that parallel tries
+ * cannot slip through.
  */
 export async function checkAnswer(
   db: PrismaDb,
@@ -200,7 +199,7 @@ const useStatement = statement<UseGiven>(
   "sign-in-card-use",
 );
 
-/** Records that a card signs in. Shape: false where it was revoked meanwhile. */
+/** Records that a card signs in. Returns false if it was revoked meanwhile. */
 export async function recordCardUse(
   db: Db,
   { cardId, personId, schoolId }: UsableCard,

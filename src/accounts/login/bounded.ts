@@ -1,10 +1,6 @@
 export type Bounded = <T>(work: () => Promise<T>) => Promise<T | "full">;
 
-/**
- * Limits how many calls run at the same time and how many wait. Further calls get "full" at once.
- *
- * Shape: in the order of arrival.
- */
+/** Limits how many calls run and how many wait, in the order of arrival. Further calls get "full" at once. */
 export function makeBounded(limit: { atOnce: number; waiting: number }): Bounded {
   let running = 0;
   const queue: (() => void)[] = [];
@@ -27,7 +23,7 @@ export function makeBounded(limit: { atOnce: number; waiting: number }): Bounded
 
 export type BoundedByKey = <T>(key: string, work: () => Promise<T>) => Promise<T | "full">;
 
-/** The same for each key separately. A key uses memory only while it is in use. */
+/** The same for each key. */
 export function makeBoundedByKey(limit: { atOnce: number; waiting: number }): BoundedByKey {
   const byKey = new Map<string, { bounded: Bounded; users: number }>();
   return async (key, work) => {

@@ -13,12 +13,8 @@ import { countedAddress, isAddressOf, makeKeyMaker } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 
 /**
- * What a user name and a password are worth.
- *
- * Shape: `refused` is an unknown user name or a wrong password; `device` is for a cookie that the browser keeps for a
- *        year; `generation` is that of the credential; `mustChange` asks for a password of the person's own first;
- *        `turnAt` is when somebody whom the process had no time for comes again.
- *        Whether the person may sign in anywhere is decided elsewhere.
+ * `refused` is an unknown user name or a wrong password; `device` goes into a cookie for a year; `turnAt` is when a
+ * browser that was turned away comes again. Whether the person may sign in somewhere is decided elsewhere.
  */
 export type PasswordCheck =
   | {
@@ -37,22 +33,20 @@ export type Attempt = {
   username: string;
   password: string;
   address: string;
-  /** The device cookie as it came. */
+  /** The device cookie as sent. */
   device: string | null;
   now: Date;
-  /** The turn that a try before was given. */
+  /** The turn that an earlier try was given. */
   turnAt?: Date | undefined;
 };
 
-/** How long a browser waits for its answer without being told, and how long when its turn has come: proxies give up. */
+/** Browsers are told to wait after the first of these times; with a turn, after the second, before proxies give up. */
 const longestWaitMs = 5000;
 const longestWaitAtTurnMs = 15_000;
 
 /**
- * Makes the check of user names and passwords, with its limits.
- *
- * Shape: `key` is a secret that all processes share; `atOnce` and `waiting` bound the hashing of this process;
- *        `unmatchable` is the hash used for an account that does not exist.
+ * Makes the check of user names and passwords, with its limits. All processes share `key`; `unmatchable` is the hash
+ * compared for an unknown account.
  */
 export function makeCheckPassword(deps: {
   db: Db;
@@ -68,11 +62,11 @@ export function makeCheckPassword(deps: {
     atOnce: deps.atOnce ?? Math.min(availableParallelism(), 3),
     waiting: deps.waiting ?? 1000,
   });
-  // Tries count as failed while they run: more at once than are free would slow down people who typed correctly.
+  // Running tries count as failed: more at once than are free would slow down people who typed correctly.
   const oneByOne = makeBoundedByKey({ atOnce: 2, waiting: 200 });
 
   return async (attempt) => {
-    // Before any statement, so that a crowd costs those who are let in as little as possible.
+    // Before any statement, so that a crowd costs the others little.
     if (queue.waitMs() > longestWaitOf(attempt)) return busy(attempt);
     const username = foldUsername(attempt.username);
     const device = isDevice(attempt.device) ? attempt.device : null;
@@ -150,9 +144,7 @@ type Credential = {
 };
 type Found = {
   credential: Credential | null;
-  /** Whether this person signed in with the device. */
   isOwnDevice: boolean;
-  /** Whether any person signed in with the device. */
   isKnownDevice: boolean;
 };
 
@@ -185,7 +177,7 @@ const findByUsername = statement<{ username: string | null; device: Buffer }>(
 );
 
 async function findCredential(db: Db, username: string, device: Buffer): Promise<Found> {
-  // PostgreSQL takes no NUL character, and no user name has one.
+  // PostgreSQL accepts no NUL character, and no user name has one.
   const given = { username: username.includes("\0") ? null : username, device };
   const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
   const { personId, homeSchoolId, passwordHash, generation, mustChange, ...devices } = row!;

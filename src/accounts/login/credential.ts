@@ -23,14 +23,13 @@ const upsertCredential = statement<Row>(({ personId, username, passwordHash, mus
     SET ${excluded("username")}, ${excluded("passwordHash")}, ${excluded("mustChange")}, ${excluded("updatedAt")}`;
 }, "set-credential");
 
-/** Shape: `mustChange` asks the person for a password of their own at the next sign-in. */
+/** `mustChange` asks the person for a password of their own at the next sign-in. */
 export type NewCredential = Pick<Row, "personId" | "username" | "passwordHash"> & { mustChange?: boolean; now: Date };
 
 /**
- * Writes a person's user name and password hash. The caller ends the sign-ins that the old password gave.
+ * Writes a person's user name and password hash. The caller ends the sign-ins of the old password.
  *
- * Errors: conflict for a user name that another person has; invalid for one that is refused, such as one with
- *         invisible characters.
+ * Errors: conflict for a taken user name; invalid for one that is refused, such as one with invisible characters.
  */
 export async function writeCredential(
   tx: Queryable,

@@ -13,20 +13,20 @@ import {
   type Value,
 } from "../../platform/database/sql.ts";
 
-/** Makes a key of parts; it says nothing about them without the secret. */
+/** Makes a keyed hash of parts. */
 export type MakeKey = (...parts: readonly string[]) => Buffer;
 
 export function makeKeyMaker(secret: Buffer): MakeKey {
   return (...parts) => createHmac("sha256", secret).update(JSON.stringify(parts)).digest();
 }
 
-/** The address that limits count: of an IPv6 address its /64, which is one subscriber; IPv4 in IPv6 form as IPv4. */
+/** The address that limits count: the /64 of IPv6, one subscriber; IPv4 in IPv6 form as IPv4. */
 export function countedAddress(address: string): string {
   const groups = readGroups(address);
   return groups ? `${groups.slice(0, 4).join(":")}::/64` : plainOf(address);
 }
 
-/** The site that an IPv6 address belongs to, by its /48; null for IPv4. */
+/** The /48 of an IPv6 address; null for IPv4. */
 export function countedSite(address: string): string | null {
   const groups = readGroups(address);
   return groups ? `${groups.slice(0, 3).join(":")}::/48` : null;
@@ -63,13 +63,13 @@ const findWhetherKnown = statement<{ personId: PersonId; address: Buffer }>(
   "known-devices-address-of",
 );
 
-/** Whether the person signed in from the address before, or several people of their school did. */
+/** Whether the person, or several people of their school, signed in from the address before. */
 export async function isAddressOf(db: Queryable, personId: PersonId, address: Buffer): Promise<boolean> {
   const [row] = await findRows<{ isKnown: boolean }>(db, findWhetherKnown, { personId, address });
   return row?.isKnown ?? false;
 }
 
-/** A browser that forgets its cookies is a new device each time; a person keeps those used last. */
+/** A browser that drops its cookies is a new device each time; the devices used last are kept. */
 const devicesPerPerson = 50;
 
 const present = table("signInPlace");
@@ -82,16 +82,15 @@ const [personColumn, deviceColumn, usedColumn] = [
 type SeenValues = { readonly [Name in "personId" | "generation" | "devices" | "now"]: Value };
 
 /**
- * SQL of two parts of a WITH, in this order: `seen` remembers the devices, and `forgotten` the oldest if one is new.
- * `standing` finds the credential if it still has the generation; its lock keeps a device from being remembered after
- * the sign-in that it stands on was ended.
+ * SQL for parts of a WITH, in this order. The lock of `standing` keeps a device from being remembered after its sign-in
+ * was ended.
  */
 export const rememberDevices = (given: SeenValues) => ({
   standing: sql`
     SELECT ${credential.personId} FROM ${credential}
     WHERE ${credential.personId} = ${given.personId} AND ${credential.generation} = ${given.generation}
     FOR SHARE`,
-  // A device is written once a day at most: only its age in days counts.
+  // Written once a day at most: only the age in days counts.
   seen: (standing: Sql, condition: Sql) => sql`
     ${insert(
       "signInPlace",

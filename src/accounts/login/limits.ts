@@ -28,26 +28,23 @@ import {
 
 type BucketSize = Omit<Bucket, "key">;
 
-/** Tries from one address at many accounts: enough for the first day of a whole school, then about the same rate. */
+/** Tries from one address at many accounts: enough for the first day of a whole school. */
 const addressBucket: BucketSize = { capacity: 500, refillSeconds: 300 };
 
 /** Tries from all networks of one IPv6 site. */
 const siteBucket: BucketSize = { capacity: 1000, refillSeconds: 300 };
 
-/** Tries from a device that signed in before, such as a tablet that a class shares; counted instead of its address. */
+/** Tries from a known device, such as a tablet of a class; counted instead of its address. */
 const deviceBucket: BucketSize = { capacity: 20, refillSeconds: 600 };
 
-/** Passwords that are checked for an address over its limit, for people of a school that signs in there. */
+/** Passwords checked for an address over its limit, for people who signed in there before. */
 const heldUpBucket: BucketSize = { capacity: 100, refillSeconds: 20 };
 
-/** The same for one account. */
 const heldUpLimit: RateLimitKind = { ...originLimit, forgetSeconds: 3600 };
 
 /**
- * What counts one try.
- *
- * Shape: `origin` is the account at this device or address; `shared` can be used up by others too, and is null for a
- *        device that the person signed in with before.
+ * The limits of one try. `origin` is the account at this device or address; others can use up `shared`, null for the
+ * person's own device.
  */
 export type Limits = {
   origin: RateLimit;
@@ -56,7 +53,6 @@ export type Limits = {
 
 type Counted = {
   username: string;
-  /** Who has the user name; null for nobody. */
   personId: PersonId | null;
   address: string;
   device: string | null;
@@ -64,7 +60,7 @@ type Counted = {
   isKnownDevice: boolean;
 };
 
-/** Chooses by the user name only where a cookie proves that the person signed in with this browser before. */
+/** Chooses by the user name only if a cookie proves that the person signed in with this browser before. */
 export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
   const { username, personId, device, isOwnDevice, isKnownDevice } = counted;
   const here = { personId, everywhere: false };
@@ -93,14 +89,12 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
 }
 
 /**
- * What a try has taken before its password is checked.
- *
- * Shape: `heldUntil` is set when the address or the account is over its limit: only a person who is known at the
- *        address gets in, all others have to wait, whatever the password.
+ * What a try took before its password is checked. With `heldUntil` the address or account is over its limit: only a
+ * person known at the address gets in.
  */
 export type Taken = { buckets: Bucket[]; limits: [origin: RateLimit, account?: RateLimit]; heldUntil: Date | null };
 
-/** Takes what a try costs. A date means that the password must not be checked before then. */
+/** Takes what a try costs. Returns a date if the password must not be checked before then. */
 export async function takeLimits(db: Queryable, { origin, shared }: Limits, now: Date): Promise<Taken | Date> {
   if (shared === null) return (await takeTry(db, origin, now)) ?? { buckets: [], limits: [origin], heldUntil: null };
   const { buckets, account, heldUp } = shared;
@@ -136,7 +130,7 @@ const takeStatement = makeForCount((count) =>
   }, `sign-in-limits-take.${count}`),
 );
 
-/** Takes the buckets, then counts the try at the account, then at the origin; stops at the first that has a wait. */
+/** Takes the buckets, then the account, then the origin; stops at the first that has a wait. */
 async function takeTogether(
   db: Queryable,
   { buckets, account, origin }: { buckets: Bucket[]; account: RateLimit; origin: RateLimit },
@@ -168,7 +162,6 @@ async function takeHeldUp(
   return heldUntil;
 }
 
-/** Undoes a try that was not made. */
 export async function giveLimitsBack(db: Queryable, { buckets, limits }: Taken): Promise<void> {
   await giveTokensBack(db, buckets);
   for (const limit of limits) if (limit) await giveTryBack(db, limit);
@@ -177,7 +170,7 @@ export async function giveLimitsBack(db: Queryable, { buckets, limits }: Taken):
 type Success = { personId: PersonId; generation: number; devices: Buffer[]; now: Date };
 type SuccessGiven = BucketParameters & Success & { originKey: Buffer; accountKey: Buffer | null };
 
-// The credential is locked first, as in what ends sign-ins; the limits in the order in which a try takes them.
+// Locks the credential first, as ending sign-ins does; then the limits in the order of a try.
 const succeedStatement = makeForCount((count) =>
   statement<SuccessGiven>((given) => {
     const { standing, seen, forgotten } = rememberDevices(given);
@@ -196,9 +189,8 @@ const succeedStatement = makeForCount((count) =>
 );
 
 /**
- * Undoes a try that succeeded, forgets the failed ones before it from the same device or address, and remembers both.
- *
- * Shape: `devices` are not remembered if the sign-ins of the person have been ended since.
+ * Gives back what a successful try took, forgets the failed ones before it and remembers the devices, unless the sign-
+ * ins of the person were ended meanwhile.
  */
 export async function recordSuccess(db: Queryable, { buckets, limits }: Taken, success: Success): Promise<void> {
   const [origin, account] = limits;

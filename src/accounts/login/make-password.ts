@@ -2,15 +2,13 @@ import { randomInt } from "node:crypto";
 import type { PasswordKind } from "../sign-in-settings.ts";
 import { friendlyWords } from "../user-names/words.ts";
 
-/** Lower-case letters and digits of which none looks like another, and no vowel, so that they make no words. */
+/** No look-alikes, and no vowels, so that no words result. */
 const signs = "bcdfghjkmnpqrstvwxyz23456789";
 const signsOfPassword = 10;
 const wordsOfPassword = 3;
 const [firstDigit, lastDigit] = [2, 9];
 
 /**
- * Makes a password by chance.
- *
  * Units: WORDS 31.9 bits (three of 800 words, one of 8 digits), guessed against the limits of tries; LETTERS 48 bits.
  */
 export function makePassword(kind: PasswordKind): string {

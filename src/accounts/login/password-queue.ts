@@ -1,9 +1,9 @@
 import { makeBounded, type Bounded } from "./bounded.ts";
 
-/** What a check counts as before one has been measured. */
+/** The assumed time of a check before one has been measured. */
 const assumedMs = 200;
 
-/** Share of the newest in the average of what checks take. */
+/** The share of the newest check in the average. */
 const newestShare = 0.1;
 
 const shortestTurnMs = 3000;
@@ -11,8 +11,8 @@ export const longestTurnSeconds = 60;
 const longestTurnMs = longestTurnSeconds * 1000;
 
 /**
- * Lets passwords wait for their check as long as the wait is short, however many those are and however slow the
- * machine is. Who is turned away gets a turn at the pace of the checks; turns beyond the longest are spread.
+ * Accepts passwords as long as the wait is short. Others get a turn at the pace of the checks; turns beyond the longest
+ * are spread.
  *
  * Units: `now` in milliseconds.
  */
@@ -34,7 +34,7 @@ export class PasswordQueue {
     [this.#atOnce, this.#bounded, this.#now, this.#random] = [limit.atOnce, makeBounded(limit), now, random];
   }
 
-  /** Runs in the order of arrival. "full" at once for what would wait longer than `longestMs`. */
+  /** Runs in the order of arrival. Returns "full" at once if it would wait longer than `longestMs`. */
   async run<T>(work: () => Promise<T>, longestMs: number): Promise<T | "full"> {
     if (this.waitMs() > longestMs) return "full";
     this.#inside += 1;
@@ -45,12 +45,11 @@ export class PasswordQueue {
     }
   }
 
-  /** How long one more would wait, from how long the last ones took. */
   waitMs(): number {
     return Math.max(0, this.#inside + 1 - this.#atOnce) * this.#paceMs();
   }
 
-  /** In how many milliseconds somebody who is turned away comes again; each gets a later turn than the one before. */
+  /** Returns when a browser that is turned away comes again; each gets a later turn than the one before. */
   giveTurnMs(): number {
     const at = this.#now();
     this.#lastTurn = Math.max(at + Math.max(this.waitMs(), shortestTurnMs), this.#lastTurn + this.#paceMs());

@@ -14,9 +14,8 @@ const hashBytes = 32;
 export const longestPassword = 256;
 
 /**
- * Hashes a password for storage.
+ * Hashes a password as a PHC string with argon2id.
  *
- * Shape:  PHC string, argon2id version 19, with its parameters.
  * Source: OWASP Password Storage Cheat Sheet (19 MiB, 2 passes, 1 lane).
  */
 export async function hashPassword(password: string): Promise<string> {
@@ -24,12 +23,12 @@ export async function hashPassword(password: string): Promise<string> {
   return phc(salt, await run({ nonce: salt, memory: memoryKib, passes, parallelism, tagLength: hashBytes }, password));
 }
 
-/** Makes a hash that no password has. Checking it takes as long as checking the hash of an account. */
+/** Makes a hash that no password has. Checking it takes as long as checking an account's hash. */
 export function makeUnmatchableHash(): string {
   return phc(randomBytes(saltBytes), randomBytes(hashBytes));
 }
 
-/** Compares a password with its hash. Errors: thrown for a hash of another kind. */
+/** Errors: throws for a hash of another kind. */
 export async function isPasswordOf(hash: string, password: string, derive: Derive = deriveInPool): Promise<boolean> {
   const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(hash);
   if (parts === null) throw new Error("the stored password hash is not an argon2id PHC string");
@@ -41,7 +40,7 @@ export async function isPasswordOf(hash: string, password: string, derive: Deriv
   return timingSafeEqual(actual, expected);
 }
 
-// NFC, so that one letter is one password whichever way a keyboard composes it.
+// NFC, so that a password is the same however a keyboard composes its letters.
 function run(parameters: Omit<Argon2Parameters, "message">, password: string, derive = deriveInPool): Promise<Buffer> {
   return derive({ ...parameters, message: password.normalize("NFC") });
 }

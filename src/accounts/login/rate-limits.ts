@@ -14,11 +14,7 @@ import {
   type Value,
 } from "../../platform/database/sql.ts";
 
-/**
- * How failed tries of one kind are slowed down.
- *
- * Shape: the first `free` tries cost no wait; each further try doubles the wait, up to the longest.
- */
+/** How failed tries are slowed down: the first `free` cost no wait; each further one doubles it, up to the longest. */
 export type RateLimitKind = {
   free: number;
   firstWaitSeconds: number;
@@ -34,7 +30,7 @@ export const originLimit: RateLimitKind = {
   forgetSeconds: 43_200,
 };
 
-/** Tries at one account from all devices and addresses that it does not know. */
+/** Tries at one account from all unknown devices and addresses. */
 export const accountLimit: RateLimitKind = {
   free: 20,
   firstWaitSeconds: 30,
@@ -42,10 +38,7 @@ export const accountLimit: RateLimitKind = {
   forgetSeconds: 43_200,
 };
 
-/**
- * Shape: `personId` is whose account it is, null where nobody has the user name; `everywhere` tells the limit of an
- *        account from those of its devices and addresses.
- */
+/** `everywhere` tells the limit of an account from those of its devices and addresses. */
 export type RateLimit = { key: Buffer; kind: RateLimitKind; personId: PersonId | null; everywhere: boolean };
 
 const limit = table("signInBrake");
@@ -55,9 +48,8 @@ type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
 type TryValues = { readonly [Name in keyof Try]: Value | number };
 
 /**
- * SQL that counts a try if the condition holds and there is no wait; returns a row if it did.
- *
- * No wait is a time long past, not the time of the try: tries that queued arrive with older times.
+ * SQL: counts a try if the condition holds and there is no wait; returns a row if it did. The first wait is in the
+ * distant past, because queued tries arrive with older times.
  */
 export function countTry(given: TryValues, condition: Sql): Sql {
   const now = sql`${given.now}::timestamptz`;
@@ -95,54 +87,49 @@ const findWait = statement<{ key: Buffer }>(
 );
 
 /**
- * Counts a try as failed before it is made; `giveTryBack` and `forgetTries` undo that when it succeeds.
- *
- * Shape: null lets the try through, a date says until when to wait; a try that has to wait is not counted.
+ * Counts a try as failed before it is made; `giveTryBack` undoes that. Returns until when to wait, and null for a
+ * counted try.
  */
 export async function takeTry(db: Queryable, limited: RateLimit, now: Date): Promise<Date | null> {
   const { kind, ...rest } = limited;
   return (await run(db, takeTryStatement, { ...kind, ...rest, now })) === 1 ? null : findTryWait(db, limited, now);
 }
 
-/** Until when a try has to wait that was not counted. */
 export async function findTryWait(db: Queryable, { key }: RateLimit, now: Date): Promise<Date> {
   const [waiting] = await findRows<{ waitUntil: Date }>(db, findWait, { key });
   return waiting?.waitUntil ?? now;
 }
 
-/** SQL that undoes a try, and the wait that it began. */
+/** SQL: undoes a try, and the wait that it began. */
 export const uncountTry = (key: Value, condition: Sql): Sql => sql`
   ${update("signInBrake", "l", { failures: sql`greatest(${l.failures} - 1, 0)`, waitUntil: sql`to_timestamp(0)` })}
   WHERE ${l.key} = ${key} AND ${condition} RETURNING 1`;
 
-/** SQL that forgets all failed tries. */
+/** SQL: forgets all failed tries. */
 export const forgetTriesBy = (key: Value, condition: Sql): Sql =>
   sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key} AND ${condition} RETURNING 1`;
 
 const giveBack = statement<{ key: Buffer }>(({ key }) => uncountTry(key, sql`true`), "sign-in-limit-give-back");
 
-/** Undoes a try that did not fail, and the wait that it began. */
 export async function giveTryBack(db: Queryable, { key }: RateLimit): Promise<void> {
   await run(db, giveBack, { key });
 }
 
 const forget = statement<{ key: Buffer }>(({ key }) => forgetTriesBy(key, sql`true`), "sign-in-limit-release");
 
-/** Forgets all failed tries. */
 export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<void> {
   await run(db, forget, { key });
 }
 
-/** What slows down the sign-ins of a person at a moment. */
 export type Waits = {
-  /** Until when the account waits wherever it is not known; null when it does not. */
+  /** Until when the account waits at unknown devices and addresses. */
   everywhereUntil: string | null;
-  /** The devices and addresses that wait, and until when the last of them does. */
+  /** How many devices and addresses wait. */
   places: number;
   placesUntil: string | null;
 };
 
-/** The `Waits` of a person as one value, for statements that ask for more than them. */
+/** SQL value: the `Waits` of a person. */
 export const waitsOf = (personId: Value, now: Value): Sql => sql`(
   SELECT json_build_object('everywhereUntil', max(${limit.waitUntil}) FILTER (WHERE ${limit.everywhere}),
     'places', count(*) FILTER (WHERE NOT ${limit.everywhere}),
@@ -157,5 +144,5 @@ const forgetAll = statement<{ personId: PersonId }>(
   "sign-in-limit-release-person",
 );
 
-/** Forgets all failed tries at the account of a person, wherever they were made. Answers how many limits it had. */
+/** Forgets all failed tries at the account of a person. Returns how many limits it had. */
 export const forgetTriesOf = (tx: Queryable, personId: PersonId): Promise<number> => run(tx, forgetAll, { personId });

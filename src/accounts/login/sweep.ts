@@ -29,7 +29,7 @@ const deleteDevices = statement<Given>(
   "sweep-known-devices",
 );
 
-/** Deletes forgotten tries, full buckets and devices unused for half a year. Answers how many rows. */
+/** Deletes forgotten tries, full buckets and devices unused for half a year. Returns how many rows. */
 export async function sweepSignInTraces(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
   const limits = await removeInBatches(signal, (batch) => run(db, deleteLimits, { now, batch }));
   const devices = await removeInBatches(signal, (batch) => run(db, deleteDevices, { now, batch }));

@@ -4,10 +4,8 @@ import type { PersonId } from "../../directory/index.ts";
 import { firstWords, secondWords } from "./words.ts";
 
 /**
- * A friendly made-up name for a person at an app, such as `Kiesel Otter`.
- *
- * Shape: the same for the same person and app, for good; without the key nothing joins it to the person, to their id,
- *        or to their pseudonym at another app. Two people of an app can have the same one.
+ * Makes a friendly name for a person at an app, such as `Kiesel Otter`. It never changes, and without the key it cannot
+ * be linked to the person or to another app. Two people of an app can have the same one.
  */
 export function makePseudonym(key: Buffer, { clientId, personId }: { clientId: ClientId; personId: PersonId }): string {
   const drawn = createHmac("sha256", key).update(`${clientId}\0${personId}`).digest();

@@ -1,8 +1,6 @@
-// Words of German that read well in English too: nothing that insults, and nothing about people, their bodies, origins,
-// beliefs or jobs. They take no endings, so that no name tells a gender. A changed, added or removed word gives most
-// people another pseudonym: the lists stay as they are.
+// German words that read well in English too: no insults, nothing about people, bodies, origins, beliefs or jobs, no
+// endings that tell a gender. Never change the lists: most people would get another pseudonym.
 
-/** What a pseudonym begins with. */
 export const firstWords = `
   Abend Abenteuer Achat Ahorn Akkord Allegro Alpen Alphabet Ananas Anis Anker Apfel Aprikosen Archiv Argon Arktis
   Astern Astro Atelier Atlantik Atoll Avocado Azur Bahnhof Balkon Ballett Ballon Bambus Banjo Basalt Basilikum
@@ -30,7 +28,7 @@ export const firstWords = `
   .trim()
   .split(/\s+/);
 
-/** What it ends with; none of them is among the first. */
+/** None of these is among the first words. */
 export const secondWords = `
   Akkordeon Albatros Almanach Alpaka Ameise Amethyst Amsel Anekdote Anemone Antilope Aquamarin Aquarium Ara Arkade
   Aster Atlas Bagger Ball Ballade Begonie Bergkristall Birke Bison Bleistift Bolero Brandung Briefmarke Buche

@@ -14,7 +14,7 @@ import { findTotpStep, totpPurpose } from "./totp.ts";
 export type SecondFactorCheck =
   { kind: "ok"; method: SecondMethod } | { kind: "refused" } | { kind: "slowed"; retryAfterSeconds: number };
 
-/** Only who knows the password gets here, so a person is never slowed down by strangers. */
+/** Only people who know the password get here, so strangers slow nobody down. */
 const limitKind: RateLimitKind = { free: 5, firstWaitSeconds: 30, longestWaitSeconds: 900, forgetSeconds: 43_200 };
 
 export type CheckDeps = {
@@ -24,13 +24,13 @@ export type CheckDeps = {
   encryptionKeys: EncryptionKeys;
 };
 
-/** Counts the try as failed before it is made, and forgets the failed ones when it succeeds. */
+/** Counts the try as failed before it is made, and forgets failed ones if it succeeds. */
 export async function limitedTry(
   { db, clock, secrets }: CheckDeps,
   personId: PersonId,
   attempt: () => Promise<SecondMethod | null>,
 ): Promise<SecondFactorCheck> {
-  // Not the person's in the sense of the explanation of wrong passwords, which would release it.
+  // Without the person: releasing the limits of passwords must not release this one.
   const place = { personId: null, everywhere: false };
   const limit = { key: makeKeyMaker(secrets.signInTraces)("second factor", personId), kind: limitKind, ...place };
   const wait = await takeTry(db.pool, limit, clock());
@@ -41,7 +41,7 @@ export async function limitedTry(
   return { kind: "ok", method };
 }
 
-/** Checks a code of an app or a recovery code; each is good for one use. */
+/** Checks a code of an app or a recovery code; each is valid once. */
 export function checkCode(
   deps: CheckDeps,
   { personId, code, requestId }: { personId: PersonId; code: string; requestId: string | undefined },
@@ -62,7 +62,7 @@ async function takeTotpCode({ db, clock, encryptionKeys }: CheckDeps, personId: 
     if (!plain) throw new Error("none of the encryption keys opens a second factor");
     const lastStep = findTotpStep(plain, code, now);
     if (lastStep === null) continue;
-    // Two requests with the same code at the same time: the condition lets one of them through.
+    // The condition lets only one of two parallel requests with the same code through.
     const { count } = await db.prisma.secondFactor.updateMany({
       where: { id, OR: [{ lastStep: null }, { lastStep: { lt: lastStep } }] },
       data: { lastStep, lastUsedAt: now },

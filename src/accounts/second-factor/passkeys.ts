@@ -11,12 +11,11 @@ const loadLibrary = () => import("@simplewebauthn/server");
 
 type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };
 
-/** Who is asked, in which browser. */
 export type Asked = { personId: PersonId; browser: string };
 type Challenge = Asked & { challenge: string };
 type Ceremony = "add" | "prove";
 
-/** What a page hands to the browser, and what it sends back with the answer of the authenticator. */
+/** What a page gives to the browser; `state` comes back with the answer of the authenticator. */
 export type PasskeyQuestion = { options: string; state: string };
 
 const challengeSeconds = 300;
@@ -39,7 +38,7 @@ const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<Kept[]> =
   return found.map(({ credentialId, transports }) => ({ id: credentialId!, transports }));
 };
 
-/** Null for a person without a passkey. */
+/** Returns null for a person without a passkey. */
 export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQuestion | null> {
   const allowCredentials = await listPasskeys(deps, asked.personId);
   if (allowCredentials.length === 0) return null;
@@ -63,7 +62,7 @@ export async function askForNewPasskey(deps: Deps, asked: Asked, username: strin
     rpID,
     userName: username,
     attestationType: "none" as const,
-    // The authenticator keeps it: no id that says who the person is elsewhere.
+    // The authenticator stores it: it must not identify the person elsewhere.
     userID: new Uint8Array(makeKeyMaker(deps.secrets.secondFactor)("passkey user", asked.personId)),
     supportedAlgorithmIDs,
     excludeCredentials: await listPasskeys(deps, asked.personId),
@@ -76,17 +75,16 @@ export async function askForNewPasskey(deps: Deps, asked: Asked, username: strin
 
 type Answer = { state: string; response: string };
 
-/** Shape: null where it is too old, was asked of somebody else or in another browser, or has been answered. */
+/** Returns null for a challenge that is too old, of another person or browser, or used already. */
 async function takeChallenge(deps: Deps, ceremony: Ceremony, asked: Asked, state: string): Promise<string | null> {
   const kept = sealedChallenge(deps, ceremony).read(state, deps.clock());
   if (kept?.personId !== asked.personId || kept.browser !== asked.browser || kept.browser === "") return null;
-  // One use: the bucket holds one and is full again after the challenge has expired.
+  // Single use: the bucket holds one token and refills after the challenge has expired.
   const key = makeKeyMaker(deps.secrets.secondFactor)("passkey challenge", kept.challenge);
   const used = await takeToken(deps.db.pool, { key, capacity: 1, refillSeconds: 2 * challengeSeconds }, deps.clock());
   return used === null ? kept.challenge : null;
 }
 
-/** Whether the answer is of a passkey of the person. */
 export async function checkPasskey(deps: Deps, asked: Asked, { state, response }: Answer): Promise<boolean> {
   const expectedChallenge = await takeChallenge(deps, "prove", asked, state);
   const answer = parse<AuthenticationResponseJSON>(response);
@@ -123,7 +121,7 @@ export async function checkPasskey(deps: Deps, asked: Asked, { state, response }
 
 export type NewPasskey = { credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] };
 
-/** What the authenticator made. Shape: null where the answer is not to what was asked. */
+/** Returns null if the answer does not match what was asked. */
 export async function readNewPasskey(
   deps: Deps,
   asked: Asked,
@@ -168,12 +166,12 @@ function parse<Value extends { id: string }>(text: string): Value | null {
   }
 }
 
-/** The result of a check; null for an answer that is wrong in any way, or was given in a frame of another site. */
+/** Returns null for an answer that is wrong in any way, or was given in a frame of another site. */
 async function unlessRefused<Value extends { verified: boolean }>(
   { response }: { response: { clientDataJSON: string } },
   verifying: Promise<Value>,
 ): Promise<Value | null> {
-  // The library throws for whatever is wrong, and leaves frames to who uses it. These pages are in none.
+  // The library throws for every fault and leaves frames to its caller. These pages are in none.
   const result = await verifying.catch(() => null);
   const { decodeClientDataJSON } = await import("@simplewebauthn/server/helpers");
   return result?.verified === true && decodeClientDataJSON(response.clientDataJSON).crossOrigin !== true

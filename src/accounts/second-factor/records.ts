@@ -17,7 +17,6 @@ export type SecondFactor = {
 const most = 10;
 const shown = { id: true, kind: true, label: true, createdAt: true, lastUsedAt: true } as const;
 
-/** What a person can prove beside their password, the oldest first. */
 export const listSecondFactors = ({ prisma }: RecordStore, personId: PersonId): Promise<SecondFactor[]> =>
   prisma.secondFactor.findMany({ where: { personId }, select: shown, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
 
@@ -30,9 +29,8 @@ type New = { id: string; label: string } & (
 );
 
 /**
- * Adds a second factor.
+ * Adds a second factor. Returns whether it is the person's first; false too if it was added before.
  *
- * Shape:  whether it is the person's first; false, too, where it has been added before.
  * Errors: conflict second_factors_full.
  */
 export async function addSecondFactor(
@@ -59,10 +57,8 @@ export async function addSecondFactor(
 }
 
 /**
- * Removes one; with the last one the recovery codes go too. All sign-ins end but the session `sessionUid`, since a
- * session may be open where the factor was lost.
- *
- * Shape: false where there is no such factor.
+ * Removes a second factor; with the last one the recovery codes. All sign-ins end but the session `sessionUid`, because
+ * a session may be open where the factor was lost. Returns false if there is no such factor.
  */
 export async function removeSecondFactor(
   tx: Transaction,
@@ -79,12 +75,7 @@ export async function removeSecondFactor(
   return true;
 }
 
-/**
- * Removes all second factors and recovery codes of a person, for one who has lost them. Their sign-ins end, since a
- * session may be open where they were lost.
- *
- * Shape: how many there were.
- */
+/** Removes all second factors and recovery codes of a person and ends their sign-ins. Returns how many there were. */
 export async function revokeSecondFactorsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<number> {
   const { count } = await tx.prisma.secondFactor.deleteMany({ where: { personId } });
   await tx.prisma.recoveryCode.deleteMany({ where: { personId } });

@@ -5,19 +5,19 @@ import type { RecordStore } from "../../platform/database/db.ts";
 const count = 10;
 const groups = 3;
 const groupLength = 4;
-// Without letters and digits that look alike.
+// No look-alikes.
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
 
 const makeGroup = () => Array.from({ length: groupLength }, () => alphabet[randomInt(alphabet.length)]).join("");
 const makeRecoveryCode = () => Array.from({ length: groups }, makeGroup).join("-");
 
-/** A code as it is compared: in whatever case and with whatever between its groups it is typed. */
+/** Case and separators do not matter. */
 const plainOf = (code: string): string => code.toLowerCase().replace(/[^a-z0-9]/g, "");
 
 const hashOf = (key: Buffer, code: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHmac("sha256", key).update(plainOf(code)).digest());
 
-/** Makes ten new codes in place of all earlier ones. They are shown once and kept as keyed hashes. */
+/** Makes ten new codes in place of all earlier ones. They are shown once and stored as keyed hashes. */
 export async function renewRecoveryCodes(
   { prisma }: RecordStore,
   { personId, key }: { personId: PersonId; key: Buffer },
@@ -28,7 +28,7 @@ export async function renewRecoveryCodes(
   return codes;
 }
 
-/** Uses a code up. Shape: how many are left; null for a code that is none. */
+/** Uses a code up. Returns how many are left; null for an invalid code. */
 export async function useRecoveryCode(
   { prisma }: RecordStore,
   { personId, code, key }: { personId: PersonId; code: string; key: Buffer },

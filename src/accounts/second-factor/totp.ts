@@ -8,21 +8,19 @@ export const makeTotpSecret = (): Buffer => randomBytes(secretBytes);
 
 const secretOf = (bytes: Buffer): Secret => new Secret({ buffer: new Uint8Array(bytes).buffer });
 
-/** What the secret of a factor is encrypted for. */
 export const totpPurpose = (id: string): string => `second factor ${id}`;
 
-/** The secret as a person types it into an app, in groups of four. */
+/** The secret as a person types it, in groups of four. */
 export const spellTotpSecret = (bytes: Buffer): string => secretOf(bytes).base32.replace(/(.{4})(?=.)/g, "$1 ");
 
-/** The address that an app reads from a QR code. Source: the key URI format of Google Authenticator. */
+/** The address in the QR code. Source: the key URI format of Google Authenticator. */
 export function makeTotpAddress(bytes: Buffer, { issuer, account }: { issuer: string; account: string }): string {
   return new TOTP({ issuer, label: account, secret: secretOf(bytes), period: stepSeconds }).toString();
 }
 
 /**
- * The step whose code it is: that of now, the one before or the one after, for clocks that differ.
+ * Finds the time step of a code: the present one or a neighbour, because clocks differ.
  *
- * Shape:  null for any other code.
  * Source: RFC 6238 section 5.2; the library compares in constant time.
  */
 export function findTotpStep(bytes: Buffer, code: string, now: Date): number | null {

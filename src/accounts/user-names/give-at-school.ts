@@ -7,7 +7,7 @@ import { findRows, sql, statement, table } from "../../platform/database/sql.ts"
 import { findSignInSettings, type SignInSettings } from "../sign-in-settings.ts";
 import { giveNames, type Unnamed } from "./give-names.ts";
 
-/** What a roster says: the user names by person, folded. */
+/** The folded user names of a roster, by person. */
 export type RosterNames = ReadonlyMap<PersonId, string>;
 
 type Row = { personId: PersonId } & { [Part in keyof PersonName]: string | null };
@@ -43,11 +43,7 @@ async function settingsOf(tx: Transaction, schoolId: SchoolId): Promise<SignInSe
   return settings;
 }
 
-/**
- * Gives the people named here, who have none, user names by the rule of the school; part of making people.
- *
- * Errors: not_found school_not_found.
- */
+/** Gives new people user names by the rule of the school. Errors: not_found school_not_found. */
 export async function giveUserNames(
   tx: Transaction,
   { schoolId, people }: { schoolId: SchoolId; people: PersonId[] },
@@ -58,10 +54,8 @@ export async function giveUserNames(
 }
 
 /**
- * Gives all people whose home the school is, and who have none, user names by its rule; with an audit line.
- *
- * Shape:  `findRosterNames` is asked only where the school takes them from its roster. Answers how many got one.
- * Errors: not_found school_not_found.
+ * Gives everyone at home at the school a user name who has none, with an audit line. Calls `findRosterNames` only if
+ * the school takes names from its roster. Returns how many got one. Errors: not_found school_not_found.
  */
 export function giveUserNamesAtSchool(
   db: PrismaDb,

@@ -6,21 +6,19 @@ import type { UserNameRule } from "../sign-in-settings.ts";
 import { makeBase } from "./make-base.ts";
 import { friendlyWords } from "./words.ts";
 
-/** Somebody without a user name. Shape: `wanted` is what a roster says, folded. */
+/** `wanted` is the folded name from a roster. */
 export type Unnamed = { personId: PersonId; name: PersonName | null; wanted?: string | undefined };
 
 type Given = { personId: PersonId; username: string };
 
-/** People at a time: the rows of one statement. */
+/** The rows of one statement. */
 const batch = 5_000;
-/** How often a name with a number may turn out to be taken, before a name is made by chance. */
+/** How many taken names with a number are tried before a random one. */
 const mostTries = 50;
 
 /**
- * Gives people user names by a rule. They have no password yet.
- *
- * Shape:  a few statements for all of them. Two transactions at a time wait for each other only where they make the
- *         same name. Somebody who got a user name meanwhile keeps it. Answers who got which name.
+ * Gives people user names by a rule, in a few statements; they have no password yet. Somebody who got a user name
+ * meanwhile keeps it. Parallel transactions wait for each other only over the same name.
  */
 export async function giveNames(
   tx: Queryable,
@@ -118,7 +116,7 @@ async function propose(
   });
 }
 
-/** Reserves a number for each base, which stays reserved whatever becomes of it. */
+/** Reserves a number for each base, for good. */
 async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<string, { next: number }>> {
   if (bases.length === 0) return new Map();
   const counted = [...Map.groupBy(bases, (base) => base)];
@@ -128,7 +126,7 @@ async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ base, last }) => [base, { next: last - counts.get(base)! + 1 }]));
 }
 
-/** Says nothing of the person. Shape: the number gets longer where names are taken. */
+/** Reveals nothing about the person. Gets longer if names are taken. */
 function makeRandomName(tries: number): string {
   const digits = Math.min(4 + tries, 12);
   const number = randomInt(10 ** (digits - 1), 10 ** digits);

@@ -2,10 +2,10 @@ import type { PersonName } from "../../directory/index.ts";
 import type { UserNameRule } from "../sign-in-settings.ts";
 import { transliterate } from "./transliterate.ts";
 
-/** What leaves room for a number of six digits in a user name of 64 characters. */
+/** Leaves room for a number of six digits in a user name of 64 characters. */
 const longestBase = 58;
 
-/** A user name without its number; null where the rule makes none of the name. */
+/** Returns null if the rule makes no base of the name. */
 export function makeBase(rule: UserNameRule, name: PersonName | null): string | null {
   if (rule === "RANDOM" || name === null) return null;
   const first = transliterate(name.firstCall) || transliterate(name.firstFull);

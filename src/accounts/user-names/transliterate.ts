@@ -4,7 +4,7 @@ const pairs = (text: string): [string, string][] =>
     .split(/\s+/)
     .map((pair) => [pair.slice(0, 1), pair.slice(1)]);
 
-// Before marks are taken away: a letter, and what is written for it.
+// Before marks are removed: a letter, and what replaces it.
 const composed = new Map(pairs("äae öoe üue åaa ґg їi йi ўu ёe"));
 
 const letters = new Map([
@@ -18,7 +18,7 @@ const letters = new Map([
 ]);
 
 /**
- * Writes a name with the letters a to z, words joined by hyphens; empty where none of its letters is known.
+ * Writes a name with the letters a to z, words joined by hyphens; empty if none of its letters is known.
  *
  * Source: ICAO Doc 9303-3 section 6 for Cyrillic; German use for umlauts; Arabic as written, without short vowels.
  */

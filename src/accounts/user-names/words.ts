@@ -1,4 +1,4 @@
-/** Short German words that children know; no two of them differ in a single letter. */
+/** Short German words that children know; any two differ in more than one letter. */
 export const friendlyWords: readonly string[] = `
   abend adler ahorn akkord album algebra alpaka ameise amsel ananas anker antwort apfel aprikose april arena
   arktis aroma artikel astern atelier atlas auge august ausflug auster auto bach bagger ballett ballon bambus
