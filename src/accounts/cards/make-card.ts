@@ -1,7 +1,8 @@
-import { createHmac, hash, randomBytes, randomInt } from "node:crypto";
+import { hash, randomBytes, randomInt } from "node:crypto";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { CardId } from "./cards.ts";
 import type { CardSecondStep } from "./settings.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
 
 export const cardPath = "/card";
 
@@ -46,7 +47,7 @@ export const hashCardToken = (token: string): Buffer => hash("sha256", token, "b
 
 /** Keyed, because four digits are quickly guessed by somebody who has the table alone. */
 export const hashAnswer = (key: Buffer, id: CardId, answer: string): Buffer =>
-  createHmac("sha256", key)
+  hmac(key)
     .update(JSON.stringify([id, answer]))
     .digest();
 

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/db.ts";
@@ -12,12 +11,13 @@ import {
   type Sql,
   type Value,
 } from "../../platform/database/sql.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
 
 /** Makes a keyed hash of parts. */
 export type MakeKey = (...parts: readonly string[]) => Buffer;
 
 export function makeKeyMaker(secret: Buffer): MakeKey {
-  return (...parts) => createHmac("sha256", secret).update(JSON.stringify(parts)).digest();
+  return (...parts) => hmac(secret).update(JSON.stringify(parts)).digest();
 }
 
 /** The address that limits count: the /64 of IPv6, one subscriber; IPv4 in IPv6 form as IPv4. */

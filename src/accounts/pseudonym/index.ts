@@ -1,14 +1,14 @@
-import { createHmac } from "node:crypto";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { firstWords, secondWords } from "./words.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
 
 /**
  * Makes a friendly name for a person at an app, such as `Kiesel Otter`. It never changes, and without the key it cannot
  * be linked to the person or to another app. Two people of an app can have the same one.
  */
 export function makePseudonym(key: Buffer, { clientId, personId }: { clientId: ClientId; personId: PersonId }): string {
-  const drawn = createHmac("sha256", key).update(`${clientId}\0${personId}`).digest();
+  const drawn = hmac(key).update(`${clientId}\0${personId}`).digest();
   // 48 bits each: no word is noticeably more frequent than another.
   const pick = (words: readonly string[], at: number) => words[drawn.readUIntBE(at, 6) % words.length]!;
   return `${pick(firstWords, 0)} ${pick(secondWords, 6)}`;

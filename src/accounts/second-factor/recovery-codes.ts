@@ -1,6 +1,7 @@
-import { createHmac, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import type { PersonId } from "../../directory/index.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
 
 const count = 10;
 const groups = 3;
@@ -15,7 +16,7 @@ const makeRecoveryCode = () => Array.from({ length: groups }, makeGroup).join("-
 const plainOf = (code: string): string => code.toLowerCase().replace(/[^a-z0-9]/g, "");
 
 const hashOf = (key: Buffer, code: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(createHmac("sha256", key).update(plainOf(code)).digest());
+  new Uint8Array(hmac(key).update(plainOf(code)).digest());
 
 /** Makes ten new codes in place of all earlier ones. They are shown once and stored as keyed hashes. */
 export async function renewRecoveryCodes(

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { hmac, keyOf } from "./hmac.ts";
 
 /** 32 bytes each: the first encrypts, each can decrypt. */
 export type EncryptionKeys = readonly Buffer[];
@@ -14,14 +15,14 @@ export function seal([key]: EncryptionKeys, purpose: string, plain: Buffer): Buf
 /** Like `seal`, but equal contents give equal bytes: the nonce is derived from the content. */
 export function sealRepeatably([key]: EncryptionKeys, purpose: string, plain: Buffer): Buffer {
   const draw = (secret: Buffer) =>
-    createHmac("sha256", secret).update(purpose).update("\0").update(plain).digest().subarray(0, nonceBytes);
+    hmac(secret).update(purpose).update("\0").update(plain).digest().subarray(0, nonceBytes);
   return sealWith(key, purpose, plain, draw);
 }
 
 function sealWith(key: Buffer | undefined, purpose: string, plain: Buffer, draw: (key: Buffer) => Buffer): Buffer {
   if (!key) throw new Error("there is no encryption key");
   const nonce = draw(key);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose));
+  const cipher = createCipheriv("aes-256-gcm", keyOf(key), nonce).setAAD(Buffer.from(purpose));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
@@ -30,7 +31,9 @@ export function unseal(keys: EncryptionKeys, purpose: string, sealed: Buffer): B
   if (sealed.length < nonceBytes + tagBytes) return null;
   for (const key of keys) {
     try {
-      const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      const decipher = createDecipheriv("aes-256-gcm", keyOf(key), sealed.subarray(0, nonceBytes), {
+        authTagLength: tagBytes,
+      })
         .setAAD(Buffer.from(purpose))
         .setAuthTag(sealed.subarray(-tagBytes));
       return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);

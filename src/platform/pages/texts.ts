@@ -23,8 +23,10 @@ export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) =
   return (locale) => {
     const translate = catalogue.getFixedT(locale);
     return (key, values) => {
-      if (!catalogue.exists(key, { ...values, lng: locale })) throw new Error(`no text ${key} in ${locale}`);
-      return translate(key, values ?? {});
+      const text = translate(key, values ?? {});
+      // i18next returns the key of a missing text.
+      if (text === key) throw new Error(`no text ${key} in ${locale}`);
+      return text;
     };
   };
 }

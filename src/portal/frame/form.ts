@@ -1,7 +1,8 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
 
 const cookieName = "_portal";
 
@@ -34,7 +35,7 @@ export function nameBrowser(req: Request, res: Response): string {
 type Bound = { browser: string; personId: PersonId };
 
 const tokenBy = (key: Buffer, { browser, personId }: Bound): Buffer =>
-  createHmac("sha256", key)
+  hmac(key)
     .update(JSON.stringify([browser, personId]))
     .digest();
 

@@ -1,9 +1,9 @@
-import { createHmac } from "node:crypto";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/db.ts";
 import { seal, unseal } from "../../platform/crypto/seal.ts";
 import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { foldUsername } from "../../accounts/index.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
 
 const purpose = "login hint";
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -50,7 +50,7 @@ export async function findHintedPerson(
 
 /** What is kept of a hinted person: enough to recognise them, and nothing without the key. */
 export function hashHintedPerson(key: Buffer, personId: string): string {
-  return createHmac("sha256", key).update("hinted person\0").update(personId).digest("base64url");
+  return hmac(key).update("hinted person\0").update(personId).digest("base64url");
 }
 
 /** What may be filled into the login form: only what the app wrote as a user name itself. */

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
+import { hmac } from "../../../platform/crypto/hmac.ts";
 
 /**
  * Makes the token that a form carries.
@@ -7,7 +8,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
  *        page nor another site's form can use it.
  */
 export function makeCsrfToken(key: Buffer, bound: { interaction: string; browser: string }): string {
-  return createHmac("sha256", key)
+  return hmac(key)
     .update(JSON.stringify([bound.interaction, bound.browser]))
     .digest("base64url");
 }

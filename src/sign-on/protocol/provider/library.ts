@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import {
@@ -13,6 +13,7 @@ import library from "oidc-provider/package.json" with { type: "json" };
 import { secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
 import type { Standing } from "../storage/request.ts";
+import { hmac } from "../../../platform/crypto/hmac.ts";
 
 // Whatever sign-on uses of oidc-provider that the library does not document stands in this file.
 
@@ -309,8 +310,7 @@ export type CookieSignatures = {
 
 /** Signs the library's cookies with HMAC-SHA-256. The library's own way is SHA-1. */
 export function makeCookieSignatures(key: Buffer): CookieSignatures {
-  const secret = createSecretKey(key);
-  const digest = (data: string): Buffer => createHmac("sha256", secret).update(data).digest();
+  const digest = (data: string): Buffer => hmac(key).update(data).digest();
   const isSignature = (data: string, signature: string): boolean => {
     const presented = Buffer.from(signature, "base64url");
     const expected = digest(data);

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { type Bucket, takeTokens } from "../../../platform/database/token-bucket.ts";
 import { keepHintedSchool, keepTypedHint } from "../typed-hint.ts";
@@ -7,6 +6,7 @@ import type { ProviderRequest } from "../storage/request.ts";
 import { openInteraction } from "../storage/open-interaction.ts";
 import { findOnlyPut, type UnitOfWork } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { hmac } from "../../../platform/crypto/hmac.ts";
 
 export const interactionSeconds = 3600;
 
@@ -65,8 +65,7 @@ function readChange(work: UnitOfWork): { opens: boolean; ends: boolean } {
 function bucketsOf({ secrets, readAddress }: ProviderDeps, ctx: KoaContextWithOIDC): Bucket[] {
   const address = readAddress(ctx.req);
   const site = countedSite(address);
-  const keyOf = (counted: string) =>
-    createHmac("sha256", secrets.signInTraces).update("open interactions\0").update(counted).digest();
+  const keyOf = (counted: string) => hmac(secrets.signInTraces).update("open interactions\0").update(counted).digest();
   return [
     ...(site === null ? [] : [{ key: keyOf(site), ...atSite }]),
     { key: keyOf(countedAddress(address)), ...atAddress },

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
 import type { ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
@@ -12,6 +11,7 @@ import type { ProviderDeps } from "./deps.ts";
 import { asksForAnother } from "./hints.ts";
 import { makeBasePolicy } from "./library.ts";
 import { getRequest } from "../storage/request.ts";
+import { hmac } from "../../../platform/crypto/hmac.ts";
 
 export const secondFactorPrompt = "second_factor";
 
@@ -47,7 +47,7 @@ function makeHintCheck(deps: ProviderDeps) {
 
 // An app can repeat a request without the person seeing it: only the first few of the same refusal are recorded.
 function recordedRefusals({ secrets }: ProviderDeps, { personId, clientId }: Pair): Bucket {
-  const key = createHmac("sha256", secrets.signInTraces).update(`recorded refusals\0${personId}\0${clientId}`).digest();
+  const key = hmac(secrets.signInTraces).update(`recorded refusals\0${personId}\0${clientId}`).digest();
   return { key, capacity: 10, refillSeconds: 3600 };
 }
 

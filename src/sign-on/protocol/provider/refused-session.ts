@@ -1,14 +1,14 @@
-import { createHmac } from "node:crypto";
 import type { PersonId } from "../../../directory/index.ts";
 import { type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
 import { recordAtHome } from "../../../accounts/index.ts";
 import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { findRequest } from "../storage/request.ts";
+import { hmac } from "../../../platform/crypto/hmac.ts";
 
 // Who holds the cookie can send it again and again: one line in an hour says enough.
 function recordedOf({ secrets }: ProviderDeps, uid: string): Bucket {
-  const key = createHmac("sha256", secrets.signInTraces).update(`refused session\0${uid}`).digest();
+  const key = hmac(secrets.signInTraces).update(`refused session\0${uid}`).digest();
   return { key, capacity: 1, refillSeconds: 3600 };
 }
 
