@@ -83,7 +83,7 @@ export interface components {
          */
         EventAction: "create" | "update" | "delete" | "restore";
         /**
-         * @description A property of a person. New values may be added; ignore values you do not know.
+         * @description A property of a person. More may be added; ignore what you do not know.
          * @example groups
          * @enum {string}
          */
@@ -111,7 +111,7 @@ export interface components {
          */
         GroupEventType: "group";
         /**
-         * @description A property of a group. New values may be added; ignore values you do not know.
+         * @description A property of a group. More may be added; ignore what you do not know.
          * @example name
          * @enum {string}
          */
@@ -139,7 +139,7 @@ export interface components {
          */
         SchoolEventType: "school";
         /**
-         * @description A property of a school. New values may be added; ignore values you do not know.
+         * @description A property of a school. More may be added; ignore what you do not know.
          * @example address
          * @enum {string}
          */

@@ -54,7 +54,7 @@ test("the last sign-ons to an app, with what stopped them", async () => {
   expect(await remote.ask("app", "sign-ons", tried.clientId)).toMatchObject({
     signOns: [
       {
-        advice: expect.stringContaining("not a registered one"),
+        advice: expect.stringContaining("is not registered"),
         steps: [{ outcome: "refused", sent: expect.any(Array) }],
       },
     ],

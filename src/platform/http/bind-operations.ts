@@ -116,13 +116,11 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     router[method](expressPath(path), name(operation), ...steps);
   }
   for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
-  const prefix = commonPrefix(Object.keys(document.paths));
-  router.use(prefix, () => {
+  router.use(commonPrefix(Object.keys(document.paths)), () => {
     throw new AppError("not_found", "path_not_found", "There is nothing at this address.");
   });
   router.use(answerFailures({ log, render }));
-  // Without this, every page would be matched against the paths of all APIs.
-  return Router().use((req, res, next) => (req.path.startsWith(prefix) ? router(req, res, next) : next()));
+  return router;
 }
 
 /** An operation of a standard may be described with 501 alone; it has no handler. */

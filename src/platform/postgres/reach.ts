@@ -46,7 +46,8 @@ export function findUnfit(
 ): string | null {
   if (version < oldestVersion) return `it is version ${version}, and ${oldestVersion} or later is needed.`;
   if (encoding !== "UTF8") return `its database is encoded in ${encoding}. Make one with ENCODING 'UTF8'.`;
-  if (standby && !replica) return "it is a standby, which takes no writes. DATABASE_URL must name the primary.";
+  if (standby && !replica)
+    return "it is a standby or still restores a backup, and takes no writes. DATABASE_URL must name the primary; wait until a restore has ended.";
   return null;
 }
 

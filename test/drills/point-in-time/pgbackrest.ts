@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { startEmbeddedPostgres, type EmbeddedPostgres } from "../../../src/platform/postgres/index.ts";
@@ -52,9 +53,18 @@ export async function startArchivedServer(folder: string): Promise<ArchivedServe
       const target = to.toISOString().replace("T", " ").replace("Z", "+00");
       await run("restore", "--delta", "--type=time", `--target=${target}`, "--target-action=promote");
       server = await start();
+      // The server takes connections before it has replayed the log up to the target.
+      while (await isRestoring(server)) await sleep(100);
     },
     stop: () => server.stop(),
   };
+}
+
+async function isRestoring({ url }: EmbeddedPostgres): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ is: boolean }>("SELECT pg_is_in_recovery() AS is").finally(() => client.end());
+  return rows[0]!.is;
 }
 
 /** pgBackRest runs as the owner of the files, and asks the server for its place in the log. */
