@@ -1,5 +1,5 @@
 import { findGroup, type Group, type GroupId } from "../directory/index.ts";
-import { present } from "../platform/contract-types.ts";
+import type { Same } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isGroupReached, type Reach } from "../staff/index.ts";
@@ -8,15 +8,8 @@ import { tagOf } from "./change.ts";
 
 export type AdminGroup = components["schemas"]["AdminGroup"];
 
-export const presentGroup = ({
-  id,
-  schoolId,
-  name,
-  type,
-  status,
-  sourceSystemIdentifier,
-  members,
-}: Group): AdminGroup => present<AdminGroup>({ id, schoolId, name, type, status, sourceSystemIdentifier, members });
+/** Does not compile if a group has a property that the contract lacks. */
+export const groupProperties: Same<keyof AdminGroup, keyof Group> = true;
 
 /** Properties that change without a change of the group itself. */
 export const groupCounts = ["members"] as const satisfies (keyof AdminGroup)[];
@@ -28,5 +21,5 @@ export const groupUnknown = () => new AppError("not_found", "group_not_found", "
 export async function readGroup(db: RecordStore, reach: Reach, groupId: GroupId): Promise<AdminGroup> {
   const group = await findGroup(db, groupId);
   if (group === null || !(await isGroupReached(db, reach, group))) throw groupUnknown();
-  return presentGroup(group);
+  return group;
 }

@@ -11,7 +11,7 @@ import {
 import { storeOf } from "../platform/database/db.ts";
 import { groupsInReach } from "../staff/index.ts";
 import { changeRecord, createRecord, refuseStale } from "./change.ts";
-import { groupCounts, groupTag, presentGroup, readGroup, type AdminGroup } from "./group-record.ts";
+import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
@@ -34,7 +34,7 @@ export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
   };
   const isNobody = !seen.all && seen.taughtBy === null;
   const found = isNobody ? [] : await list(storeOf(deps.db), { ...filter, ...page.range });
-  return page.answer(found, ({ id }) => id, presentGroup);
+  return page.answer(found, ({ id }) => id);
 };
 
 export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { path, reach }) => {

@@ -19,10 +19,10 @@ export type Range = { limit: number; after: string | undefined };
 export type Page = {
   range: Range;
   /** Answers with what was found in `range`. The next page begins after the position of the last entry. */
-  answer<Entry, Presented>(
+  answer<Entry, Presented = Entry>(
     found: readonly Entry[],
     positionOf: (entry: Entry) => string,
-    present: (entry: Entry) => Presented,
+    present?: (entry: Entry) => Presented,
   ): Answer<Presented>;
   /** Answers from a whole list, which is in the order of its positions. */
   answerFrom<Entry, Presented>(
@@ -48,7 +48,7 @@ export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, addre
     next.set("cursor", seal(keys, purpose, Buffer.from(position)).toString("base64url"));
     return `<${address}?${next.toString()}>; rel="next"`;
   };
-  const answer: Page["answer"] = (found, positionOf, present) => {
+  const answer: Page["answer"] = (found, positionOf, present = (entry) => entry as never) => {
     const last = found.length > size ? found[size - 1] : undefined;
     const headers: Record<string, string> = last === undefined ? {} : { Link: linkAfter(positionOf(last)) };
     return { status: 200, body: found.slice(0, size).map(present), headers };

@@ -1,6 +1,6 @@
 import { createSchool as create, findSchool, listSchools as list, updateSchool as update } from "../directory/index.ts";
 import type { School, SchoolId } from "../directory/index.ts";
-import { present, type Same } from "../platform/contract-types.ts";
+import type { Same } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, createRecord, refuseStale, tagOf } from "./change.ts";
@@ -11,7 +11,6 @@ import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 type AdminSchool = components["schemas"]["AdminSchool"];
 
 const schoolsPath = "/admin/v1/schools";
-const presentSchool = ({ id, ...rest }: School): AdminSchool => present<AdminSchool>({ id, ...rest });
 /** Does not compile if a school has a property that the contract lacks. */
 export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
 
@@ -19,7 +18,7 @@ export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
 async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {
   const school = await findSchool(db, schoolId);
   if (school === null) throw schoolUnknown();
-  return presentSchool(school);
+  return school;
 }
 
 export const listSchools: AdminHandler<"listSchools"> = async (deps, request) => {
@@ -27,7 +26,7 @@ export const listSchools: AdminHandler<"listSchools"> = async (deps, request) =>
   const page = readPage(deps, request);
   const among = reach.all ? undefined : [...reach.schoolIds];
   const found = await list(storeOf(deps.db), { search: query.search, among, order: query.sort, ...page.range });
-  return page.answer(found, ({ id }) => id, presentSchool);
+  return page.answer(found, ({ id }) => id);
 };
 
 export const getSchool: AdminHandler<"getSchool"> = async ({ db }, { path, reach }) => {

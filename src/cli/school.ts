@@ -1,5 +1,6 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { PasswordKind, UserNameRule } from "../accounts/index.ts";
+import { listTexts, type TextName } from "../platform/contract-texts.ts";
 import {
   bodyOf,
   retryStale,
@@ -12,28 +13,42 @@ import {
   withIdempotencyKey,
   readTagged,
   updateRecord,
+  type AllProperties,
   type Schemas,
 } from "./admin-api.ts";
 import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { done, made, updated, listOptions, recordLines, type Columns } from "./lines.ts";
-import { argument, option, required, UsageError } from "./option.ts";
+import { argument, option, required, UsageError, type Option } from "./option.ts";
+import { dashed } from "./read-call.ts";
 
 type AdminSchool = Schemas["AdminSchool"];
 type SignInSettings = Schemas["SignInSettings"];
+type Text = TextName<Schemas["NewSchool"]>;
 
 const userNameRules = ["FIRST_DOT_LAST", "FIRST_INITIAL_LAST", "FIRST_LAST_INITIAL", "RANDOM", "ROSTER"] as const;
 const highestGrade = 13;
 
+// The options and lines of texts come from the contract; only what an option says more than its name is written here.
+const texts = listTexts<Schemas["NewSchool"]>("NewSchool");
+const meanings: Partial<Record<Text, string>> = {
+  name: "Name of the school.",
+  officialId: "Official identifier, different for every school.",
+  schoolingLevel: "A code in capitals, such as GYMNASIUM.",
+};
+type TextOption = Option<string | undefined>;
+const wordsOf = (name: string) => dashed(name).replaceAll("-", " ");
+const textOption = (name: Text) => option.text(meanings[name] ?? `The ${wordsOf(name)}.`);
+const removalOf = (name: string) => `no${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+const removalFlag = (name: string) => option.flag(`Remove the ${wordsOf(name)}.`);
+
 const properties = {
-  name: option.text("Name of the school."),
-  officialId: option.text("Official identifier, different for every school."),
+  ...(Object.fromEntries(texts.map(({ name }) => [name, textOption(name)])) as Record<Text, TextOption>),
   street: option.text("Street and number."),
   addition: option.text("Addition to the address."),
   zip: option.text("Postal code."),
   city: option.text("City."),
   country: option.text("ISO 3166-1 code in capitals; DE if left out."),
   state: option.text("Part of the ISO 3166-2 code behind the hyphen, such as NI."),
-  schoolingLevel: option.text("A code in capitals, such as GYMNASIUM."),
 };
 
 const args = { school: argument.school() };
@@ -55,10 +70,15 @@ const creation = {
   state: required(properties.state),
   id: option.id<SchoolId>("Its id, where it has one already."),
 };
+const nullable = texts.filter(({ isNullable }) => isNullable);
+const removals = Object.fromEntries(nullable.map(({ name }) => [removalOf(name), removalFlag(name)])) as Record<
+  `no${Capitalize<Text>}`,
+  Option<boolean>
+>;
 const changes = {
   ...properties,
   noAddition: option.flag("Remove the addition to the address."),
-  noSchoolingLevel: option.flag("Remove the schooling level."),
+  ...removals,
 };
 const signInChanges = {
   userNames: option.oneOf<UserNameRule>(userNameRules, "How user names of new people are made."),
@@ -70,24 +90,26 @@ const signInChanges = {
   noHelp: option.flag("Remove this text."),
 };
 
+/** A text that is to be removed is null. */
+function readTexts(options: Readonly<Record<string, unknown>>): Pick<AllProperties<Schemas["SchoolUpdate"]>, Text> {
+  const valueOf = (name: Text) => (options[removalOf(name)] === true ? null : options[name]);
+  return Object.fromEntries(texts.map(({ name }) => [name, valueOf(name)])) as ReturnType<typeof readTexts>;
+}
+
 function readNewSchool(options: OptionsOf<typeof creation>): Schemas["NewSchool"] {
-  const { name, officialId, street, addition, zip, city, country, state, schoolingLevel } = options;
+  const { street, addition, zip, city, country, state } = options;
   return makeBody<Schemas["NewSchool"]>({
-    name,
-    officialId,
-    schoolingLevel,
+    ...readTexts(options),
     address: makeBody<Schemas["NewSchoolAddress"]>({ address: street, addressAddition: addition, city, zipCode: zip }),
     location: makeBody<Schemas["NewSchoolLocation"]>({ country, state }),
   });
 }
 
 function readUpdate(options: OptionsOf<typeof changes>): Schemas["SchoolUpdate"] {
-  const { name, officialId, street, zip, city, country, state } = options;
+  const { street, zip, city, country, state } = options;
   const addressAddition = options.noAddition ? null : options.addition;
   return makeBody<Schemas["SchoolUpdate"]>({
-    name,
-    officialId,
-    schoolingLevel: options.noSchoolingLevel ? null : options.schoolingLevel,
+    ...readTexts(options),
     address: makeNestedBody<Schemas["SchoolAddressUpdate"]>({ address: street, addressAddition, city, zipCode: zip }),
     location: makeNestedBody<Schemas["SchoolLocationUpdate"]>({ country, state }),
   });
@@ -109,16 +131,13 @@ function readSignIn(present: SignInSettings, options: OptionsOf<typeof signInCha
 }
 
 function show(shown: AdminSchool): Result {
-  const { id, name, officialId, schoolingLevel, address, location, ...unnamed } = shown;
-  unnamed satisfies Record<string, never>;
+  const { id, address, location, ...named } = shown;
   const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
   const lines = recordLines({
     id,
-    name,
-    "official id": officialId,
+    ...Object.fromEntries(Object.entries(named).map(([name, value]) => [wordsOf(name), value])),
     address: parts.filter(Boolean).join(", "),
     country: `${location.country}-${location.state}`,
-    "schooling level": schoolingLevel,
   });
   return { lines, quiet: [id], data: shown };
 }

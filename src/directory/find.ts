@@ -20,8 +20,8 @@ function presentSchool(record: Prisma.SchoolModel): School {
   const { id, sortKey: _key, sandboxId: _sandbox, createdAt: _created, updatedAt: _updated, ...written } = record;
   const { address, addressAddition, city, zipCode, country, state, ...rest } = written;
   return {
-    ...rest,
     id: id as SchoolId,
+    ...rest,
     address: { address, addressAddition, city, zipCode },
     location: { country, state },
   };

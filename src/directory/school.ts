@@ -94,21 +94,20 @@ export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<S
   return record;
 }
 
-/** A column of the schema that is missing here does not compile. */
+/** The checks of texts that are not plain texts. */
+const checks: { [Name in keyof SchoolRecord]?: (name: string, text: string) => string } = {
+  officialId: (name, text) => checkIdentifier(name, text, 64),
+  zipCode: (name, text) => checkText(name, text, 20),
+  country: (name, text) => checkShape(name, text, { shape: /^[A-Z]{2}$/, like: "DE" }),
+  state: (name, text) => checkShape(name, text, { shape: /^[A-Z0-9]{1,3}$/, like: "NI" }),
+  schoolingLevel: (name, text) => checkShape(name, text, { shape: /^[A-Z][A-Z0-9_]*$/, like: "GYMNASIUM" }),
+};
+
+/** A column that is not a text does not compile here. */
 function checkSchool(school: NullOptional<SchoolRecord>): SchoolRecord {
-  const { addressAddition = null, schoolingLevel = null } = school;
-  return {
-    name: checkText("name", school.name),
-    officialId: checkIdentifier("officialId", school.officialId, 64),
-    address: checkText("address", school.address),
-    addressAddition: addressAddition === null ? null : checkText("addressAddition", addressAddition),
-    city: checkText("city", school.city),
-    zipCode: checkText("zipCode", school.zipCode, 20),
-    country: checkShape("country", school.country, { shape: /^[A-Z]{2}$/, like: "DE" }),
-    state: checkShape("state", school.state, { shape: /^[A-Z0-9]{1,3}$/, like: "NI" }),
-    schoolingLevel:
-      schoolingLevel === null
-        ? null
-        : checkShape("schoolingLevel", schoolingLevel, { shape: /^[A-Z][A-Z0-9_]*$/, like: "GYMNASIUM" }),
-  };
+  const checked = Object.entries(school).map(([name, text]) => {
+    const check = checks[name as keyof SchoolRecord] ?? checkText;
+    return [name, text === null || text === undefined ? null : check(name, text)];
+  });
+  return Object.fromEntries(checked) as SchoolRecord;
 }

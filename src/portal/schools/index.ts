@@ -1,4 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
+import { listTexts, type TextName } from "../../platform/contract-texts.ts";
 import {
   makeArea,
   onlyIf,
@@ -13,6 +14,7 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
 const texts = { de: german, en: english };
+type NewSchool = AdminSchemas["NewSchool"];
 
 /** `/admin`: the way to one's school, or a choice of schools. */
 export const schoolPages = makeArea({ folder: import.meta.dirname, texts, page: "operator_schools" }, (pages) => {
@@ -55,16 +57,16 @@ const showNew: PageHandler = ({ t }) =>
     model: { textFields, levels: schoolingLevels, states },
   });
 
-/** The text fields of the form, in their order. */
+const schoolTexts = listTexts<NewSchool>("NewSchool");
+
+/** The text fields of the form, in their order; the schooling level is a list. */
 const textFields = [
-  { name: "name", label: "new.name", required: true },
-  { name: "officialId", label: "new.officialId", required: true },
-  { name: "address", label: "new.address", required: true },
-  { name: "addressAddition", label: "new.addressAddition", required: false },
-  { name: "zipCode", label: "new.zipCode", required: true },
-  { name: "city", label: "new.city", required: true },
-] as const;
-type TextField = (typeof textFields)[number]["name"];
+  ...schoolTexts.filter(({ name }) => name !== "schoolingLevel"),
+  { name: "address", isRequired: true },
+  { name: "addressAddition", isRequired: false },
+  { name: "zipCode", isRequired: true },
+  { name: "city", isRequired: true },
+];
 
 /** The federal states of Germany by ISO 3166-2. */
 const states = ["BB", "BE", "BW", "BY", "HB", "HE", "HH", "MV", "NI", "NW", "RP", "SH", "SL", "SN", "ST", "TH"];
@@ -77,17 +79,14 @@ const schoolingLevels = [
 
 /** Registers a school and goes to its page with the first steps. */
 const create: PageHandler = async ({ api, field, idempotencyKey }) => {
-  const text = (name: TextField) => field(name);
-  const orNull = (name: TextField | "schoolingLevel") => field(name) || null;
-  const body: Required<AdminSchemas["NewSchool"]> = {
-    name: text("name"),
-    officialId: text("officialId"),
-    schoolingLevel: orNull("schoolingLevel"),
+  const typed = schoolTexts.map(({ name, isNullable }) => [name, field(name) || (isNullable ? null : "")]);
+  const body: Required<NewSchool> = {
+    ...(Object.fromEntries(typed) as Required<Pick<NewSchool, TextName<NewSchool>>>),
     address: {
-      address: text("address"),
-      addressAddition: orNull("addressAddition"),
-      city: text("city"),
-      zipCode: text("zipCode"),
+      address: field("address"),
+      addressAddition: field("addressAddition") || null,
+      city: field("city"),
+      zipCode: field("zipCode"),
     },
     location: { country: "DE", state: field("state") },
   };
