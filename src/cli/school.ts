@@ -18,7 +18,7 @@ import {
 } from "./admin-api.ts";
 import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
 import { done, made, updated, listOptions, recordLines, type Columns } from "./lines.ts";
-import { argument, option, required, UsageError, type Option } from "./option.ts";
+import { argument, option, required, UsageError } from "./option.ts";
 import { dashed } from "./read-call.ts";
 
 type AdminSchool = Schemas["AdminSchool"];
@@ -35,14 +35,16 @@ const meanings: Partial<Record<Text, string>> = {
   officialId: "Official identifier, different for every school.",
   schoolingLevel: "A code in capitals, such as GYMNASIUM.",
 };
-type TextOption = Option<string | undefined>;
 const wordsOf = (name: string) => dashed(name).replaceAll("-", " ");
 const textOption = (name: Text) => option.text(meanings[name] ?? `The ${wordsOf(name)}.`);
 const removalOf = (name: string) => `no${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 const removalFlag = (name: string) => option.flag(`Remove the ${wordsOf(name)}.`);
 
 const properties = {
-  ...(Object.fromEntries(texts.map(({ name }) => [name, textOption(name)])) as Record<Text, TextOption>),
+  ...(Object.fromEntries(texts.map(({ name }) => [name, textOption(name)])) as Record<
+    Text,
+    ReturnType<typeof textOption>
+  >),
   street: option.text("Street and number."),
   addition: option.text("Addition to the address."),
   zip: option.text("Postal code."),
@@ -71,14 +73,10 @@ const creation = {
   id: option.id<SchoolId>("Its id, where it has one already."),
 };
 const nullable = texts.filter(({ isNullable }) => isNullable);
-const removals = Object.fromEntries(nullable.map(({ name }) => [removalOf(name), removalFlag(name)])) as Record<
-  `no${Capitalize<Text>}`,
-  Option<boolean>
->;
 const changes = {
   ...properties,
   noAddition: option.flag("Remove the addition to the address."),
-  ...removals,
+  ...Object.fromEntries(nullable.map(({ name }) => [removalOf(name), removalFlag(name)] as const)),
 };
 const signInChanges = {
   userNames: option.oneOf<UserNameRule>(userNameRules, "How user names of new people are made."),
@@ -135,7 +133,7 @@ function show(shown: AdminSchool): Result {
   const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
   const lines = recordLines({
     id,
-    ...Object.fromEntries(Object.entries(named).map(([name, value]) => [wordsOf(name), value])),
+    ...Object.fromEntries(Object.entries(named).map(([name, value]) => [wordsOf(name), value] as const)),
     address: parts.filter(Boolean).join(", "),
     country: `${location.country}-${location.state}`,
   });
