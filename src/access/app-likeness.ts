@@ -12,9 +12,7 @@ export const isSameName = (left: string, right: string): boolean => comparableNa
 // Otherwise two concurrent registrations could take the same name.
 const lockLikenesses = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('app.likeness'))`);
 
-/**
- * Refuses a name that looks like another partner's app; `own` are the caller's apps. Errors: conflict app_name_taken.
- */
+/** `own` are the caller's apps. Errors: conflict app_name_taken. */
 export async function refuseTakenName(tx: Transaction, name: string, own: ReadonlySet<ClientId>): Promise<void> {
   await run(tx, lockLikenesses, {});
   const apps = await tx.prisma.app.findMany({ select: { clientId: true, name: true } });
@@ -23,7 +21,7 @@ export async function refuseTakenName(tx: Transaction, name: string, own: Readon
   throw new AppError("conflict", "app_name_taken", message);
 }
 
-/** Refuses the logo of another partner's app. Errors: conflict app_logo_taken. */
+/** Errors: conflict app_logo_taken. */
 export async function refuseTakenLogo(tx: Transaction, clientId: ClientId, own: ReadonlySet<ClientId>): Promise<void> {
   await run(tx, lockLikenesses, {});
   const logo = await tx.prisma.appLogo.findUnique({ where: { clientId }, select: { hash: true } });

@@ -5,7 +5,7 @@ import { logoPathOf } from "./app-logo.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId } from "./token.ts";
 
-export type AppText = { de: string | null; en: string | null };
+type AppText = { de: string | null; en: string | null };
 
 export type AppProfile = {
   provider: string | null;
@@ -49,7 +49,7 @@ const profileFrom = (profile: Prisma.AppProfileModel | undefined, logoPath: stri
   logoPath,
 });
 
-/** Writes the given properties only. Errors: invalid text_*, uri_refused. */
+/** Errors: invalid text_*, uri_refused. */
 export async function writeProfile(tx: Transaction, clientId: ClientId, update: ProfileUpdate): Promise<void> {
   const { provider, description = {}, purpose = {}, privacyUrl, supportAddress } = update;
   const data = {

@@ -71,10 +71,7 @@ export type AppUpdate = { clientId: ClientId; profile?: ProfileUpdate | undefine
   Omit<Registration, "clientId" | "type">
 >;
 
-/**
- * Changes the given properties. Tokens lose a removed scope at once. Errors: not_found app_not_found; invalid as
- * `createApp`.
- */
+/** Tokens lose a removed scope at once. Errors: not_found app_not_found; invalid as `createApp`. */
 export async function updateApp(
   tx: Transaction,
   { profile = {}, ...update }: AppUpdate,

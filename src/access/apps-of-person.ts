@@ -12,7 +12,6 @@ export type AppOfPerson = {
   scopes: ScopeName[];
   granted: AppAttribute[];
   maySignIn: boolean;
-  /** The app sees them as a user, at least by id. */
   isUser: boolean;
   /** The app sees them as a synced person, possibly soft-deleted. */
   isPerson: boolean;

@@ -36,7 +36,7 @@ type FullTable<Name extends keyof Granted> = ReturnType<typeof table<Name>>;
 type ColumnsOf<T> = T extends Table<infer Column> ? Column : never;
 type GrantedOf<Name extends keyof Granted> = Granted[Name][keyof Granted[Name]] & string;
 
-export type ReadTable<Name extends keyof Granted> = Table<Exclude<ColumnsOf<FullTable<Name>>, GrantedOf<Name>>> & {
+type ReadTable<Name extends keyof Granted> = Table<Exclude<ColumnsOf<FullTable<Name>>, GrantedOf<Name>>> & {
   readonly [name]: Name;
 };
 
@@ -44,7 +44,7 @@ export const readTable = <Name extends keyof Granted>(of: Name, alias: string): 
   table(of, alias) as unknown as ReadTable<Name>;
 
 /** The reading app: its client id, or its record if the statement has it. */
-export type Reader = Sql | Parameter | Columns<"attributes">;
+type Reader = Sql | Parameter | Columns<"attributes">;
 
 const app = table("app", "v_reader");
 

@@ -7,7 +7,7 @@ import { findGrants, type GrantSettings } from "./grant.ts";
 import { findLastCalls } from "./last-calls.ts";
 import { scopeNames, type ClientId, type ScopeName } from "./token.ts";
 
-export type NamedGroup = { id: GroupId; name: string };
+type NamedGroup = { id: GroupId; name: string };
 
 export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl" | "attributes"> &
   AppProfile & {
@@ -106,7 +106,7 @@ const selectLastSignIns = statement<SignInQuery>(
   "access.findLastSignIns",
 );
 
-export async function findLastSignIns(db: Queryable, query: SignInQuery): Promise<Map<ClientId, Date>> {
+async function findLastSignIns(db: Queryable, query: SignInQuery): Promise<Map<ClientId, Date>> {
   if (query.clientIds.length === 0) return new Map();
   const rows = await findRows<LastSignIn, SignInQuery>(db, selectLastSignIns, query);
   return new Map(rows.map(({ clientId, at }) => [clientId, at]));

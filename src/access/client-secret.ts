@@ -11,7 +11,6 @@ export const hashSecret = (secret: string): Buffer => createHash("sha256").updat
 
 type Secrets = Pick<App, "secretHash" | "oldSecretHash" | "oldSecretEndsAt">;
 
-/** Newest first; none for a public app. */
 export function listSecretHashes({ secretHash, oldSecretHash, oldSecretEndsAt }: Secrets, now: Date): Buffer[] {
   if (secretHash === null) return [];
   return oldSecretHash !== null && oldSecretEndsAt !== null && oldSecretEndsAt > now
@@ -30,7 +29,7 @@ const longestOverlapSeconds = 90 * 86_400;
 export const appWithSecretNotFound = () =>
   new AppError("not_found", "app_not_found", "There is no such app with a secret.");
 
-export type RotatedSecret = { clientSecret: string; oldSecretEndsAt: Date | null };
+type RotatedSecret = { clientSecret: string; oldSecretEndsAt: Date | null };
 
 /**
  * Only the result has the new secret. The current one stays valid for the overlap (at most 90 days); an older one ends.

@@ -10,8 +10,7 @@ export type ForgetApp = (tx: Transaction, clientId: ClientId) => Promise<void>;
 type Deletion = { clientId: ClientId; origin: Origin; forget: ForgetApp };
 
 /**
- * Deletes an app with all its records in one transaction; the client id is never used again. Its events are removed
- * afterwards in batches, or later by age. `work` wraps the deletion in its transaction.
+ * Deletes an app in one transaction that `work` may wrap; its events are removed later in batches.
  *
  * Errors: not_found app_not_found; unavailable during too many large changes.
  */

@@ -7,7 +7,6 @@ import type { ClientId, ScopeName } from "./token.ts";
 
 type Secrets = {
   secretHash: Buffer | null;
-  /** The previous secret, valid until `oldSecretEndsAt`. */
   oldSecretHash: Buffer | null;
   oldSecretEndsAt: Date | null;
 };

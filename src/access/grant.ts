@@ -33,7 +33,6 @@ export async function setGrant(change: Change, grant: GrantSettings): Promise<vo
   await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
-/** Errors: as `setGrant`. */
 export async function setSignOn(
   change: Change,
   { signOn, ...key }: GrantKey & { signOn: SignOnAudience },

@@ -52,13 +52,7 @@ export { makeLastCalls, type LastCalls } from "./last-calls.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { listSignInTimes, type SignInTimes } from "./sign-in.ts";
-export {
-  decideScopeRequest,
-  listScopeRequests,
-  requestScopes,
-  type ScopeRequest,
-  type ScopeRequestId,
-} from "./scope-request.ts";
+export { decideScopeRequest, listScopeRequests, requestScopes, type ScopeRequest } from "./scope-request.ts";
 export { recordFirstSignIn, recordSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
 export {
   decideSignOnRight,

@@ -45,8 +45,8 @@ export type LastCalls = {
 };
 
 /**
- * Records when each app last read data of each school: in memory, written every minute. A list over all schools counts
- * once an hour.
+ * Records when each app last read each school, written from memory every minute; a list over all schools counts once an
+ * hour.
  */
 export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): LastCalls {
   let noted = new Map<string, Call>();

@@ -7,8 +7,8 @@ import { changeDirectory } from "./change.ts";
 type Deps = { db: PrismaDb; clock: Clock; forget: ForgetPerson; batchSize?: number };
 
 /**
- * Deletes people whose restore window is over, each in a change of its own so that other changes wait briefly. Failures
- * are collected in an AggregateError and retried by the next run.
+ * Deletes people whose restore window is over, one change each so that others wait briefly; failures are collected in
+ * an AggregateError and retried.
  */
 export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): WorkerJob {
   return {

@@ -2,7 +2,7 @@ import { AppError } from "../platform/errors.ts";
 import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import { checkReceiver } from "../platform/outbound/receiver-address.ts";
 
-export type UriRules = {
+type UriRules = {
   allowLoopbackHttp: boolean;
   allowOwnScheme: boolean;
 };

@@ -8,7 +8,7 @@ import { appNotFound, updateApp } from "./app.ts";
 import { lockApp } from "./find-app.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 
-export type ScopeRequestId = string & { readonly __scopeRequestId: true };
+type ScopeRequestId = string & { readonly __scopeRequestId: true };
 
 export type ScopeRequest = {
   id: ScopeRequestId;

@@ -2,7 +2,7 @@ import type { PersonId, PersonRole, SchoolId } from "../directory/index.ts";
 import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import { fromSchoolsWithGrant, personIsInAudience } from "./visibility.ts";
 
-export type AllowedGroup = { id: string; name: string; isActive: boolean; isMember: boolean };
+type AllowedGroup = { id: string; name: string; isActive: boolean; isMember: boolean };
 
 export type SchoolFacts = {
   id: SchoolId;

@@ -13,9 +13,8 @@ const versionsOf = (schools: Sql): Sql => sql`(
       FROM (${schools}) AS v_listed (id)) AS v_school)`;
 
 /**
- * A text that changes whenever what the app sees changes, null for an unknown app. `schools` selects the schools
- * through which a list finds its people; a person's version is in all of their schools. Triggers keep versions
- * (migration 0007).
+ * Changes whenever what the app sees changes; null for an unknown app. `schools` selects the schools of a list; a
+ * person's version is in all of theirs. Triggers keep versions (migration 0007).
  */
 export const viewVersion = (client: Value, schools: Sql | null): Sql => sql`(
   SELECT concat_ws('.',

@@ -60,8 +60,8 @@ const groupIsActive = (groupId: Value): Sql =>
   exists(sql`${group} WHERE ${group.id} = ${groupId} AND ${group.status} = 'ACTIVE'`);
 
 /**
- * The person is synced to the app, soft-deleted or not: a teacher or student in an active group that its school syncs
- * (of `schoolId`, if given).
+ * The person is synced to the app, soft-deleted or not: a teacher or student in an active group that its school (or
+ * `schoolId`) syncs.
  */
 export function personIsSynced(client: Value, { id, role }: Columns<"id" | "role">, schoolId?: Value): Visible {
   const atSchool = schoolId === undefined ? sql`` : sql` AND ${member.schoolId} = ${schoolId}`;
@@ -74,8 +74,8 @@ export const personIsShown = (client: Value, person: Person, schoolId?: Value): 
   visible(sql`(${person.status} = 'ACTIVE' AND ${personIsSynced(client, person, schoolId)})`);
 
 /**
- * FROM and WHERE, binding `m` and `g`: the groups in a person's record, active and synced. Soft-deleted people keep the
- * groups that they would have after a restore. `ofMost` as for `groupIsSynced`.
+ * FROM and WHERE, binding `m` and `g`: the person's active, synced groups; for soft-deleted people those they would
+ * have after a restore. `ofMost` as for `groupIsSynced`.
  */
 export const fromShownGroupsOf = (client: Value, personId: Value, ofMost?: Value): Sql => sql`
   FROM ${m} ${lookUp("group", "g", sql`${g.id} = ${m.groupId}`)}

@@ -42,9 +42,9 @@ const e = table("appEvent", "e");
 
 // xmin limits it to events of this transaction.
 const takeBack = statement<{ clientIds: string[]; subjectIds: string[] }>(
-  (given) => sql`
+  (taken) => sql`
   DELETE FROM ${e}
-  USING unnest(${given.clientIds}::text[], ${given.subjectIds}::uuid[]) AS emitted (client_id, subject_id)
+  USING unnest(${taken.clientIds}::text[], ${taken.subjectIds}::uuid[]) AS emitted (client_id, subject_id)
   WHERE ${e.clientId} = emitted.client_id AND ${e.subjectId} = emitted.subject_id AND ${e.type} = 'person'
     AND ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid`,
   "events.takeBack",

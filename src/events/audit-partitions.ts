@@ -3,7 +3,7 @@ import { withTransaction, type Db, type Queryable } from "../platform/database/d
 import { findRows, identifier, literal, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 
 /** `until` is exclusive, and null for the default partition. */
-export type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
+type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
 
 const audit = table("audit");
 const monthName = /^audit_\d{4}_\d{2}$/;

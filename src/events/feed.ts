@@ -25,7 +25,7 @@ type FeedQuery = {
 };
 
 /** `expired`: events after the position may have been swept, or the position was never issued. */
-export type Events = { kind: "events"; events: AppEvent[]; next: string; more: boolean } | { kind: "expired" };
+type Events = { kind: "events"; events: AppEvent[]; next: string; more: boolean } | { kind: "expired" };
 
 const feed = table("eventFeed", "feed");
 const event = table("appEvent", "event");
@@ -67,7 +67,7 @@ export async function listEvents(db: Queryable, { clientId, types, after, limit 
   return { kind: "events", events, next: more ? events.at(-1)!.position : lastPosition, more };
 }
 
-export type EventOfSubject = { at: Date; clientId: string; action: string };
+type EventOfSubject = { at: Date; clientId: string; action: string };
 
 export function listEventsOf(
   { prisma }: RecordStore,

@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 
-export type AuditFilter = {
+type AuditFilter = {
   personId?: string | undefined;
   actorId?: string | undefined;
   schoolId?: string | undefined;
@@ -35,8 +35,8 @@ export function listAudit(
   { limit, among, since, until, after, isOldestFirst = false, ...where }: AuditFilter,
 ): Promise<RecordedAudit[]> {
   const direction = isOldestFirst ? "asc" : "desc";
-  const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
-  const conditions: Prisma.AuditWhereInput[] = [given];
+  const equalities = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
+  const conditions: Prisma.AuditWhereInput[] = [equalities];
   if (since !== undefined) conditions.push({ at: { gte: since } });
   if (until !== undefined) conditions.push({ at: { lt: until } });
   if (after !== undefined)

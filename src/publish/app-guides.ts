@@ -61,7 +61,6 @@ function findCall({ language, code }: Program, baseUrl: string): string | null {
   return address.slice(baseUrl.length);
 }
 
-/** The guides for the signed-in team of an app. */
 export function makeAppGuides(place: GuideSettings): AppGuides {
   const { baseUrl, issuerUrl } = place;
   const guides = new Map(listGuides(place).map((guide) => [guide.name, guide]));

@@ -14,7 +14,6 @@ function present({ what, who, action, ...rest }: ChangelogEntry) {
   return { ...rest, what: inline(what), who: inline(who), action: inline(action), isIdle };
 }
 
-/** Entries that require action come first. */
 const arrange = (entries: ChangelogEntry[]) =>
   entries.map(present).toSorted((a, b) => Number(a.isIdle) - Number(b.isIdle));
 

@@ -18,7 +18,6 @@ export function makeSchulconnexClient({ baseUrl, ...call }: Call & { baseUrl: st
   });
 }
 
-/** Sends bodies as forms. */
 export function makeSignOnClient({ issuerUrl, ...call }: Call & { issuerUrl: string }): Client<SignOnPaths> {
   const form = { "Content-Type": "application/x-www-form-urlencoded" };
   return createClient<SignOnPaths>({ baseUrl: issuerUrl, ...withToken(call, form), redirect: "manual" });

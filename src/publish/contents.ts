@@ -1,7 +1,7 @@
 /** A file of `docs/` without `.md`, or another page. */
 type Entry = string | { path: string; title: string };
 
-export type Group = { title: string; entries: readonly Entry[] };
+type Group = { title: string; entries: readonly Entry[] };
 
 /** The table of contents; add a new page here. The references join the last group. */
 export const contents: readonly Group[] = [

@@ -17,14 +17,13 @@ export type PublishedDocument = {
 };
 
 /** `sha256` is of the YAML as served, in hex. */
-export type ReleasedDocument = { name: string; yaml: string; sha256: string };
+type ReleasedDocument = { name: string; yaml: string; sha256: string };
 export type PublishedRelease = { version: string; date: string; documents: ReleasedDocument[] };
 
 export type Place = { platform: string; baseUrl: string; issuerUrl: string };
 
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
-/** Not published to partners. */
 const forStaff = new Set(["admin"]);
 
 export function loadPublishedDocuments(place: Place): PublishedDocument[] {

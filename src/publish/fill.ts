@@ -1,7 +1,6 @@
 /** The contract's placeholder for the operator's address. */
 const writtenAddress = "http://localhost:3000";
 
-/** When the sign-on without PKCE is deprecated, and when it may end. */
 export type EndOfFlow = { deprecatedAt: Date; sunsetAt: Date };
 
 /** The dates in the guides, which apply if the operator sets none. */

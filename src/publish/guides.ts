@@ -12,7 +12,7 @@ import type { Page } from "../platform/pages/index.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 
-/** A file of `docs/`; the first line of `text` is the title. */
+/** A file of `docs/`; `title` is its first line. */
 export type Guide = { name: string; title: string; text: string };
 
 const guides: Guide[] = contents
@@ -25,7 +25,7 @@ const guides: Guide[] = contents
 
 const errorsName = "errors";
 
-export type ExplainedError = { code: string; text: string };
+type ExplainedError = { code: string; text: string };
 
 /** Each heading of the third level in docs/errors.md is a code. */
 export function listErrors(): ExplainedError[] {
@@ -38,7 +38,6 @@ export function listErrors(): ExplainedError[] {
 
 export type GuideSettings = Place & { withoutPkce: EndOfFlow };
 
-/** The guides with the operator's name, addresses and dates. */
 export function listGuides({ platform, baseUrl, issuerUrl, withoutPkce }: GuideSettings): Guide[] {
   return guides.map(({ text, ...guide }) => {
     const named = fillPlatform(text.replaceAll("urn:schultor:", "urn:<platform>:"), platform);

@@ -8,9 +8,9 @@
  * Never knows: tokens, apps, people, the database.
  */
 export { makeAppGuides, type AppGuides, type OwnValues } from "./app-guides.ts";
-export type { Changelog, ChangelogEntry, ChangelogRelease } from "./changelog.ts";
+export type { Changelog } from "./changelog.ts";
 export { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "./clients.ts";
-export { fillAddresses, fillPlatform } from "./fill.ts";
+export { fillPlatform } from "./fill.ts";
 export { listErrors } from "./guides.ts";
 export { listRules } from "./rules.ts";
-export { makePublishRouter, type PublishOptions } from "./router.ts";
+export { makePublishRouter } from "./router.ts";

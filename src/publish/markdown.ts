@@ -1,6 +1,6 @@
 import { Marked, type Token, type Tokens } from "marked";
 
-/** The languages of code blocks and the titles of their tabs. */
+/** Names of languages in the tabs. */
 const languages: Readonly<Record<string, string>> = {
   bash: "curl",
   ts: "TypeScript",
@@ -9,13 +9,12 @@ const languages: Readonly<Record<string, string>> = {
   php: "PHP",
 };
 
-export type Heading = { id: string; text: string };
+type Heading = { id: string; text: string };
 
-/** A code block of a page. */
 export type Program = { language: string; code: string };
 
 /** Changes the programs of a page; `after` is HTML. */
-export type OwnPrograms = { fill(program: Program): string; after(program: Program): string };
+type OwnPrograms = { fill(program: Program): string; after(program: Program): string };
 
 export const listPrograms = (text: string): Program[] =>
   new Marked()

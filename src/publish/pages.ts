@@ -86,7 +86,6 @@ export function renderStatus(pages: Contents, isReady: boolean): Page {
 const renderFrame = (title: string, body: string): Page =>
   renderPage({ title, body, width: "wide", ...guideAssets }, { locale: "en" });
 
-/** A script of the page draws the document. */
 export function renderReference(document: PublishedDocument, documents: PublishedDocument[]): Page {
   const html = render("reference", { document, documents, style: style.path, redoc: redoc.path, start: start.path });
   const headers = { ...pageHeaders(), "Content-Security-Policy": referencePolicy, "Content-Language": "en" };

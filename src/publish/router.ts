@@ -16,7 +16,7 @@ import { makeSearch, type Search } from "./search.ts";
 import { answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
 
-export type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
+type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
 
 /** Serves the contract at `/openapi` and the pages for partners at `/docs`, which are read at the first request. */
 export function makePublishRouter(options: PublishOptions): RequestHandler {

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 
 const folder = join(import.meta.dirname, "../../openapi/rules");
 
-export type ExplainedRule = { name: string; description: string; text: string };
+type ExplainedRule = { name: string; description: string; text: string };
 type Ruleset = { rules: Record<string, { description: string } | string> };
 
 /** Rules that only set a severity are Spectral's own and have no page. */

@@ -2,7 +2,7 @@ import type { PublishedDocument } from "./documents.ts";
 import { listErrors, type Guide } from "./guides.ts";
 import { listHeadings, plainText } from "./markdown.ts";
 
-export type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: string; text: string };
+type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: string; text: string };
 
 /** `excerpt` alternates between plain text and matches. */
 export type Found = Omit<Findable, "text"> & { excerpt: string[] };
@@ -12,7 +12,6 @@ export type Search = (query: string) => Found[];
 const mostResults = 30;
 const excerptLength = 180;
 
-/** Indexes the sections of the guides, the errors and the operations. */
 export function makeSearch(guides: readonly Guide[], documents: readonly PublishedDocument[]): Search {
   const findables = [...guides.flatMap(listSections), ...listErrorPages(), ...documents.flatMap(listOperations)].map(
     (findable) => ({ findable, title: findable.title.toLowerCase(), all: searchText(findable) }),

@@ -3,7 +3,6 @@ import type { RequestHandler } from "express";
 
 type Static = { contentType: string; headers?: Record<string, string> };
 
-/** Sends the same text for every request, with a strong ETag. */
 export function answerStatic(text: string, { contentType, headers = {} }: Static): RequestHandler {
   const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
   return (req, res) => {

@@ -15,7 +15,7 @@ type Versions = {
   renderArticle: RenderArticle;
 };
 
-/** Serves the list of contracts at `/openapi` and released versions at `/openapi/<version>/<name>.yaml` and `.json`. */
+/** Serves `/openapi` and `/openapi/<version>/<name>.yaml` and `.json`. */
 export function makeVersionsRouter({ documents, releases, issuerUrl, renderArticle }: Versions): Router {
   const router = Router();
   const at = (path: string) => `${issuerUrl}/openapi/${path}`;

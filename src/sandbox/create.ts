@@ -26,11 +26,11 @@ import { getSandbox, type Sandbox, type SandboxId } from "./find.ts";
 import { accounts, audiences, groups, leavers, schools, type AccountKind, type SchoolKey } from "./world.ts";
 
 const lifetimeDays = 30;
-export const mostSandboxes = 3;
+const mostSandboxes = 3;
 /** Limits creation too, because events and audit lines outlive a sandbox. */
 const creationLimit = { capacity: 20, refillSeconds: 86_400 };
 
-export type SandboxLogin = {
+type SandboxLogin = {
   kind: AccountKind;
   personId: PersonId;
   role: PersonRole;

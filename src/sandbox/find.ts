@@ -9,7 +9,7 @@ import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 export type SandboxId = string & { readonly __sandboxId: true };
 
 /** `doneAt` is null until the step is played. */
-export type SandboxStep = { step: SandboxStepName; doneAt: Date | null; expectation: string };
+type SandboxStep = { step: SandboxStepName; doneAt: Date | null; expectation: string };
 
 export type Sandbox = {
   id: SandboxId;
@@ -41,7 +41,7 @@ function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): San
   };
 }
 
-export const sandboxNotFound = () => new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
+const sandboxNotFound = () => new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
 
 /** Errors: not_found sandbox_not_found, also if its app is not `among` these. */
 export async function getSandbox({ prisma }: RecordStore, id: string, among?: readonly ClientId[]): Promise<Sandbox> {

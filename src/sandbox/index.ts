@@ -10,7 +10,7 @@
  */
 export { createSandbox, type CreatedSandbox } from "./create.ts";
 export { deleteSandbox, forgetAppWithSandboxes, makeSandboxSweep } from "./delete.ts";
-export { getSandbox, listSandboxes, type Sandbox, type SandboxId, type SandboxStep } from "./find.ts";
+export { getSandbox, listSandboxes, type Sandbox } from "./find.ts";
 export { playSandbox } from "./play.ts";
 export type { SandboxStepName } from "./steps.ts";
 export type { AccountKind } from "./world.ts";

@@ -17,7 +17,7 @@
 export { endSessionIn, listConsents, listSessions, withdrawConsentIn } from "./protocol/sessions.ts";
 export type { ConsentOfPerson, PersonSession } from "./protocol/sessions.ts";
 export { readSignOnData } from "./protocol/person-data.ts";
-export type { SignOnData, StoredEntry } from "./protocol/person-data.ts";
+export type { StoredEntry } from "./protocol/person-data.ts";
 export { findSignInFacts, releaseSignInLimitsIn } from "./protocol/explain.ts";
 export type { SignInFacts } from "./protocol/explain.ts";
 export { checkSecrets } from "./protocol/keys/shared-secrets.ts";
@@ -31,10 +31,8 @@ export { cookiesOfOnePath } from "./forms/cookies-of-one-path.ts";
 export { signInPath } from "./forms/platform-session.ts";
 export { forgetApp, forgetClientTokens } from "./protocol/storage/forget-app.ts";
 export { forgetSignIns } from "./protocol/storage/forget-sign-ins.ts";
-export type { SignedIn } from "./protocol/signed-in.ts";
 export type { Count } from "./protocol/observe.ts";
 import type { SignOn, SignOnOptions } from "./sign-on.ts";
-export type { SignOn, SignOnOptions } from "./sign-on.ts";
 
 /** Loads oidc-provider only where it is served: the command line uses this module without it. */
 export const makeSignOn = async (options: SignOnOptions): Promise<SignOn> =>

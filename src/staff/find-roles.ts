@@ -16,7 +16,7 @@ import {
 
 export type ListedRole = StaffRole & { holderName: string | null };
 
-export type RoleFilter = {
+type RoleFilter = {
   schoolId?: SchoolId | undefined;
   personId?: PersonId | undefined;
   clientId?: ClientId | undefined;

@@ -20,9 +20,9 @@ export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }
 }
 
 /**
- * Refuses changes that would give the caller another holder's roles: setting a person's password, an app's secret or
- * its redirect URIs. Roles of blocked and soft-deleted people count, because they can return. An app with admin scopes
- * and a redirect URI counts as an operator: it acts with the roles of everybody who signs in to it.
+ * Refuses changes that would give the caller another holder's roles, by a person's password, an app's secret or its
+ * redirect URIs. Roles of blocked and soft-deleted people count, and an app with admin scopes and a redirect URI counts
+ * as an operator, because it acts for all who sign in.
  *
  * Errors: forbidden role_forbids.
  */

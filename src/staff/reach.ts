@@ -3,10 +3,7 @@ import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { targetOf, type StaffRole } from "./role.ts";
 
-/**
- * The schools and apps of some roles together; `all` for operators. At the schools of `teacherOf` only groups that this
- * person teaches are reached, and none if the holder is an app.
- */
+/** `all` for operators; at the schools of `teacherOf` only the groups that this person teaches, and none for an app. */
 export type Reach = {
   all: boolean;
   schoolIds: ReadonlySet<SchoolId>;
@@ -37,7 +34,7 @@ export function joinReach(roles: readonly StaffRole[]): Reach {
   };
 }
 
-export type GroupsInReach = { all: true } | { all: false; taughtBy: PersonId | null };
+type GroupsInReach = { all: true } | { all: false; taughtBy: PersonId | null };
 
 export function groupsInReach(reach: Reach, schoolId: SchoolId): GroupsInReach {
   if (reach.all || (reach.schoolIds.has(schoolId) && !reach.teacherOf.schoolIds.has(schoolId))) return { all: true };

@@ -16,7 +16,6 @@ export const staffRoleNames = [
 
 export type StaffRoleName = (typeof staffRoleNames)[number];
 
-/** What a role is for: the whole service, some apps, or some schools. */
 export const targetOf = (role: StaffRoleName): "service" | "apps" | "schools" =>
   role === "OPERATOR" ? "service" : role === "PARTNER" ? "apps" : "schools";
 

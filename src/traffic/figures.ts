@@ -2,8 +2,8 @@ import type { Queryable } from "../platform/database/db.ts";
 import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import { columnsOf, unnest, type Columns } from "./insert-rows.ts";
 
-export const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
-export const steps = ["HOUR", "DAY"] as const;
+const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
+const steps = ["HOUR", "DAY"] as const;
 export type Metric = (typeof metrics)[number];
 export type FigureStep = (typeof steps)[number];
 
@@ -48,7 +48,7 @@ export async function writeCounts(db: Queryable, counted: readonly Counted[]): P
   if (counted.length > 0) await run(db, addCounts, columnsOf(counted, types));
 }
 
-export type FigureQuery = {
+type FigureQuery = {
   metric: Metric;
   step: FigureStep;
   subjects: readonly Subject[];
@@ -57,7 +57,7 @@ export type FigureQuery = {
   until: Date;
 };
 
-export type FigurePoint = { at: Date; outcome: string; count: number };
+type FigurePoint = { at: Date; outcome: string; count: number };
 
 const selectFigures = statement<FigureQuery>(
   ({ metric, step, subjects, from, until }) => sql`

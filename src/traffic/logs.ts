@@ -34,7 +34,7 @@ export type SignOnStep = {
 };
 
 /** `readSent` is called only if the step is kept. */
-export type NotedStep = Omit<SignOnStep, "id" | "at" | "sent"> & { readSent?: () => SentParameter[] };
+type NotedStep = Omit<SignOnStep, "id" | "at" | "sent"> & { readSent?: () => SentParameter[] };
 type StepRow = Omit<SignOnStep, "sent"> & { sent: string | null };
 
 const app = table("app", "app");
@@ -168,7 +168,7 @@ const deleteSurplus = (name: (typeof logs)[number]) => {
   );
 };
 
-export const keptLines = { requests: 1000, steps: 5000, days: 7 };
+const keptLines = { requests: 1000, steps: 5000, days: 7 };
 
 const sweeps = logs.map((name) => ({
   most: name === "apiRequest" ? keptLines.requests : keptLines.steps,

@@ -94,7 +94,7 @@ export async function listSignOnAttempts(
   return attempts.slice(0, limit);
 }
 
-export function groupSteps(steps: readonly SignOnStep[]): SignOnAttempt[] {
+function groupSteps(steps: readonly SignOnStep[]): SignOnAttempt[] {
   const requestOf = new Map<string, string>();
   for (const { attempt } of steps) {
     const [request = "", ...others] = attempt.split(">");

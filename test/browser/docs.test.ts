@@ -63,7 +63,7 @@ describe.each(looks)("on a $size", (look) => {
     ["schulconnex", "Get the record of the signed-in person"],
     ["schulconnex-1.7", "Get the record of the signed-in person"],
     ["sign-on", "Sign a person in"],
-    ["webhooks", "Be told that a person changed"],
+    ["webhooks", "Receive a person event"],
   ])("the reference of %s is drawn, accessible, and asks nobody else", async (name, operation) => {
     const page = await newPage(look);
     const foreign = listForeignRequests(page);
@@ -124,7 +124,7 @@ test("what a reference draws later is accessible too", async () => {
     .getByRole("button", { name: /^default/ })
     .first()
     .click();
-  await page.getByText("Seconds, or a date, before which it should not be tried again").first().waitFor();
+  await page.getByText("Seconds, or a date, before which not to retry").first().waitFor();
   await expectReadable(page);
 });
 

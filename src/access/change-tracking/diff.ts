@@ -53,8 +53,8 @@ const classify = (before: Sql, after: Sql): Sql => sql`
   ) AS compared`;
 
 /**
- * Selects the events of a change, for `appendAppEvents`: one per app and subject, or two (create, then delete) for a
- * subject that becomes visible while deleted, so that every delete or restore follows a create.
+ * Selects the events of a change for `appendAppEvents`, one per app and subject; two (create, then delete) for a
+ * subject that becomes visible while deleted.
  */
 export const selectDiff = (before: Sql, after: Sql): Sql => sql`
   SELECT client_id, type, subject_id, school_id, action, updated_properties, reason,

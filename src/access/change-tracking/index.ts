@@ -20,7 +20,6 @@ export { makeAnnouncedSweep, sweepAnnounced } from "./announced.ts";
 export { tryHoldForSignIn } from "./locks.ts";
 export { announce, emitDiff, findSnapshot } from "./parameter-store.ts";
 export type { EventProperty } from "./snapshot.ts";
-export type { Subject } from "./snapshot.ts";
 
 /** The first touch of a whole school moves the snapshot from memory to temporary tables. */
 export function makeChangeTracking(tx: Queryable) {

@@ -17,8 +17,8 @@ const address = granted(reader, "SCHOOL_ADDRESS", s, (s) => hash(s.address, s.ad
 const location = granted(reader, "SCHOOL_LOCATION", s, (s) => hash(s.country, s.state));
 
 /**
- * The properties that are compared, by type of subject: events name those that differ, and `rest` is what records show
- * beside them. `reader` is the app; what it was not granted is null.
+ * The compared properties by type of subject, and as `rest` what records show beside them; `reader` is the app, and
+ * ungranted properties are null.
  */
 const hashes = {
   person: {
@@ -62,8 +62,8 @@ export const allProperties = [...subjectProperties, "status" as const];
 type Compared = (typeof comparedProperties)[number];
 
 /**
- * What one app sees of one subject, as hashes; null for properties of other types. A subject that the app would see
- * again on its return is included with its status, so that deletion and return are changes of status.
+ * What one app sees of one subject, as hashes. A subject that would be visible again after a restore is included with
+ * its status, so that deletion and restore are changes of status.
  */
 export type SnapshotRow = {
   client_id: string;

@@ -153,7 +153,7 @@ export async function makeTableStore(
 
 async function runAll(tx: Queryable, statements: readonly Sql[]): Promise<void> {
   for (const query of statements) {
-    const once = statement(() => query);
-    await run(tx, once, {});
+    const unnamed = statement(() => query);
+    await run(tx, unnamed, {});
   }
 }

@@ -6,7 +6,6 @@ export type Caller = {
   onLeave(listener: () => void): () => void;
 };
 
-/** Ends a request whose caller has disconnected; it is neither answered nor logged. */
 export class CallerLeft extends Error {
   constructor() {
     super("The caller has left.");

@@ -6,11 +6,11 @@ type Leave = () => void;
 export type Gate = {
   /** Counts a request until it ends; refuses it if there are too many. */
   admit(client: string): Leave;
-  /** Waits for a place; waiting clients take turns. */
+  /** Waits for a place; clients take turns. */
   enter(client: string, caller: Caller): Promise<Leave>;
 };
 
-export type GateLimits = {
+type GateLimits = {
   /** Work at the same time: in total and per client. */
   places: number;
   placesPerClient: number;

@@ -3,6 +3,5 @@ import { randomUUID } from "node:crypto";
 /** A UUIDv7 (RFC 9562 section 5.7): sorted by time, so that index pages stay in memory. */
 export function makeUuid(now: Date): string {
   const time = now.getTime().toString(16).padStart(12, "0");
-  // Version 4 has its random bits and its variant in the same places.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

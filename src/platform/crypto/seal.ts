@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { hmac, keyOf } from "./hmac.ts";
 
-/** 32 bytes each: the first encrypts, each can decrypt. */
+/** 32 bytes each: the first encrypts, all can decrypt. */
 export type EncryptionKeys = readonly Buffer[];
 
 const nonceBytes = 12;
@@ -26,7 +26,7 @@ function sealWith(key: Buffer | undefined, purpose: string, plain: Buffer, draw:
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Null if none of the keys opens it. */
+/** Null if no key decrypts it. */
 export function unseal(keys: EncryptionKeys, purpose: string, sealed: Buffer): Buffer | null {
   if (sealed.length < nonceBytes + tagBytes) return null;
   for (const key of keys) {

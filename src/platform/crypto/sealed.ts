@@ -1,13 +1,13 @@
 import { seal, unseal } from "./seal.ts";
 
-/** What a browser keeps for the service for a while, and can neither read nor change. */
+/** A value that a browser keeps for a limited time and can neither read nor change. */
 export type Sealed<Value> = {
   write(value: Value, now: Date): string;
-  /** Null for what is too old, or was sealed for something else. */
+  /** Null if it has expired or was sealed for another purpose. */
   read(text: string, now: Date): Value | null;
 };
 
-/** Shape: `purpose` keeps what is sealed for one use from being taken for another. */
+/** A text sealed for one `purpose` cannot be read for another. */
 export function makeSealed<Value extends object>(key: Buffer, purpose: string, seconds: number): Sealed<Value> {
   return {
     write: (value, now) => {

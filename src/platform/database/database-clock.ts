@@ -33,7 +33,7 @@ const clockOf =
   () =>
     new Date(performance.now() + offset());
 
-/** The database's time, measured once: for commands, which are short. */
+/** For commands: measured once, because they are short. */
 export async function readDatabaseClock(db: Pick<Db, "pool">): Promise<Clock> {
   const { offset } = await measure(db);
   return clockOf(() => offset);
@@ -42,10 +42,8 @@ export async function readDatabaseClock(db: Pick<Db, "pool">): Promise<Clock> {
 const tellSeconds = 5;
 
 /**
- * The database's time, measured again every few seconds.
- *
- * All shared decisions use this clock: a process on a machine with a wrong clock would lock others out or delete too
- * early. Setting the machine's clock has no effect, because time between measurements comes from `performance.now()`.
+ * The database's time, measured again every few seconds and advanced by `performance.now()` in between. All shared
+ * decisions use it: a machine with a wrong clock would lock others out or delete too early.
  */
 export async function openDatabaseClock({
   db,

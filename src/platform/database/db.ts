@@ -11,7 +11,6 @@ import { failUnconfirmedCommits } from "./unconfirmed-commits.ts";
 
 export type Db = { pool: pg.Pool };
 
-/** Prisma and named SQL share the pool, so one limit holds for both. */
 export type OpenDb = PrismaDb & { close(): Promise<void> };
 
 export type PrismaDb = Db & {
@@ -44,7 +43,7 @@ export type DatabaseOptions = {
   onConnectionError?: ((error: Error) => void) | undefined;
 };
 
-/** Opens one pool, for commands and tests; the service opens shares. Connections are made when needed. */
+/** Opens one pool, for commands and tests; the service opens shares. */
 export function openDatabase(options: DatabaseOptions): OpenDb {
   const pool = makePool(options);
   let prisma: PrismaClient | undefined;

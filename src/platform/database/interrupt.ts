@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "./db.ts";
 import { cancelStatement, findBackend, type Backend } from "./session.ts";
 
-/** `canceller` reaches the same server on another connection. */
 export type Interrupt = { signal: AbortSignal; canceller: Queryable };
 
 export type InterruptibleDb = PrismaDb & { interrupt?: Interrupt | undefined };

@@ -6,7 +6,7 @@ type SqlType = "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "uuid";
 /** Hides the array's length from the planner, which would plan every call with a short array anew. */
 export const arrayOf = (parameter: Parameter, type: SqlType): Sql => sql`(SELECT ${parameter}::${raw(type)}[])`;
 
-/** A JSON array of objects as a relation. Shape: `from` is for FROM; `columns` are the fields of the objects. */
+/** A JSON array of objects as a relation for FROM; `columns` are the fields of the objects. */
 export function jsonRows<Field extends string>(
   parameter: Parameter,
   alias: string,

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { isDatabaseUnavailable, type Queryable } from "./db.ts";
 
-/** `canceller` reaches the same server to cancel a statement. */
-export type Reader = { client: pg.PoolClient; canceller: pg.Pool };
+type Reader = { client: pg.PoolClient; canceller: pg.Pool };
 
 export type ReadServer = { pool: pg.Pool; canceller: pg.Pool };
 
@@ -32,7 +31,7 @@ const replicaPosition = `SELECT pg_wal_lsn_diff(
 
 /**
  * Measures a replica's lag without comparing clocks: the primary's log position is recorded each second, and a replica
- * that has replayed a position is at most as old as its record. Only one probe at a time may wait for a silent replica.
+ * that has replayed one is at most as old as its record. Only one probe at a time waits for a silent replica.
  */
 export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): ReplicaReads {
   const notes = makePositionNotes(maxAgeSeconds);
@@ -81,7 +80,7 @@ export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): 
     notes.note({ atMs, position: await askPosition(primary.canceller, primaryPosition) });
   };
   const closing = new AbortController();
-  // The first look comes after the first note: without one every replica is too old.
+  // The primary's position is noted first: without one every replica is too old.
   const watching = [note, look].map((step) => repeat(step, closing.signal));
   return {
     async take() {

@@ -50,9 +50,8 @@ const identify = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS "pr
 type Session = { settings?: string | undefined; isReplica?: boolean | undefined };
 
 /**
- * Sets up a new connection.
- *
- * Errors: a standby is refused as unavailable: after a failover the primary's address may lead to one for a while.
+ * Errors: a standby is refused as unavailable, because after a failover the primary's address may lead to one for a
+ *         while.
  */
 export async function prepareSession(
   client: pg.ClientBase,

@@ -10,11 +10,11 @@ export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean; replica?:
 
 type RecordShareName = "signOn" | "tokens" | "changes" | "imports" | "jobs";
 
-/** The database connections of one process, in shares: work that exhausts its own takes none from the others. */
+/** The connections of one process, in shares, so that work that exhausts its own share takes none from others. */
 export type DatabaseShares = Record<Exclude<ShareName, RecordShareName | "reads">, Db> &
   Record<RecordShareName, PrismaDb> & { reads: ReadShare };
 
-export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
+type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
   poolSize: number;
   role: Role;
   replicaUrl?: string | undefined;

@@ -1,7 +1,6 @@
 import pg from "pg";
 import { backendOf } from "./session.ts";
 
-/** Interval of the checks, silence that counts as suspicious, and time limit of the server's answer. */
 export type SilenceLimits = { lookMs: number; silentMs: number; answerMs: number };
 
 const usual: SilenceLimits = { lookMs: 5000, silentMs: 15_000, answerMs: 15_000 };

@@ -40,7 +40,6 @@ function toValue(part: Part): unknown {
   return part instanceof Sql || part instanceof Parameter ? part : part[from];
 }
 
-/** A string of this code base as an SQL literal. */
 export const literal = (text: string): Sql => raw(`'${text.replaceAll("'", "''")}'`);
 
 /** A column or alias that the statement itself defines. */
@@ -61,7 +60,7 @@ function aliased(text: string, alias: string, columns: Readonly<Record<string, s
   return Object.assign(Object.fromEntries(named), { [from]: raw(text) }) as Aliased;
 }
 
-export type TemporaryTable<Column extends string> = {
+type TemporaryTable<Column extends string> = {
   /** CREATE TEMPORARY TABLE … ON COMMIT DROP. */
   create: Sql;
   as(alias?: string): Table<Column>;
@@ -85,7 +84,6 @@ export function temporaryTable<Column extends string>(
 
 export const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Columns without a default are required. */
 export type NewRow<Name extends TableName> = { readonly [Field in Required[Name]]: Part } & {
   readonly [Field in ColumnsOf<Name>]?: Part;
 };
@@ -126,13 +124,11 @@ const sqlOf = (part: Part): Sql => sql`${part}`;
 export const fields = <Row extends object>(row: { readonly [Field in keyof Row]-?: Part }): Sql =>
   join(Object.entries<Part>(row).map(([name, value]) => sql`${value} AS ${raw(`"${name}"`)}`));
 
-/** Column names without a table, for RETURNING or ON CONFLICT. */
 export function columnNames<Name extends TableName>(name: Name, ...names: readonly (ColumnsOf<Name> & string)[]): Sql {
   const columns = tables[name].columns as Readonly<Record<string, string>>;
   return raw(names.map((field) => columns[field]!).join(", "));
 }
 
-/** With a name the server keeps its plan. */
 export type Statement<Given extends object> = {
   readonly text: string;
   readonly name?: string;

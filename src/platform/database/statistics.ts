@@ -10,7 +10,6 @@ const findOutdated = `
       OR c.reltuples > 1000 AND NOT EXISTS (
         SELECT FROM pg_stats t WHERE t.schemaname = s.schemaname AND t.tablename = s.relname))`;
 
-/** Analyses tables that have doubled or have no statistics; returns their names. */
 export async function analyzeOutdated(db: Pick<Db, "pool">): Promise<string[]> {
   const { rows } = await db.pool.query<{ table: string }>({ name: "platform.findOutdated", text: findOutdated });
   for (const { table } of rows) await db.pool.query(`ANALYZE (SKIP_LOCKED) ${table}`);

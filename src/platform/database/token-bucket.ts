@@ -64,8 +64,7 @@ const giveBackAt = (given: Given, index: number, condition: Sql): Sql => {
     RETURNING 1`;
 };
 
-/** Parts of a WITH; `isDone` holds if all of them found their bucket, `count` is how many did. */
-export type BucketSteps = { steps: Sql[]; isDone: Sql; count: Sql };
+type BucketSteps = { steps: Sql[]; isDone: Sql; count: Sql };
 
 // Each step names the one before it in its condition, so that all statements lock the buckets in their order.
 function makeSteps(

@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** The PostgreSQL function that warns; the text of the warning depends on the server's language. */
+/** The PostgreSQL function that sends the warning, whose text depends on the server's language. */
 const replicationWait = "SyncRepWaitForLSN";
 
 /** PostgreSQL only warns if no replica confirmed a commit; a failover would lose it, so it becomes an error. */

@@ -5,8 +5,6 @@ import type { Sql } from "./sql.ts";
 
 declare const visible: unique symbol;
 
-/** A condition that holds only for what the caller may see. */
 export type Visible = Sql & { readonly [visible]: "condition" };
 
-/** A FROM clause with only what the caller may see, to be followed by WHERE. */
 export type VisibleRows = Sql & { readonly [visible]: "rows" };

@@ -38,12 +38,12 @@ export type Done = {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Waits before answering; if the wait returns true, the result of `work` is sent instead. */
+  /** Waits before answering; if it returns true, this result is sent instead. */
   later?: Later;
 };
 export type Later = { wait(caller: Caller): Promise<boolean>; work(): Promise<Done> };
 export type JsonDone<T extends Done> = { kind: "done"; work: () => Promise<T> };
-export type Missing = () => AppError;
+type Missing = () => AppError;
 
 /** `limit` undefined: the whole list. */
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
@@ -77,7 +77,7 @@ export const answerList = <T, Given extends Record<string, unknown>>(
   page,
 });
 
-/** What is read; without a rule of visibility it does not compile. `where` precedes the rule, `filter` follows it. */
+/** Compiles only with a rule of visibility; `where` precedes the rule, `filter` follows it. */
 type Found = { where?: Sql; filter?: Sql } & (
   { from: Sql; visible: Visible } | { from: VisibleRows; visible?: undefined }
 );
@@ -91,7 +91,7 @@ export function makeReadQuery<T extends object>(
   name: string,
   { item, ...found }: { item: JsonSql<T> } & Found,
 ): ReadQuery<T> {
-  // The inner SELECTs hide the array lengths from the planner, which would otherwise plan each time anew.
+  // The inner SELECTs hide the array lengths from the planner, which would otherwise plan each call anew.
   return named(
     name,
     ({ clients, ids }: Parameters<{ clients: string[]; ids: string[] }>) => sql`
@@ -111,11 +111,10 @@ export const heldItems = 2000;
 
 type ListParts<T> = Found & {
   item: JsonSql<T>;
-  /** A WITH clause. */
   before?: Sql;
   sortKey: Sql;
   id: Sql;
-  /** Whether the list exists for the caller; always, if undefined. */
+  /** Whether the list exists for the caller; true if undefined. */
   shown?: Visible;
   /** Equal versions mean equal items. */
   version: Sql;
@@ -151,7 +150,7 @@ export function makeListQuery<T extends object, Given extends object>(
   };
   const after = ({ sortKey, id }: ListParts<T>, { afterSortKey, afterId }: Parameters<After>) =>
     sql`AND (${sortKey}, ${id}) > (${afterSortKey}, ${afterId}::uuid)`;
-  // One statement is one snapshot, so the version is that of the rows. It is one row, so the order stays.
+  // One statement is one snapshot, so the version is that of the rows; it is one row, so their order stays.
   const withVersion = (parts: ListParts<T>, read: Sql, columns: Sql) =>
     sql`SELECT v.version, w.* FROM (${version(parts)}) AS v, (${read}) AS w (${columns})`;
   const pageColumns = sql`shown, item, sort_key, id`;

@@ -26,7 +26,6 @@ export type Binding<Operations, Caller extends Token> = {
   /** Identifies calls from within this process, which carry no token. */
   findInnerCaller?: (req: IncomingMessage) => Promise<Caller | null>;
   innerReading?: Reading;
-  /** Maps a scope of the contract to its name in tokens. */
   scopeName: (inContract: string) => string;
   reading: Reading;
   cursorKeys: EncryptionKeys;
@@ -49,9 +48,9 @@ type AnyHandler = (request: {
 }) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done>;
 
 /**
- * Makes the router of one document: per operation the token check, then the validator, then the handler.
+ * Makes the router of one document: token check, validator and handler per operation.
  *
- * Errors: throws for a missing handler or one that the document does not know.
+ * Errors: throws for a missing or an unknown handler.
  */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
   const { log, render, only } = binding;

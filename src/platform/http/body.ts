@@ -10,8 +10,7 @@ const limit = "256kb";
 const parse: RequestHandler = express.json({ limit, strict: false });
 
 /**
- * Makes the reader of an operation's body: JSON that matches the contract, the bytes of an image, or an `Upload`; null
- * if the operation has no body.
+ * Makes the reader of an operation's body: JSON, the bytes of an image or an `Upload`; null without a body.
  *
  * Errors: throws at creation for any other kind of body.
  */
@@ -83,7 +82,7 @@ function describe({ instancePath, message = "is not as described", params }: Fau
   return `${at === "" ? "The body" : `The property ${described(at)}`} ${message}.`;
 }
 
-/** Source: error types of body-parser. */
+/** Translates errors of body-parser by its documented types. */
 function inOurWords(error: unknown): unknown {
   const { type, status } = error as { type?: string; status?: number };
   if (type === "entity.too.large")

@@ -15,8 +15,8 @@ export type Schema = {
   [keyword: `x-${string}`]: unknown;
 };
 export type Parameter = { name: string; in: string; required?: boolean; schema?: Schema };
-export type Content = Record<string, { schema?: Schema | Reference }>;
-export type Header = { required?: boolean; schema?: Schema };
+type Content = Record<string, { schema?: Schema | Reference }>;
+type Header = { required?: boolean; schema?: Schema };
 export type Answer = { headers?: Record<string, Header | Reference>; content?: Content };
 export type Operation = {
   operationId: string;
@@ -26,8 +26,8 @@ export type Operation = {
   security?: Record<string, string[]>[];
   [keyword: `x-${string}`]: unknown;
 };
-export type Reference = { $ref: string };
-export type SecurityScheme = { type: string; flows?: Record<string, { scopes?: Record<string, string> }> };
+type Reference = { $ref: string };
+type SecurityScheme = { type: string; flows?: Record<string, { scopes?: Record<string, string> }> };
 
 /** A bundled OpenAPI document: every `$ref` points into its own components. */
 export type OpenApiDocument = {
@@ -75,7 +75,7 @@ export function resolve<T extends object>(document: OpenApiDocument, part: T | R
 }
 
 const methods = ["get", "put", "post", "delete", "patch"] as const;
-export type Method = (typeof methods)[number];
+type Method = (typeof methods)[number];
 
 export function listOperations(document: OpenApiDocument): { path: string; method: Method; operation: Operation }[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>

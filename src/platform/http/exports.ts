@@ -11,10 +11,10 @@ const longestRestMs = 2000;
 const gate = makeGate({ places: 1, placesPerClient: 1, open: 40, openPerClient: 2, waitMs: 60_000 }, tooMuchWork);
 
 /**
- * Admits an export and returns a function that runs its parts. Parts of all exports take turns; after each, exports
- * rest three times as long as it took.
+ * Admits an export and returns a function that runs its parts: exports take turns, and after each part they rest three
+ * times as long as it took.
  *
- * Errors: rate_limited for a third export of one caller, unavailable if there are too many in all; CallerLeft.
+ * Errors: rate_limited for a caller's third export, unavailable if there are too many in all; CallerLeft.
  */
 export function startExport({ by, caller }: { by: string; caller: Caller }): InTurn {
   const leave = gate.admit(by);

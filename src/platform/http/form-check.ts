@@ -1,7 +1,7 @@
 import { resolve, type OpenApiDocument, type Operation, type Schema } from "./document.ts";
 import { makeSchemaChecks, type Check } from "./validator-library.ts";
 
-export type ParameterFault = { name: string; message: string };
+type ParameterFault = { name: string; message: string };
 
 export type FormCheck = (values: Readonly<Record<string, unknown>>) => ParameterFault | null;
 

@@ -8,7 +8,7 @@ export const innerOrigin = "http://inside.invalid";
 
 export type InnerFetch = (request: Request) => Promise<Response>;
 
-/** Calls routers in this process, in memory and without a token. `findCaller` returns null for all other requests. */
+/** Calls routers of this process in memory, without a token; `findCaller` returns null for other requests. */
 export function makeInnerCalls<Caller extends { requestId: string }>(): {
   findCaller(req: IncomingMessage): Caller | null;
   serve(router: Router): (caller: Caller) => InnerFetch;

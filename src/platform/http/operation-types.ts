@@ -31,7 +31,7 @@ export type ChangeAnswer<Responses> = {
 /** A read has a 304 response; every other success is a change. */
 type IsRead<Responses> = Responses extends { 304: unknown } ? true : false;
 
-export type Answer<Op extends Described> =
+type Answer<Op extends Described> =
   IsRead<Op["responses"]> extends true
     ? Op["responses"] extends { 200: infer Ok }
       ? BodyFor<BodyOf<Ok>>
@@ -48,7 +48,7 @@ type BodyGiven<Op> = Op extends { requestBody: { content: { "application/json": 
         ? Buffer
         : undefined;
 
-export type OperationRequest<Op extends Described, Caller> = {
+type OperationRequest<Op extends Described, Caller> = {
   caller: Caller;
   path: Required<Op["parameters"]>["path"];
   query: NonNullable<Op["parameters"]["query"]>;

@@ -5,9 +5,9 @@ import type { Pace } from "./reading.ts";
 const slice = 65_536;
 
 /**
- * Writes a body at the reader's speed and resets the connection of a reader that is too slow.
+ * Writes a body at the reader's speed, and resets the connection of a reader that is too slow.
  *
- * Errors: CallerLeft once the reader has left or was cut off.
+ * Errors: CallerLeft.
  */
 export function makePacedBody(
   res: ServerResponse,
@@ -32,7 +32,7 @@ export function makePacedBody(
   };
 }
 
-/** Cuts off a slow reader of a body that was written at once. */
+/** Resets the connection of a slow reader of a body that was written at once. */
 export async function watchBody(res: ServerResponse, bytes: number, { stallMs, totalMs }: Pace): Promise<void> {
   if (!res.writableFinished) await happens(res, "finish", Math.min(totalMs, stallMs * Math.ceil(bytes / slice)));
 }

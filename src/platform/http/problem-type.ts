@@ -1,4 +1,4 @@
-/** The `type` of a problem: the page in docs/errors.md that explains the code. Source: RFC 9457 section 3.1.1. */
+/** The page in docs/errors.md that explains the code. Source: RFC 9457 section 3.1.1. */
 export type ProblemType = (code: string) => string;
 
 export const makeProblemType =

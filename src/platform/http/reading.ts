@@ -22,7 +22,7 @@ export type Pace = {
   totalMs: number;
 };
 
-export type ListSettings = { openPerApp: number; waitSeconds: number; stallSeconds: number; totalSeconds: number };
+type ListSettings = { openPerApp: number; waitSeconds: number; stallSeconds: number; totalSeconds: number };
 
 const openInAll = 8;
 const records = { places: 64, placesPerClient: 32, open: 4096, openPerClient: 1024 };

@@ -10,7 +10,7 @@ import type { WorkerJob } from "../jobs/worker.ts";
 const prefix = "schultor-upload-";
 const keptHours = 24;
 
-/** Received into a temporary file, which `drop` removes unless `keep` was called. */
+/** A request's file, received into a temporary file that `drop` removes unless `keep` was called. */
 export class Upload {
   readonly #req: IncomingMessage;
   readonly #limit: number;

@@ -20,12 +20,8 @@ const options = {
 
 export type Place = { path: string; operation: Operation };
 
-/**
- * Checks a request and converts its query.
- *
- * Errors: `status` 400 with the parameter in `errors[0].path` or `path`, as in `/query/limit`.
- */
-export type ValidateRequest = (req: Request, res: Response) => void;
+/** Errors: `status` 400 with the parameter in `errors[0].path` or `path`, as in `/query/limit`. */
+type ValidateRequest = (req: Request, res: Response) => void;
 
 export type Fault = {
   instancePath: string;
@@ -40,7 +36,7 @@ type Insides = { ajv: { compile(schema: object): Compiled }; ajvBody: { compile(
 
 const madeValidators = new WeakMap<OpenApiDocument, (place: Place) => ValidateRequest>();
 
-/** Makes validators of a document's requests, once per process. Each is compiled at its first request. */
+/** Makes validators once per process, each compiled at its first request. */
 export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
   checkLibrary();
   const made =
@@ -171,7 +167,7 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
   isChecked = true;
 }
 
-/** Drops examples too, because the validator would take an `id` in them for a schema id. */
+/** Without examples, because the validator takes an `id` in them for a schema id. */
 function copyOf<T extends object>(part: object): T {
   return JSON.parse(
     JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),

@@ -1,5 +1,5 @@
 export type ImageType = "image/png" | "image/jpeg" | "image/webp";
-export type ImageHead = { type: ImageType; width: number; height: number };
+type ImageHead = { type: ImageType; width: number; height: number };
 
 /**
  * Reads type and size from the first bytes of an image; null for other types.

@@ -39,7 +39,6 @@ function isBoundedPng(bytes: Buffer): boolean {
   }
 }
 
-/** Whether a JPEG has an 8-bit frame, a scan and an end. */
 function isWholeJpeg(bytes: Buffer): boolean {
   let hasFrame = false;
   for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff;) {

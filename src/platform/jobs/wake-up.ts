@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** Starts work before its schedule. A wake-up may be lost, so work also runs on a schedule. */
+/** Starts work before its schedule; a wake-up may be lost, so work also runs on a schedule. */
 export type WakeUp = {
   /** Ends the current wait, or else the next one. */
   wake(): void;
@@ -38,7 +38,6 @@ export function makeWakeUp(): WakeUp {
 export type Listener = { close(): Promise<void> };
 
 const reconnectMs = 1000;
-// A query that detects a dead server.
 const usual = { askMs: 15_000 };
 
 /** Listens on one connection of the pool; a lost connection is replaced. */

@@ -3,16 +3,15 @@ import type { Log } from "../telemetry/log.ts";
 import { watchJobs, type Metrics } from "../telemetry/metrics.ts";
 
 /**
- * A repeated job. `run` may run in several processes at once, and ends soon after `signal` aborts.
+ * A repeated job; several processes may run it at once, and it ends soon after `signal` aborts.
  *
- * Units: `everySeconds` counts from the end of one run to the start of the next.
+ * Units: `everySeconds` from the end of one run to the start of the next.
  */
 export type WorkerJob = {
   name: string;
   everySeconds: number;
   /** Also runs in web processes, such as watching for new signing keys. */
   inEveryProcess?: true;
-  /** Waits for the next run; may return early. */
   wait?(seconds: number, signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 };
@@ -24,7 +23,6 @@ export type Worker = {
 type Surroundings = {
   log: Log;
   metrics: Metrics;
-  /** Called after each run that was not aborted. */
   onRun?: (run: { name: string; outcome: "done" | "failed"; durationMs: number }) => void;
 };
 

@@ -19,13 +19,12 @@ type LockWaits = { waitMs: number; pauseMs: number; attempts: number };
 const patient: LockWaits = { waitMs: 2000, pauseMs: 1000, attempts: 60 };
 
 /**
- * Applies the missing migrations and returns their names.
+ * Applies the missing migrations and returns their names. Each runs in one transaction with its row in
+ * `_prisma_migrations`, in Prisma's form; processes take turns. A lock that is not free soon is retried, because the
+ * earlier release is still running.
  *
- * Each runs in one transaction with its row in `_prisma_migrations`, in Prisma's form; processes that start together
- * take turns. A lock that is not free soon is retried, because the earlier release is still running.
- *
- * Errors: DatabaseStartError for a migration that was changed or that this release does not work with, and, unless
- *         `isRestoring`, while a restore is unfinished.
+ * Errors: DatabaseStartError for a migration that was changed or that this release does not work with, and during an
+ *         unfinished restore unless `isRestoring`.
  */
 export async function applyMigrations(
   url: string,
@@ -50,7 +49,6 @@ export async function applyMigrations(
       return pending.map(({ name }) => name);
     });
   } finally {
-    // The lock ends with the session.
     await client.end();
   }
 }

@@ -6,9 +6,7 @@ import { isPublicAddress } from "./public-address.ts";
 export type OutboundPolicy = {
   /** For development. */
   allowPrivateAddresses: boolean;
-  /** For development: plain http; defaults to `allowPrivateAddresses`. */
   allowHttp?: boolean;
-  /** Name resolution and address check, for tests. */
   lookup?: Lookup;
   isAllowed?: (address: string) => boolean;
 };
@@ -20,7 +18,7 @@ export type Lookup = (
 ) => void;
 type Address = { address: string; family: number };
 
-export type Message = { headers: Record<string, string>; body: string };
+type Message = { headers: Record<string, string>; body: string };
 
 export type Answer = {
   status: number;
@@ -38,9 +36,9 @@ const keptBytes = 4096;
 
 /**
  * Makes the sender of webhooks and logout tokens. A name is resolved once per connection, all its addresses are
- * checked, and only these are connected to. Redirects are not followed; a response body is cut after 4 KiB.
+ * checked, and only these are connected to; redirects are not followed, and a response is cut after 4 KiB.
  *
- * Units:  `timeoutMs` covers the whole exchange.
+ * Units: `timeoutMs` covers the whole exchange.
  * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or the connection's error.
  */
 export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { timeoutMs: number }): GuardedSender {

@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The part of IPv6 that is allocated to the public internet. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** Azure's platform address: in a public range, but internal. */

@@ -15,7 +15,7 @@ type Asset = { content: Buffer; contentType: string };
 
 const assets = new Map<string, Asset>();
 
-/** Returns a path with the content's hash, so that browsers may cache the file for ever. */
+/** Returns a path with the content's hash, so that browsers may cache the file forever. */
 export function addAsset(file: string): string {
   const extension = extname(file);
   if (!Object.hasOwn(contentTypes, extension)) throw new Error(`no content type for ${file}`);

@@ -1,14 +1,14 @@
 import { addAsset, addContent, assetPaths } from "./assets.ts";
 
 /** `colour` is `#rrggbb`, dark enough for white text. */
-export type Brand = {
+type Brand = {
   name: string;
   logoFile: string | null;
   colour: string | null;
   links: Readonly<Record<"legalNotice" | "privacy" | "accessibility" | "help", string | null>>;
 };
 
-export type ShownBrand = { name: string; logo: string; style: string | null; links: [name: string, url: string][] };
+type ShownBrand = { name: string; logo: string; style: string | null; links: [name: string, url: string][] };
 
 let shown: ShownBrand = { name: "Schultor", logo: assetPaths.logo, style: null, links: [] };
 

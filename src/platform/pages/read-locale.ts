@@ -17,7 +17,6 @@ export const keepPickedLocale: RequestHandler = (req, res, next) => {
   next();
 };
 
-/** A path of this origin, whatever the request's address was. */
 export const addressInLanguage =
   (url: string) =>
   (locale: Locale): string => {

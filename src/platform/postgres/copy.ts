@@ -80,7 +80,7 @@ async function copyTree(from: string, to: string, { whole = false, top = true } 
   }
 }
 
-/** A table may be dropped during the copy; the WAL drops it too. */
+/** A table may be dropped during the copy; the WAL drops it from the copy too. */
 async function copyOne(source: string, target: string): Promise<void> {
   try {
     await copyFile(source, target);

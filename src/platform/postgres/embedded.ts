@@ -21,7 +21,7 @@ export type EmbeddedPostgres = {
   stop(): Promise<void>;
 };
 
-export type EmbeddedOptions = {
+type EmbeddedOptions = {
   dataDir: string;
   say(line: string): void;
   settings?: Record<string, string>;
@@ -29,8 +29,8 @@ export type EmbeddedOptions = {
 };
 
 /**
- * Starts an embedded PostgreSQL on a data folder and creates it at the first start. Only this user reaches it, over a
- * local socket. A server that a killed process left is stopped first.
+ * Starts an embedded PostgreSQL on a data folder, which only this user reaches over a local socket; creates it at the
+ * first start, and first stops a server that a killed process left.
  *
  * Errors: DatabaseStartError that says what to do.
  */

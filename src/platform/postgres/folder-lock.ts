@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../clock.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-export type FolderLock = { release(): void };
+type FolderLock = { release(): void };
 
 /**
  * Locks a data folder for this process. The kernel holds the lock (through SQLite), so it ends with the process;
@@ -26,7 +26,6 @@ export function lockFolder(folder: string): FolderLock {
   return { release: () => lock.close() };
 }
 
-// SQLite's error codes.
 const busy = 5;
 const full = 13;
 

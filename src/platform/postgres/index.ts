@@ -14,7 +14,7 @@ import { reachDatabase } from "./reach.ts";
 export { copyRunningServer, putCopy } from "./copy.ts";
 export { dumpDatabase, loadDump } from "./dump.ts";
 export { startEmbeddedPostgres } from "./embedded.ts";
-export type { EmbeddedOptions, EmbeddedPostgres } from "./embedded.ts";
+export type { EmbeddedPostgres } from "./embedded.ts";
 export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from "./places.ts";
 export type { DatabasePlace } from "./places.ts";
 export { reachDatabase } from "./reach.ts";
@@ -22,7 +22,7 @@ export { findRunningServer } from "./running.ts";
 export { DatabaseStartError } from "./start-error.ts";
 export { checkRestored, removeMark } from "./unfinished-restore.ts";
 
-export type DatabaseServer = {
+type DatabaseServer = {
   url: string;
   folder: string | null;
   exited: Promise<void>;

@@ -7,12 +7,12 @@ import type { Binaries } from "./binaries.ts";
 import type { Cluster } from "./cluster.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-/** On the command line of our servers, by which a later start recognises them. */
+/** Marks our servers on their command line, so that a later start recognises them. */
 const clusterName = "schultor-embedded";
 const pollMs = 20;
 const logLimitBytes = 10_000_000;
 
-export type Postmaster = {
+type Postmaster = {
   exited: Promise<void>;
   stop(): Promise<void>;
 };

@@ -7,8 +7,8 @@ import { DatabaseStartError } from "./start-error.ts";
 const oldestVersion = 15;
 
 /**
- * Waits for the server of DATABASE_URL and checks that it is suitable; warns if it allows fewer `connections` than the
- * service may open. Wrong credentials and a missing database fail at once.
+ * Waits for the server of DATABASE_URL and checks it; warns if it allows fewer than `connections`. Wrong credentials
+ * and a missing database fail at once.
  *
  * Errors: DatabaseStartError, without the password.
  */

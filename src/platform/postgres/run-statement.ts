@@ -1,6 +1,5 @@
 import pg from "pg";
 
-/** Runs one statement on a connection of its own. */
 export async function runStatement<Row extends object>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, application_name: "schultor" });
   await client.connect();

@@ -8,7 +8,7 @@ export type ServerUser = { uid: number; gid: number } | null;
 const usualAccounts = {
   /** Used by nothing else, so that only root and this server can read the files. */
   own: "schultor-db",
-  /** The fallback. Another PostgreSQL may use this account and could read our files. */
+  /** A fallback: another PostgreSQL may use this account and could read our files. */
   shared: "postgres",
   useradd: "useradd",
 };
@@ -56,7 +56,6 @@ function makeAccount(name: string, useradd: string): { account: ServerUser; reas
   return { account: null, reason };
 }
 
-/** Includes every folder above. */
 export function canEnter(user: ServerUser, path: string): boolean {
   if (user) return spawnSync("test", ["-x", path], { ...user, cwd: "/" }).status === 0;
   try {

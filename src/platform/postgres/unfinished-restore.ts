@@ -17,7 +17,6 @@ export const markUnfinished = (url: string) => runStatement(url, `CREATE TABLE I
 export const markUnfinishedFiles = (folder: string): Promise<void> =>
   writeFile(join(folder, file), "", { flush: true });
 
-/** Replaces the mark of the files by the table. */
 export async function handMarkOn(folder: string, url: string): Promise<void> {
   if (!existsSync(join(folder, file))) return;
   await markUnfinished(url);

@@ -19,7 +19,6 @@ export type ProcessAnswers = Record<string, (given: never) => unknown>;
 /** Errors: what the other process threw, as a plain error; or that it has ended. */
 export type ProcessCall = (name: string, given?: unknown) => Promise<unknown>;
 
-/** Lets two processes call each other; arguments and results are copied. */
 export function connectProcess(channel: Channel, answers: ProcessAnswers): ProcessCall {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;

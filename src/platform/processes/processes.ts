@@ -8,7 +8,7 @@ type Kept<Plan> = Process<Plan> & {
   startedAt: number;
   isWorking: boolean;
   ended: Promise<{ code: number | null; signal: string | null }>;
-  /** Requests it to close its ports, which this process holds, and to end when it has answered what it has begun. */
+  /** Asks it to close its ports, which this process holds, and to end after its running requests. */
   stop(): void;
   kill(): void;
 };
@@ -18,7 +18,6 @@ type Options<Plan> = {
   plans: readonly Plan[];
   log: Log;
   answers: ProcessAnswers;
-  /** Sets a replacement to work. */
   begin(process: Process<Plan>): Promise<void>;
   onEnded(process: Process<Plan>): void;
 };
@@ -26,7 +25,6 @@ type Options<Plan> = {
 export type Processes<Plan> = {
   /** Started, but not yet working. */
   first: readonly Process<Plan>[];
-  /** From now on a process that ends is replaced. */
   keepRunning(): void;
   working(): Process<Plan>[];
   /** Stops the working processes; kills those that take too long or do not work yet. */
@@ -34,7 +32,7 @@ export type Processes<Plan> = {
 };
 
 const waitMs = { least: 200, most: 30_000 };
-/** After this time a failure counts as the first one again. */
+/** A failure after this time counts as the first one again. */
 const soundMs = 60_000;
 
 /** Replaces processes that end, with growing delays. The call `stop` asks them to end. */

@@ -41,7 +41,7 @@ export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]
 
 const readinessMs = 5000;
 
-/** Checks at most once in five seconds, because strangers may ask. */
+/** Checks at most once in five seconds, because anybody may ask. */
 export function makeReadiness({
   checks,
   isStopping,

@@ -3,8 +3,7 @@ import { AggregatorRegistry, type Registry } from "prom-client";
 
 export type ReadMetrics = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
-export type MetricsOf<Source extends object> = {
-  /** A process that does not reply counts with its last values. */
+type MetricsOf<Source extends object> = {
   sum(sources: readonly Source[], read: (source: Source) => Promise<ReadMetrics>): Promise<string>;
   /** Keeps the counters of a process that has ended, so that sums do not shrink. */
   keep(source: Source): void;

@@ -7,13 +7,13 @@ import type { Metrics } from "./metrics.ts";
 
 const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
-/** What the modules leave for log and metrics; express uses the same property. */
+/** Set by the modules for log and metrics; express uses the same property. */
 type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string; traceId?: string };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const mostParts = 12;
 
-/** A caller can put names and secrets into a path: hides all but known words and UUIDs. */
+/** Hides all but known words and UUIDs, because a caller can put names and secrets into a path. */
 function maskPath(path: string, words: ReadonlySet<string>, isKnown: boolean): string {
   const parts = path.split("/", mostParts + 1);
   const masked = parts.map((part) => (part === "" || words.has(part) || uuid.test(part) ? part : ":other"));
@@ -29,7 +29,7 @@ type Watching = {
   onAnswered?(answered: Answered): void;
 };
 
-/** How a request ended; `code` is that of a refusal, `url` holds path and query. */
+/** How a request ended; `code` is that of a refusal, `url` is path and query. */
 export type Answered = {
   operation: string | undefined;
   clientId: string | undefined;

@@ -80,7 +80,7 @@ function makeLazy<T>(freshSeconds: number, read: () => Promise<T>): () => Promis
   };
 }
 
-export function readCertificateEnd({ hostname, port }: URL): Promise<Date> {
+function readCertificateEnd({ hostname, port }: URL): Promise<Date> {
   const host = hostname.replace(/^\[|\]$/g, "");
   return new Promise((resolve, reject) => {
     const socket = connect({

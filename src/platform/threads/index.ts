@@ -7,4 +7,4 @@
  * Never knows: what the work is.
  */
 export { limitThreaded, type AskedBy } from "./limited.ts";
-export { makeThreadPool, type Task } from "./pool.ts";
+export { makeThreadPool } from "./pool.ts";

@@ -2,7 +2,6 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { attributeNames, type PageRequest } from "../frame/index.ts";
 
 export type CatalogueApp = AdminSchemas["CatalogueApp"];
-export type GrantInWords = { signOn: AdminSchemas["SignOnAudience"]; sync: boolean; signOnNames: string[] };
 
 /** The attributes that the app may not read. */
 export const withheldFrom = ({ attributes }: CatalogueApp) =>
@@ -12,7 +11,6 @@ export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
   const list = new Intl.ListFormat(locale, { type: "conjunction" });
   const join = (parts: string[]) => list.format(parts);
 
-  /** Who may sign in; `names` are those of the groups. */
   function audience(signOn: AdminSchemas["SignOnAudience"], names: string[]): string {
     if (signOn.kind === "ROLES") return t("apps.audience.ROLES", { roles: join(signOn.roles.map(roleName)) });
     if (signOn.kind === "GROUPS" && names.length === 0) return t("apps.audience.noGroup");
@@ -32,5 +30,3 @@ export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
 
   return { oneOf, audience, sync, roleName };
 }
-
-export type Words = ReturnType<typeof wordsOf>;

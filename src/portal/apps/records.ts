@@ -1,7 +1,7 @@
 /** A value in a record; `name` is its path, such as `groups › 1 › name`. */
-export type Field = { name: string; value: string | null };
+type Field = { name: string; value: string | null };
 
-export type ShownRecord = {
+type ShownRecord = {
   id: string | null;
   name: string | null;
   role: string | null;
@@ -12,7 +12,7 @@ export type ShownRecord = {
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** Reads the records from `from` to before `end` in an answer of the IDM API or Schulconnex. */
+/** Reads records `from` to `end` (exclusive) of a response of the IDM API or Schulconnex. */
 export function readRecords(
   body: string,
   { from, end }: { from: number; end: number },

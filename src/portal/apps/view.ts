@@ -9,16 +9,15 @@ type AppView = AdminSchemas["AppView"];
 
 const lists = ["people", "users", "groups", "school", "personen-info"] as const satisfies Resource[];
 const singles = ["person", "user", "group"] as const satisfies Resource[];
-/** The resource of a single record of a list. */
 const singleOf: Partial<Record<Resource, Resource>> = { people: "person", users: "user", groups: "group" };
 
 /** Records on a page; those of Schulconnex are long. */
 const onPage = (resource: Resource): number => (resource === "personen-info" ? 8 : 20);
 const mostText = 6_000;
 
-/** Shows what an app sees of a school, as text and as the raw answer. */
+/** Shows what an app sees of a school, as text and as the raw response. */
 export async function showView(request: PageRequest): Promise<PageView> {
-  const asked = readAsked(request);
+  const asked = readViewQuery(request);
   const [app, view] = await Promise.all([readApp(request), readView(request, asked)]);
   const from = Number(/^\d{1,7}$/.exec(request.query("from"))?.[0] ?? 0);
   const end = from + onPage(asked.resource);
@@ -51,20 +50,20 @@ export async function showView(request: PageRequest): Promise<PageView> {
 }
 
 export async function handView(request: PageRequest): Promise<Download> {
-  const asked = readAsked(request);
+  const asked = readViewQuery(request);
   const { body, contentType } = await readView(request, asked);
   return { file: Buffer.from(body ?? ""), type: contentType, name: `${asked.resource}.json` };
 }
 
-type Asked = { resource: Resource; id?: string };
+type ViewQuery = { resource: Resource; id?: string };
 
-function readAsked({ query }: PageRequest): Asked {
+function readViewQuery({ query }: PageRequest): ViewQuery {
   const single = singles.find((one) => one === query("resource"));
   if (single !== undefined) return { resource: single, id: query("id") };
   return { resource: lists.find((one) => one === query("resource")) ?? "people" };
 }
 
-const readView = (request: PageRequest, query: Asked): Promise<AppView> =>
+const readView = (request: PageRequest, query: ViewQuery): Promise<AppView> =>
   unwrap(
     request.api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params: { path: pathOf(request), query } }),
   );

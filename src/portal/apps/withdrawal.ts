@@ -20,7 +20,7 @@ export async function showWithdrawal(request: PageRequest): Promise<PageView> {
 export async function withdraw(request: PageRequest): Promise<Redirect> {
   const header = { "If-Match": request.field("tag") };
   await unwrap(request.api.DELETE(route, { params: { path: pathOf(request), header } })).catch((error: unknown) => {
-    // The same form came twice: there is nothing left to revoke.
+    // The form was sent twice: the grant is already revoked.
     if (!(error instanceof Refused) || error.code !== "grant_not_found") throw error;
   });
   return { to: addressOf(request), done: "withdrawn" };

@@ -12,7 +12,6 @@ const mostPages = 400;
 
 const columns = ["at", "what", "action", "by", "role", "whom", "app", "before", "after", "requestId"] as const;
 
-/** The lines as CSV, read and written page by page. */
 export async function handCsv(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
   const inTurn = startExport(askedBy(request));

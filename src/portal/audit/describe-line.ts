@@ -7,7 +7,7 @@ export type Line = AdminSchemas["AuditLine"];
 export const actions: readonly string[] = Object.keys(german.audit.action);
 
 /** An audit line as text; "" for parts that do not apply. */
-export type DescribedLine = {
+type DescribedLine = {
   what: string;
   by: string;
   role: string;

@@ -3,7 +3,7 @@ import type { PageRequest } from "../frame/index.ts";
 const names = ["action", "person", "app", "from", "until"] as const;
 
 /** The filters as in the address; days are those of the reader. */
-export type Filters = Partial<Record<(typeof names)[number], string>>;
+type Filters = Partial<Record<(typeof names)[number], string>>;
 
 export const readFilters = ({ query }: PageRequest): Filters =>
   Object.fromEntries(names.flatMap((name) => (query(name) === "" ? [] : [[name, query(name)]])));

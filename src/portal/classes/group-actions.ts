@@ -27,7 +27,6 @@ export async function rename(request: PageRequest): Promise<Redirect> {
   return { to: groupAddress(request), done: "groupRenamed" };
 }
 
-/** Shows what apps would no longer see after the deletion. */
 export async function showDeletion(request: PageRequest): Promise<PageView> {
   const { api, t } = request;
   const params = { path: pathOf(request), query: { "dry-run": true } };

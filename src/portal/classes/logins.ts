@@ -56,7 +56,7 @@ const drawQrPaths = limitThreaded<string[], QrPath[]>({
 /** The QR codes by URL; none if drawing fails, because the PDF has them too. */
 async function drawCodes(cards: readonly Card[], request: PageRequest): Promise<Map<string, QrPath>> {
   const urls = cards.flatMap(({ url }) => url ?? []);
-  // The passwords are made by now and shown this one time.
+  // The passwords are already made and are shown only this time.
   const drawn = urls.length === 0 ? [] : await drawQrPaths(urls, askedBy(request)).catch(() => []);
   return new Map(drawn.map((code, index) => [urls[index]!, code]));
 }
@@ -113,9 +113,9 @@ async function showCards(request: PageRequest, made: Made): Promise<PageView> {
   return { title: request.t("cards.title"), view: "cards", model };
 }
 
-/** The address of the logo for printed cards; null if it cannot be read. */
+/** Null if the logo for printed cards cannot be read. */
 export const logoFor = async (request: PageRequest): Promise<string | null> =>
-  // The passwords are made by now and shown this one time.
+  // The passwords are already made and are shown only this time.
   (await findSchoolLogo(request).catch(() => null)) && schoolLogoAddress(request);
 
 export async function revokeCards(request: PageRequest): Promise<Redirect> {

@@ -16,7 +16,6 @@ const mostFound = 50;
 const mostMembers = 1000;
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 
-/** One member and the actions that the reader may take. */
 export async function showMember(request: PageRequest): Promise<PageView> {
   const { api, t, param } = request;
   const params = { path: pathOf(request), query: { limit: mostMembers } };

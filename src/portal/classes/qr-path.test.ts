@@ -5,7 +5,7 @@ import { drawQrPath, type QrPath } from "./qr-path.ts";
 const address = (index: number) =>
   `https://login.example.org/card/${String(index).padStart(24, "AbCdEfGhIjKlMnOpQrSt")}`;
 
-/** The pen as a browser moves it; a scanner reads what it leaves, with a light edge around it. */
+/** Reads what the pen leaves, as a scanner does, with a light edge around it. */
 function read({ size, path }: QrPath): string | undefined {
   const [scale, edge] = [4, 4];
   const width = (size + 2 * edge) * scale;

@@ -1,15 +1,14 @@
 import { create } from "qrcode";
 
 /**
- * A QR code as the path of a pen, which is as wide as a module and has square ends.
- *
- * Shape: `size` is how many modules are on a side; their centres are whole numbers from 0.
+ * A QR code as an SVG path with a stroke one module wide and square ends; `size` is the modules per side, their centres
+ * are whole numbers from 0.
  */
 export type QrPath = { size: number; path: string };
 
 type Module = { x: number; y: number };
 
-/** Shape: `found` counts the dark modules one way that are left, `length` the steps to the last of them. */
+/** One direction: `found` counts the dark modules not yet drawn, `length` the steps to the last of them. */
 type Way = { step: Module; found: number; length: number };
 
 const steps = [
@@ -19,7 +18,7 @@ const steps = [
   { x: 0, y: -1 },
 ] as const;
 
-/** Draws a QR code with few strokes, a quarter shorter than with strokes along the rows alone. */
+/** Draws with few strokes: the path is a quarter shorter than with strokes along the rows alone. */
 export function drawQrPath(text: string): QrPath {
   const { modules } = create(text, { errorCorrectionLevel: "M" });
   const { size } = modules;
@@ -32,7 +31,10 @@ export function drawQrPath(text: string): QrPath {
       if (isLeft[y * size + x]) path += `m${pair(x - pen.x, y - pen.y)}${drawFrom({ x, y })}`;
   return { size, path };
 
-  /** Goes on, always the way with most that is left. It never turns back: the pen would have no square end there. */
+  /**
+   * Continues in the direction with the most undrawn modules. It never turns back, because the stroke would have no
+   * square end there.
+   */
   function drawFrom(start: Module): string {
     Object.assign(pen, start);
     isLeft[start.y * size + start.x] = false;
@@ -50,7 +52,7 @@ export function drawQrPath(text: string): QrPath {
     return drawn === "" ? drawAlone() : drawn;
   }
 
-  /** Draws one module: into a dark one beside it, else a little too wide. A PDF lacks strokes without length. */
+  /** Draws a single module: into a dark neighbour, or a little too wide, because a PDF drops strokes without length. */
   function drawAlone(): string {
     const { x, y } = steps.find((step) => isDark(pen.x + step.x, pen.y + step.y)) ?? { x: 0.1, y: 0 };
     pen.x += x;
@@ -58,7 +60,6 @@ export function drawQrPath(text: string): QrPath {
     return x === 0 ? `v${y}` : `h${short(x)}`;
   }
 
-  /** Shape: null where nothing is left on any way. */
   function findWay(last: Module | null): Way | null {
     const ways = steps.filter(({ x, y }) => last === null || x !== -last.x || y !== -last.y).map(measure);
     const best = ways.reduce((most, way) => (way.found > most.found ? way : most));

@@ -14,7 +14,6 @@ const columns = ["className", "name", "username", "password"] as const;
 
 const readRoles = ({ typed }: PageRequest): Role[] => roleNames.filter((role) => typed["role"]?.includes(role));
 
-/** Offers passwords for everybody without one. */
 export async function showSchoolPasswords(request: PageRequest): Promise<PageView> {
   const chosen = request.refused === null ? ["STUDENT"] : readRoles(request);
   const model = { base: listAddress(request), roleNames, chosen };

@@ -28,9 +28,8 @@ export type PageView = {
   /** Loaded in addition to what all pages load. */
   assets?: { stylesheets: readonly string[]; scripts: readonly string[] };
 };
-/** Where a form redirects to; `done` is the key of the message there. */
+/** Where the browser goes after a form; `done` is the key of the message there. */
 export type Redirect = { to: string; done?: string; count?: number };
-/** A file to save or print. */
 export type Download = { file: Buffer | string | Readable; type: string; name: string };
 /** An image for this reader only; `tag` is its ETag. */
 export type InlineImage = { image: Buffer; type: string; tag: string };
@@ -50,10 +49,8 @@ export type Area = (deps: FrameDeps) => Router;
 const largestForm = "256kb";
 
 /**
- * Makes a part of the portal.
- *
- * Shape: `folder` holds `templates/`; `texts` are added to those of the frame, in both languages; `page` is marked in
- *        the navigation.
+ * Makes a part of the portal: `folder` holds `templates/`, `texts` are added to those of the frame, and `page` is
+ * marked in the navigation.
  */
 export function makeArea(
   { folder, texts, page }: { folder: string; texts: { de: Texts; en: Texts }; page: CurrentPage },
@@ -82,9 +79,8 @@ const addTexts = (texts: Texts, added: Texts): Texts =>
     return { ...all, [key]: typeof held === "object" && typeof text === "object" ? addTexts(held, text) : text };
   }, texts);
 
-/** Puts the fields into the body; the page reads the file. */
 const takeUpload: RequestHandler = async (req, res, next) => {
-  // What no page reads is read away, so that the browser gets to the answer, and its connection to the next request.
+  // Discards unread data, so that the browser reads the response and can reuse its connection.
   res.once("finish", () => req.unpipe().resume());
   const { fields, upload } = await readUpload(req);
   req.body = fields;
@@ -193,7 +189,7 @@ const firstOf = (value: unknown): string => {
 };
 
 function sendToSignIn({ translator }: Serving, req: Request, res: Response): void {
-  // What another site filled in is not offered as what the person typed.
+  // Values that another site filled in are not shown as the person's input.
   if (req.method !== "POST" || isFromOtherSite(req))
     return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
   nameBrowser(req, res);
@@ -208,7 +204,6 @@ function sendBrowser(req: Request, res: Response, to: string): void {
   else res.redirect(303, to);
 }
 
-/** The page to return to after signing in. */
 const pageOf = (req: Request): string => (req.method === "GET" ? req.originalUrl : req.path);
 
 function addDone({ to, done, count }: Redirect): string {

@@ -1,9 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { valuesOf } from "../../platform/contract-types.ts";
 
-export type AttributeName = AdminSchemas["AppAttribute"];
+type AttributeName = AdminSchemas["AppAttribute"];
 
-/** What an app may be granted to read, in the order of the pages. */
+/** The attributes that an app may be granted, in the order of the pages. */
 export const attributeNames: readonly AttributeName[] = valuesOf<AttributeName>({
   PERSON_NAME: true,
   SOURCE_SYSTEM_IDENTIFIER: true,

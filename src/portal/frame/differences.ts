@@ -2,20 +2,20 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import type { PageRequest } from "./page-request.ts";
 
-/** What ids in a line stand for. */
+/** Names by id. */
 export type Names = ReadonlyMap<string, string>;
 
-/** What differs. Shape: `name` is the name of a property in words, or the way to it. */
+/** `name` describes the property, or is its path. */
 export type Difference = { name: string; before: string; after: string };
 
 type Writing = { t: PageRequest["t"]; names: Names };
 
-/** What a line of the audit log says of before and after, in words. */
+/** Describes what an audit line changed. */
 export function compareLine(
   { before, after, clientId, personId, schoolId }: AdminSchemas["AuditLine"],
   writing: Writing,
 ): Difference[] {
-  // The line itself says of whom and of what it is.
+  // The line itself names these.
   const ofLine: Record<string, unknown> = { clientId, personId, schoolId };
   const [old, now] = [flatten(before ?? {}), flatten(after ?? {})];
   return [...new Set([...old.keys(), ...now.keys()])]
@@ -28,7 +28,7 @@ export function compareLine(
     .filter(({ before: was, after: is }) => was !== is);
 }
 
-/** Writes the properties of a record beside each other: of one within another `address.city`. */
+/** Flattens nested properties, with names such as `address.city`. */
 function flatten(record: object, way = ""): Map<string, unknown> {
   const entries = Object.entries(record).flatMap(([name, value]): [string, unknown][] =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -42,7 +42,7 @@ type SchoolProperty = Exclude<keyof AdminSchemas["SchoolUpdate"], "location">;
 const known: Record<string, string> = german.frame.difference.property satisfies Record<SchoolProperty, string>;
 const values = german.frame.difference.value as Record<string, string>;
 
-/** Shape: of a text in a language `What the app does (de)`. */
+/** A text in a language becomes `What the app does (de)`. */
 function nameIn(way: string, { t }: Writing): string {
   const [outer = "", name = ""] = ["", ...way.split(".")].slice(-2);
   if (name in known) return t(`frame.difference.property.${name}`);

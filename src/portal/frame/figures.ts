@@ -7,14 +7,12 @@ type Metric = AdminSchemas["FigureMetric"];
 type Figures = AdminSchemas["Figures"];
 
 export const figureRanges = ["day", "month", "year"] as const;
-export type FigureRange = (typeof figureRanges)[number];
+type FigureRange = (typeof figureRanges)[number];
 
-/** A plot with its numbers. */
-export type FigurePlot = {
+type FigurePlot = {
   metric: Metric;
   heading: string;
   drawn: Drawn;
-  /** What each part is called. */
   labels: string[];
   series: { name: string; values: readonly number[] }[];
   total: number;
@@ -26,7 +24,7 @@ type Span = { step: "hour" | "day"; from: Date; until: Date; parts: Part[]; keyL
 const hourInMs = 3_600_000;
 const dayInMs = 24 * hourInMs;
 
-/** The parts of a time up to the present, in UTC as they are counted. */
+/** The hours or days up to now, in UTC as they are counted. */
 function spanOf({ now, locale, times }: PageRequest, range: FigureRange): Span {
   const at = now.getTime();
   const write = (options: Intl.DateTimeFormatOptions) => {
@@ -60,11 +58,7 @@ function spanOf({ now, locale, times }: PageRequest, range: FigureRange): Span {
   };
 }
 
-/**
- * Reads what was counted, to be drawn.
- *
- * Shape: of one app, or of all that the reader looks after.
- */
+/** Reads the figures of one app, or of all that the reader manages. */
 export async function readPlots(
   request: PageRequest,
   { metrics, range, app }: { metrics: readonly Metric[]; range: FigureRange; app?: string },
@@ -105,6 +99,6 @@ function plotOf({ t }: PageRequest, { metric, points }: Figures, { parts, keyLen
 
 const named = ["done", "not_modified", "refused", "failed"];
 
-/** Codes stand as they are: partners and operators look them up. */
+/** Shown as codes, which partners and operators look up. */
 const nameOf = (outcome: string, t: PageRequest["t"]): string =>
   named.includes(outcome) ? t(`frame.figures.outcome.${outcome}`) : outcome;

@@ -6,10 +6,10 @@ import { hmac } from "../../platform/crypto/hmac.ts";
 
 const cookieName = "_portal";
 
-/** The values of a form as they were typed: a name that was sent several times has several. */
+/** The values of a form; a repeated name has several. */
 export type Typed = Readonly<Record<string, readonly string[]>>;
 
-/** Reads what was typed into a form, without what the frame added to it. */
+/** Reads a form without the fields that the frame added. */
 export function readTyped(body: unknown): Typed {
   const fields = Object.entries((body ?? {}) as Record<string, unknown>);
   return Object.fromEntries(
@@ -20,10 +20,10 @@ export function readTyped(body: unknown): Typed {
   );
 }
 
-/** The first value that was typed into a field, without spaces around it; "" where there is none. */
+/** The first value of a field, trimmed; "" if missing. */
 export const fieldOf = (typed: Typed, name: string): string => (typed[name]?.[0] ?? "").trim();
 
-/** Names the browser by a cookie, which is set at its first page. */
+/** Identifies the browser by a cookie that its first page sets. */
 export function nameBrowser(req: Request, res: Response): string {
   const kept = new RegExp(`(?:^|; *)${cookieName}=([\\w-]{22})(?:;|$)`).exec(req.headers.cookie ?? "")?.[1];
   if (kept !== undefined) return kept;
@@ -39,17 +39,17 @@ const tokenBy = (key: Buffer, { browser, personId }: Bound): Buffer =>
     .update(JSON.stringify([browser, personId]))
     .digest();
 
-/** Makes the token that every form carries: bound to the browser and to who is signed in with it. */
+/** Makes the CSRF token of a form, bound to the browser and the signed-in person. */
 export const makeFormToken = (keys: EncryptionKeys, bound: Bound): string =>
   tokenBy(keys[0]!, bound).toString("base64url");
 
-/** Whether the browser says that another site sent a request. */
+/** Whether the browser reports a request from another site. */
 export function isFromOtherSite(req: Request): boolean {
   const from = req.get("sec-fetch-site");
   return from !== undefined && from !== "same-origin" && from !== "none";
 }
 
-/** Whether a form came from one of our own pages, shown in this browser to this person. */
+/** Whether a form was shown by this service in this browser to this person. */
 export function isOwnForm(keys: EncryptionKeys, bound: Bound, req: Request): boolean {
   const { token } = (req.body ?? {}) as { token?: unknown };
   const first: unknown = Array.isArray(token) ? token[0] : token;

@@ -23,11 +23,7 @@ const scripts = [addPackageAsset("htmx.org", "dist/htmx.min.js"), addAsset(join(
 
 export type Framed = { token: string; render: Render; page: CurrentPage };
 
-/**
- * Puts what an area shows into the frame of the portal: pages to go to, what was done, what was refused.
- *
- * Shape: null for `shown` makes a page that only says what was refused.
- */
+/** Renders an area's content with navigation and messages; without content the page shows only the refusal. */
 export function renderFramed(
   request: PageRequest,
   shown: PageView | null,
@@ -89,17 +85,15 @@ type PartsOfPage = {
   now: Date;
   time(at: string | null | undefined): string;
   day(at: string | null | undefined): string;
-  /** What every form holds. */
+  /** The hidden fields of every form. */
   form(): string;
   /** For the template `view-changes`. */
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
-  /** What an app may do with a scope, in words. */
   scopeText(scope: string): string;
-  /** A template of the frame. */
   partial(name: string, data?: object): string;
 };
 
-/** A page for somebody whose session ended while they typed: what they typed is kept in it. */
+/** Shown if the session ended while the person typed; keeps their input. */
 export function renderSessionEnded(
   sent: { path: string; typed: Typed },
   { locale, t }: { locale: Locale; t: Translate },
@@ -110,11 +104,11 @@ export function renderSessionEnded(
   return renderPage({ title, body, status: 401, width: "narrow", stylesheets: [style] }, { locale });
 }
 
-/** What is offered to be sent again; a secret is typed again, so that it stands on no page. */
+/** The fields to send again; a secret must be typed again, so that no page contains it. */
 const fieldsOf = ({ secret: _, ...typed }: Typed): { name: string; value: string }[] =>
   Object.entries(typed).flatMap(([name, values]) => values.map((value) => ({ name, value })));
 
-/** A refusal in words. Shape: by its code, else by its status. */
+/** Describes a refusal by its code, or else by its status. */
 function describe({ code, status, requestId, message }: Refused, t: Translate): Record<string, string> {
   const known = [`problems.${code}`, `problems.status_${status}`, "problems.other"];
   return { message: firstText(known, t), answered: message, requestId };
@@ -129,7 +123,7 @@ function firstText([key, ...others]: string[], t: Translate): string {
   }
 }
 
-/** What was just done, in words. Shape: "" where the address names nothing that the texts know. */
+/** The message of a completed action; "" if the address names an unknown one. */
 function doneOf({ query, t }: PageRequest): string {
   const [done, count] = [query("done"), query("count")];
   if (!/^[a-zA-Z]{1,40}$/.test(done)) return "";
@@ -152,7 +146,7 @@ function peopleOf(request: PageRequest): { person: string; manySchools: boolean 
   };
 }
 
-/** The same page in another language; after a form, the page at its address cannot be asked for again. */
+/** This page in another language; null after a form, because its address cannot be requested by GET. */
 function languageUrlOf({ req }: PageRequest): ((locale: Locale) => string) | null {
   if (req.method !== "GET") return null;
   const url = new URL(req.originalUrl, "http://here");

@@ -22,11 +22,11 @@ export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
-export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
+export { figureRanges, readPlots } from "./figures.ts";
 export { askedBy, leavingOf } from "./leaving.ts";
 export { onlyIf } from "./only-if.ts";
 export { nameOf } from "./person-name.ts";
 export { Refused, unwrap, unwrapIfFound, unwrapPage, unwrapRecord, unwrapUnlessDone } from "./refused.ts";
-export { readImageUpload, type Upload } from "./upload.ts";
-export { hasManySchools, type FrameDeps, type Me, type PageRequest, type Visitor } from "./page-request.ts";
+export { readImageUpload } from "./upload.ts";
+export { hasManySchools, type FrameDeps, type PageRequest } from "./page-request.ts";
 export type { SchoolPage } from "./navigation.ts";

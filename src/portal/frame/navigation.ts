@@ -4,13 +4,13 @@ import type german from "./locales/de.json";
 import type english from "./locales/en.json";
 import type { Me } from "./page-request.ts";
 
-export type NavigationItem = { href: string; label: string; isCurrent: boolean };
+type NavigationItem = { href: string; label: string; isCurrent: boolean };
 
 /** The names of pages in both languages: a page without one does not compile. */
 type Label = Extract<keyof typeof german.frame.pages, keyof typeof english.frame.pages>;
 export type Links = Partial<Record<Label, OperationId>>;
 
-/** The pages of a school, in this order, each for those who may call the operation at the school. */
+/** In the order of the navigation, each with the operation that its readers must be allowed to call. */
 const schoolPages = {
   today: "getSchool",
   people: "listPeople",
@@ -22,7 +22,6 @@ const schoolPages = {
   settings: "updateSchool",
 } as const satisfies Links;
 
-/** The pages of the whole service. */
 const servicePages = {
   operator_schools: "createSchool",
   operator_apps: "approveScopeRequest",
@@ -32,19 +31,19 @@ const servicePages = {
 } as const satisfies Links;
 
 export type SchoolPage = keyof typeof schoolPages;
-/** The page that is marked in the navigation; null for one that is not in it. */
+/** The marked page; null if the page is not in the navigation. */
 export type CurrentPage = SchoolPage | keyof typeof servicePages | "partner" | null;
 
 type Reader = { me: Me; permissions: Permissions; t: Translate };
 
-/** The school of somebody who works at one, and does nothing else. */
+/** The school of a reader who works at one and has no other role. */
 function findOnlySchool({ me: { schools }, permissions }: Reader): string | null {
   const [first, ...others] = schools;
   const isElsewhereToo = others.length > 0 || permissions.reachesAll || permissions.isPartner;
   return first === undefined || isElsewhereToo ? null : first.id;
 }
 
-/** The pages that somebody may go to from a page of a school, or of the service. */
+/** The pages that the reader may open from here. */
 export function listPages(reader: Reader, shownSchoolId: string | null, current: CurrentPage): NavigationItem[] {
   const { permissions, t } = reader;
   const schoolId = shownSchoolId ?? findOnlySchool(reader);

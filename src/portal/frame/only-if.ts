@@ -3,9 +3,9 @@ import type { PageHandler } from "./area.ts";
 import { Refused, unwrap } from "./refused.ts";
 
 /**
- * Keeps a page for those who may call the operation of its form.
+ * Refuses readers who may not call the operation of the page's form.
  *
- * Errors: Refused role_forbids for others; not_found if they do not reach the school either.
+ * Errors: Refused role_forbids; not_found if the reader may not see the school either.
  */
 export const onlyIf =
   (operation: OperationId, show: PageHandler): PageHandler =>

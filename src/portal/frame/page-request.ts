@@ -31,7 +31,7 @@ export type PageRequest = {
   req: Request;
   res: Response;
   visitor: Visitor;
-  /** The person and the roles that they hold at this moment. */
+  /** The person with their current roles. */
   me: Me;
   permissions: Permissions;
   /** Whether they may call an operation of the admin API: at the school of the address, if it names one. */
@@ -42,7 +42,6 @@ export type PageRequest = {
   locale: Locale;
   times: Times;
   now: Date;
-  /** A parameter of the path, such as `personId`. */
   param(name: string): string;
   /** The first value of a query parameter; "" if there is none. */
   query(name: string): string;

@@ -1,10 +1,10 @@
-/** One line of a plot. Shape: a value for each label. */
-export type Series = { name: string; values: readonly number[] };
+/** One line of a plot, with a value per label. */
+type Series = { name: string; values: readonly number[] };
 
 export type Drawn = {
   width: number;
   height: number;
-  /** Lines across, with what they stand for. */
+  /** Horizontal lines with their values. */
   rules: { y: number; value: number }[];
   left: number;
   right: number;
@@ -12,10 +12,10 @@ export type Drawn = {
 };
 
 const [width, height, left, right, top, bottom] = [360, 180, 44, 350, 10, 156];
-/** How many lines can be told apart. */
-export const mostLines = 5;
+/** More lines could not be told apart. */
+const mostLines = 5;
 
-/** Shapes of the marks around a point, one for each look of a line, beside its colour and its dashes. */
+/** The mark of each line, in addition to its colour and dashes. */
 const shapes = [
   "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0",
   "m-3-3h6v6h-6z",
@@ -24,7 +24,7 @@ const shapes = [
   "m-3-3l6 6m0-6l-6 6",
 ];
 
-/** Computes where the lines of a plot run. Units: of the picture, 360 by 180. */
+/** Units: of the picture, 360 by 180. */
 export function drawLines(series: readonly Series[]): Drawn {
   const most = roundUp(Math.max(1, ...series.flatMap(({ values }) => values)));
   const y = (value: number) => round(bottom - ((bottom - top) * value) / most);
@@ -46,13 +46,13 @@ export function drawLines(series: readonly Series[]): Drawn {
 
 const round = (at: number): number => Math.round(at * 10) / 10;
 
-/** The next of 2, 4, 10, 20, 40, 100, …, whose half is whole. */
+/** The next of 2, 4, 10, 20, 40, 100, …, whose half is an integer. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return [2, 4, 10, 20].map((step) => step * power).find((step) => step >= value)!;
 }
 
-/** The series with the most, and the rest as one. */
+/** Keeps the largest series and sums up the others. */
 export function joinRest(series: readonly Series[], rest: string): Series[] {
   const sum = ({ values }: Series) => values.reduce((all, value) => all + value, 0);
   if (series.length <= mostLines) return [...series];

@@ -3,7 +3,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 type Problem = AdminSchemas["Problem"];
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
-/** The admin API refused what a page asked of it. */
+/** A refusal by the admin API. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
@@ -26,7 +26,7 @@ async function unwrapResponse<T>(call: Promise<Answer<T>>): Promise<{ data: T; r
   return { data: data as T, response };
 }
 
-/** What an operation answers. Errors: Refused. */
+/** Errors: Refused. */
 export const unwrap = async <T>(call: Promise<Answer<T>>): Promise<T> => (await unwrapResponse(call)).data;
 
 /** A record with the tag for `If-Match`. Errors: Refused. */
@@ -43,7 +43,7 @@ type ListPage<T> = {
   more(address: string, filters?: Record<string, string>): string | null;
 };
 
-/** One page of a list. Errors: Refused. */
+/** Errors: Refused. */
 export async function unwrapPage<T>(call: Promise<Answer<T[]>>): Promise<ListPage<T>> {
   const { data, response } = await unwrapResponse(call);
   const link = /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
@@ -53,7 +53,7 @@ export async function unwrapPage<T>(call: Promise<Answer<T[]>>): Promise<ListPag
   return { items: data, next, more };
 }
 
-/** What an operation answers; null where there is no such record. Errors: Refused for every other refusal. */
+/** Returns null for 404. Errors: Refused for every other refusal. */
 export async function unwrapIfFound<T>(call: Promise<Answer<T>>): Promise<T | null> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;
@@ -62,7 +62,7 @@ export async function unwrapIfFound<T>(call: Promise<Answer<T>>): Promise<T | nu
 }
 
 /**
- * What a change answers, which counts as made where the record is by now as it was to become: a form was sent twice.
+ * Ignores a refusal if the record already has the wanted values, because the form was sent twice.
  *
  * Errors: Refused.
  */
@@ -74,7 +74,7 @@ export async function unwrapUnlessDone<T>(call: Promise<Answer<T>>, wanted: obje
   });
 }
 
-/** Whether a record holds all that is wanted, lists in any order. */
+/** Whether a record has all wanted values, with lists in any order. */
 function isLike(record: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(record) || record.length !== wanted.length) return false;

@@ -1,10 +1,9 @@
 import { Refused } from "./refused.ts";
 import type { PageRequest } from "./page-request.ts";
 
-/** Where the logo of the school of a page is, for those who may see the school. */
 export const schoolLogoAddress = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/logo`;
 
-/** The logo of the school of a page; null where it has none, or is not seen. Errors: Refused. */
+/** Null for a school without a logo, or one that the reader may not see. Errors: Refused. */
 export async function findSchoolLogo({
   api,
   param,

@@ -3,18 +3,17 @@ import busboy from "busboy";
 import type { Request } from "express";
 import { Refused } from "./refused.ts";
 
-/** An uploaded file: read it to the end, or destroy it. */
+/** Must be read to the end or destroyed. */
 export type Upload = { stream: Readable; fileName: string };
 
 /**
- * Reads an uploaded form up to its first file.
+ * Reads a form up to its first file, so the fields must precede it; null if no file was chosen.
  *
- * Shape:  the fields of the form must stand before its file; null where no file was chosen.
- * Errors: a form that cannot be read throws with status 400, and so does the stream of a file that ends too early.
+ * Errors: status 400 for an unreadable form, and on the stream for a file that ends too early.
  */
 export function readUpload(req: Request): Promise<{ fields: Record<string, string[]>; upload: Upload | null }> {
   return new Promise((resolve, reject) => {
-    // Without a prototype: a field may be called like something that every object has.
+    // Without a prototype, because a field may have the name of an inherited property.
     const fields = Object.create(null) as Record<string, string[]>;
     const refuse = (error: unknown) => reject(Object.assign(new Error("not a form"), { status: 400, cause: error }));
     try {
@@ -25,7 +24,7 @@ export function readUpload(req: Request): Promise<{ fields: Record<string, strin
       });
       form.on("field", (name, value) => void (fields[name] ??= []).push(value));
       form.on("file", (_name, stream, { filename }) => {
-        // Without a listener, a file that nobody reads and that ends too early would end the process.
+        // Without a listener, an unread file that ends too early would end the process.
         stream.on("error", (error) => Object.assign(error, { status: 400 }));
         if (filename) return resolve({ fields, upload: { stream, fileName: filename } });
         stream.resume();
@@ -42,7 +41,7 @@ export function readUpload(req: Request): Promise<{ fields: Record<string, strin
 
 const largestImage = 262_144;
 
-/** Reads an image that was uploaded. Errors: Refused logo_missing for no file, logo_too_large. */
+/** Errors: Refused logo_missing, logo_too_large. */
 export async function readImageUpload({ upload }: { upload: Upload | null }): Promise<Buffer> {
   if (upload === null) throw new Refused(400, { code: "logo_missing" });
   const chunks: Buffer[] = [];

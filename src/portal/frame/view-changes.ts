@@ -6,7 +6,7 @@ type RoleCounts = AdminSchemas["RoleCounts"];
 
 const roles = ["students", "teachers", "others"] as const;
 
-/** What an app sees differently, one sentence each, such as "3 pupils and 2 teachers become visible". */
+/** One sentence per change, such as "3 pupils and 2 teachers become visible". */
 export function describeViewChange(change: ViewChange, { t, locale }: { t: Translate; locale: Locale }): string[] {
   const list = new Intl.ListFormat(locale, { type: "conjunction" });
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Locale } from "../../platform/pages/index.ts";
 
-// Where the browser has not said its own.
+// Used until the browser has reported its own.
 const zoneOfSchools = "Europe/Berlin";
 
 /** The reader's time zone, which a script stores in a cookie. */
 export function readZone(req: IncomingMessage): string {
-  const given = /(?:^|; *)_zone=([A-Za-z0-9_+/%-]{1,64})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1];
-  if (given === undefined) return zoneOfSchools;
-  const zone = given.replaceAll("%2F", "/");
+  const cookieZone = /(?:^|; *)_zone=([A-Za-z0-9_+/%-]{1,64})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1];
+  if (cookieZone === undefined) return zoneOfSchools;
+  const zone = cookieZone.replaceAll("%2F", "/");
   return isZone(zone) ? zone : zoneOfSchools;
 }
 
@@ -36,7 +36,7 @@ export type Times = {
 export function makeTimes(locale: Locale, timeZone: string): Times {
   const key = `${locale} ${timeZone}`;
   const held = madeTimes.get(key) ?? formatTimes(locale, timeZone);
-  // Zones have more spellings than are worth keeping.
+  // Bounded, because zones have many spellings.
   if (madeTimes.size < mostTimes) madeTimes.set(key, held);
   return held;
 }

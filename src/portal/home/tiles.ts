@@ -6,8 +6,7 @@ import type { PrismaDb, Queryable } from "../../platform/database/db.ts";
 import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { showPage } from "./show-page.ts";
 
-/** An app that a person may open, and when they last did. */
-export type Tile = { clientId: ClientId; name: string; loginUrl: string; lastSignInAt: Date | null };
+type Tile = { clientId: ClientId; name: string; loginUrl: string; lastSignInAt: Date | null };
 
 const p = table("person", "p");
 const a = table("affiliation", "a");
@@ -34,7 +33,7 @@ const selectTiles = statement<{ personId: PersonId }>(
   "portal.listTiles",
 );
 
-/** The apps with a login URL that a person may sign in to, the last used first. */
+/** The apps with a login URL that the person may sign in to, last used first. */
 export const listTiles = (db: Queryable, personId: PersonId): Promise<Tile[]> =>
   findRows<Tile, { personId: PersonId }>(db, selectTiles, { personId });
 

@@ -1,7 +1,6 @@
 import { hasManySchools, type PageView, type PageRequest } from "../frame/index.ts";
 import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 
-/** One import: its progress, counts and actions. Scripts load its lists. */
 export async function showImport(request: PageRequest): Promise<PageView> {
   const { param, t } = request;
   const read = await readImport(request);

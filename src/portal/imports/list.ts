@@ -46,7 +46,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
         },
         header: { "Idempotency-Key": idempotencyKey },
       },
-      // The file goes on as it comes; the contract's type for a file is a text.
+      // Streams the file; the contract's type for a file is a string.
       body: Readable.toWeb(upload.stream) as unknown as string,
       bodySerializer: (body: unknown) => body as ReadableStream,
       duplex: "half",

@@ -3,7 +3,6 @@ import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImp
 
 const size = 50;
 
-/** Shows a list, which scripts also load into the page of the import. */
 function showList(
   request: PageRequest,
   name: string,

@@ -49,7 +49,7 @@ function readPair(text: string): { from: string; to: string } {
     const [from, to] = JSON.parse(text) as unknown[];
     if (typeof from === "string" && typeof to === "string") return { from, to };
   } catch {
-    // Whatever is no pair is refused alike.
+    // An invalid value is treated as no pair.
   }
   throw new Refused(400, { code: "invalid_request" });
 }

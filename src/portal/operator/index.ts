@@ -7,7 +7,6 @@ import english from "./locales/en.json" with { type: "json" };
 
 const texts = { de: german, en: english };
 
-/** `/admin/apps`, `/admin/keys`, `/admin/figures`: pages of operators for the whole service. */
 export const operatorPages = makeArea({ folder: import.meta.dirname, texts, page: "operator_apps" }, (pages) => {
   const apps = onlyIf("approveScopeRequest", listApps);
   pages.get("/admin/apps", apps);

@@ -29,7 +29,7 @@ export function readApp(request: PageRequest): Promise<App> {
 }
 
 /** The pages of an app, in the order of their links. */
-export const appPages = [
+const appPages = [
   "",
   "registration",
   "secret",
@@ -42,7 +42,7 @@ export const appPages = [
   "log",
   "docs",
 ] as const;
-export type AppPage = (typeof appPages)[number];
+type AppPage = (typeof appPages)[number];
 
 type Showing = Pick<PageView, "assets"> & { app: App; page: AppPage; view: string; title?: string; model?: object };
 

@@ -34,7 +34,7 @@ export async function redeliver(request: PageRequest): Promise<Redirect> {
   await Promise.all([readEndpoint(request), readDelivery(request)]);
   const call = request.api.POST(`${delivery}/redelivery`, { params: { path: pathOf(request) } });
   await unwrap(call).catch((error: unknown) => {
-    // The same form came twice: it waits already.
+    // The form was sent twice: the delivery already waits.
     if (!(error instanceof Refused) || error.code !== "webhook_delivery_pending") throw error;
   });
   return { to: `${endpointAddress(request)}/deliveries/${request.param("deliveryId")}`, done: "redelivered" };

@@ -36,7 +36,7 @@ export async function deleteEndpoint(request: PageRequest): Promise<Redirect> {
     await readEndpoint(request);
     await unwrap(request.api.DELETE(endpoint, { params: { path: endpointPath(request) } }));
   } catch (error) {
-    // The same form came twice: there is nothing left to delete.
+    // The form was sent twice: the endpoint is already deleted.
     if (!isGone(error)) throw error;
   }
   return { to, done: "endpointDeleted" };

@@ -34,7 +34,6 @@ export const showNew = (request: PageRequest): Promise<PageView> => {
   return Promise.resolve({ title: request.t("new.title"), view: "new", model, page: currentPage(request) });
 };
 
-/** Registers an app and shows its secret once. */
 export async function createApp(request: PageRequest): Promise<PageView> {
   refuseOthers(request);
   const { api, field, idempotencyKey, typed, t } = request;

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 
-export type ScopeName = AdminSchemas["AppScope"];
+type ScopeName = AdminSchemas["AppScope"];
 
 export const scopeNames: readonly ScopeName[] = [
   ...(["openid", "offline_access", "profile", "school", "role", "groups"] as const),

@@ -48,7 +48,6 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
   return showAppPage(request, { app: record, page: "", view: "overview", model });
 }
 
-/** Deletes the app permanently, confirmed by its client ID. */
 export async function deleteApp(request: PageRequest): Promise<Redirect> {
   refuseOtherApp(request);
   const { api, field } = request;

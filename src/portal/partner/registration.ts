@@ -71,7 +71,7 @@ export async function putLogo(request: PageRequest): Promise<Redirect> {
   const bytes = await readImageUpload(request);
   const sent = request.api.PUT(`${app}/logo`, {
     params: { path: appPath(request) },
-    // What it is, is read from its bytes.
+    // The API detects the real type from the bytes.
     headers: { "Content-Type": "image/png" },
     body: bytes as never,
     bodySerializer: (body: unknown) => body as never,

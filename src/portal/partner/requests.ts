@@ -16,7 +16,7 @@ export async function listRequests(request: PageRequest): Promise<PageView> {
   };
   const [app, { items, more }] = await Promise.all([
     readApp(request),
-    // Nothing has an id that cannot be one.
+    // An invalid id finds nothing.
     isFit
       ? unwrapPage(
           api.GET("/admin/v1/apps/{clientId}/api-requests", { params: { path: appPath(request), query: asked } }),

@@ -14,7 +14,6 @@ export async function showSecret(request: PageRequest): Promise<PageView> {
   });
 }
 
-/** Creates a new secret and shows it once. */
 export async function rotateSecret(request: PageRequest): Promise<PageView> {
   refuseOtherApp(request);
   const { api, field, idempotencyKey } = request;
@@ -37,7 +36,7 @@ export async function endOldSecret(request: PageRequest): Promise<Redirect> {
   refuseOtherApp(request);
   const call = request.api.DELETE("/admin/v1/apps/{clientId}/old-secret", { params: { path: appPath(request) } });
   await unwrap(call).catch((error: unknown) => {
-    // The same form came twice, or the old secret has ended by itself.
+    // The form was sent twice, or the old secret has expired.
     if (!(error instanceof Refused) || error.code !== "old_secret_not_found") throw error;
   });
   return { to: `${addressOf(request)}/secret`, done: "oldSecretEnded" };

@@ -15,7 +15,7 @@ export const showSignature = (request: PageRequest): Promise<PageView> => show(r
 export async function debugSignature(request: PageRequest): Promise<PageView> {
   const { field, typed, now, locale } = request;
   const filled = Object.entries(headerFields).filter(([name]) => field(name) !== "");
-  // A form makes every line end of a text to CRLF.
+  // A form turns every line end into CRLF.
   const body = Buffer.from((typed["body"]?.[0] ?? "").replaceAll("\r\n", "\n"));
   const headers = Object.fromEntries(filled.map(([name, header]) => [header, field(name)]));
   const report = explainSignature({ headers, body, secret: field("secret"), computed: field("computed"), now });

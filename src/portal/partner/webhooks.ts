@@ -3,7 +3,7 @@ import { Refused, unwrap, unwrapPage, unwrapRecord, type PageView, type PageRequ
 import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
 import { eventTypes } from "./options.ts";
 
-export type Endpoint = AdminSchemas["WebhookEndpoint"];
+type Endpoint = AdminSchemas["WebhookEndpoint"];
 
 const list = "/admin/v1/webhook-endpoints";
 const states = ["PENDING", "DELIVERED", "FAILED"] as const;

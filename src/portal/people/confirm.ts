@@ -15,7 +15,6 @@ function call(
   return api.DELETE("/admin/v1/people/{personId}", { params: { ...params, header } });
 }
 
-/** Shows what apps would no longer see after the step. */
 export const showStep =
   (step: Step) =>
   async (request: PageRequest): Promise<PageView> => {

@@ -8,7 +8,7 @@ import { listSections, type PersonData, type Section } from "./data-sections.ts"
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
-/** Shape: `data` is the JSON of the admin API, `name` that of the person, `now` the date of the document. */
+/** `data` is the JSON of the admin API, `now` the date of the document. */
 export type DataDocument = {
   data: ArrayBuffer;
   as: "pdf" | "json";
@@ -23,7 +23,6 @@ const fontFile = (name: string): string => resolve(`dejavu-fonts-ttf/ttf/${name}
 const margin = 56;
 const translator = makeTranslator({ de: german, en: english });
 
-/** Writes what is stored about a person, as indented JSON or as a document. */
 export default async function writeDocument({ data, as, name, locale, zone, now }: DataDocument): Promise<Buffer> {
   const read = JSON.parse(Buffer.from(data).toString()) as PersonData;
   if (as === "json") return Buffer.from(JSON.stringify(read, null, 2));

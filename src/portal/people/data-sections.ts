@@ -6,10 +6,10 @@ export type PersonData = AdminSchemas["PersonData"];
 export type Section = { heading: string; lines: string[] };
 type Words = { t: Translate; times: Times };
 
-/** Of each list; the JSON has all. */
+/** Per list; the JSON has all entries. */
 const mostLines = 1000;
 
-/** One part of the answer for each property. Shape: what holds nothing says so. */
+/** One section per property; an empty one says so. */
 export function listSections({ madeAt, isComplete, ...parts }: PersonData, words: Words): Section[] {
   const { t, times } = words;
   const first = { heading: t("data.about"), lines: [t("data.madeAt", { at: times.time(madeAt) })] };
@@ -23,7 +23,7 @@ export function listSections({ madeAt, isComplete, ...parts }: PersonData, words
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text);
 
-/** Writes a value as lines: a list as one line for each entry, a record as its properties with their names. */
+/** Formats a value as lines: one per entry of a list or property of a record. */
 function linesOf(value: unknown, words: Words): string[] {
   if (Array.isArray(value)) return listLines(value, words);
   if (typeof value !== "object" || value === null) return [wordsOf(value, words)].filter((line) => line !== "");
@@ -51,7 +51,7 @@ function wordsOf(value: unknown, words: Words): string {
   return linesOf(value, words).join("; ");
 }
 
-/** The name of a property; as the contract has it where the texts know no other. */
+/** The label of a property; its name in the contract if the texts have none. */
 function labelOf(key: string, { t }: Words): string {
   return (known as readonly string[]).includes(key) ? t(`data.labels.${key}`) : key;
 }

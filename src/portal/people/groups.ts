@@ -5,7 +5,6 @@ type Group = AdminSchemas["AdminGroup"];
 
 const most = 1000;
 
-/** The groups of the school that the page is about, by name. */
 export async function listGroups({ api, param }: PageRequest): Promise<Group[]> {
   const query = { school: param("schoolId"), limit: most };
   return (await unwrapPage(api.GET("/admin/v1/groups", { params: { query } }))).items;

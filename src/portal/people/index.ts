@@ -29,7 +29,7 @@ const texts = { de: german, en: english };
 const people = "/admin/schools/:schoolId/people";
 const person = `${people}/:personId`;
 
-/** `/admin/schools/:schoolId/people`: the people of a school, and all about one of them. */
+/** `/admin/schools/:schoolId/people`: the people of a school. */
 export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: "people" }, (pages) => {
   pages.get(people, listPeople);
   pages.post(`${people}/search`, searchPeople);

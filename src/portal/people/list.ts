@@ -8,17 +8,17 @@ type Status = AdminSchemas["PersonStatus"];
 const pageSize = 50;
 const addressOf = (schoolId: string): string => `/admin/schools/${schoolId}/people`;
 
-/** The filters as an address holds them. Shape: "" for what is not filtered. */
+/** The filters in the address; "" if unset. */
 type Filters = { q: string; group: string; status: string; role: string; "has-login": string; sort: string };
 
 const filterNames = ["group", "status", "role", "has-login"] as const;
 type Named = Pick<Filters, (typeof filterNames)[number]>;
 
-/** The orders that the list can have, the first one where the address names none. */
+/** The first one is the default. */
 const orders = ["name", "-name", "lastSignIn", "-lastSignIn"] as const;
 const readOrder = (text: string): string => orders.slice(1).find((one) => one === text) ?? "";
 
-/** A column by which the list can be sorted. Shape: `href` sorts by it, or turns the order round. */
+/** A sortable column; `href` sorts by it or reverses the order. */
 type Column = { key: string; sorted: "ascending" | "descending" | null; href: string };
 
 function listColumns(schoolId: string, filters: Filters): Column[] {
@@ -32,11 +32,11 @@ function listColumns(schoolId: string, filters: Filters): Column[] {
 }
 
 const withFilters = (schoolId: string, filters: Filters, cursor = ""): string => {
-  const given = Object.entries({ ...filters, cursor }).filter(([, value]) => value !== "");
-  return `${addressOf(schoolId)}${given.length > 0 ? "?" : ""}${new URLSearchParams(given).toString()}`;
+  const filled = Object.entries({ ...filters, cursor }).filter(([, value]) => value !== "");
+  return `${addressOf(schoolId)}${filled.length > 0 ? "?" : ""}${new URLSearchParams(filled).toString()}`;
 };
 
-/** Finds people; what was searched for stands in the address so that only the reader can read it. */
+/** Redirects to the search, which the address holds encrypted for the reader. */
 export const searchPeople = ({ field, hide, param }: PageRequest): Promise<Redirect> => {
   const named = Object.fromEntries(filterNames.map((name) => [name, field(name)])) as Named;
   const filters = { q: hide(field("search")), ...named, sort: readOrder(field("sort")) };

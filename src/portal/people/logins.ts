@@ -4,7 +4,7 @@ import { addressOf, pathOf } from "./record.ts";
 
 const mostMembers = 1000;
 
-/** The name of the person: of a class teacher's pupil, as it stands among the members of the class. */
+/** The person's name; a class teacher reads it from the members of the class. */
 async function findName(request: PageRequest): Promise<string> {
   const { api, field, param } = request;
   if (request.may("getPerson")) {
@@ -17,7 +17,7 @@ async function findName(request: PageRequest): Promise<string> {
   return member === undefined ? "" : nameOf(member, request);
 }
 
-/** The one page on which a new password stands. */
+/** Shows a new password once. */
 async function showPassword(request: PageRequest, secret: AdminSchemas["LoginSecret"]): Promise<PageView> {
   const { t, param, field } = request;
   const [schoolId, group] = [param("schoolId"), field("class")];
@@ -37,7 +37,7 @@ export async function givePassword(request: PageRequest): Promise<PageView> {
   return showPassword(request, await unwrap(api.POST("/admin/v1/people/{personId}/login/password", { params })));
 }
 
-/** Gives a user name, and a password with it. */
+/** Sets a user name and a password. */
 export async function setLogin(request: PageRequest): Promise<PageView> {
   const { api, field } = request;
   const body = { username: field("username") };

@@ -11,7 +11,7 @@ export async function showNewPerson(request: PageRequest): Promise<PageView> {
   return { title: t("new.title"), view: "new", model: { schoolId, classes } };
 }
 
-/** Shape: all first names are the one that the person goes by, where nothing else was typed. */
+/** All first names default to the preferred first name. */
 export const readName = ({ field }: PageRequest): NonNullable<NewPerson["name"]> => {
   const firstCall = field("firstCall");
   return { firstCall, firstFull: field("firstFull") || firstCall, last: field("last") };

@@ -3,7 +3,7 @@ import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redir
 import { addressOf, pathOf, readPerson } from "./record.ts";
 
 type School = AdminSchemas["NamedSchool"];
-/** `move`: from this school to another; `join`: to another besides; `quit`: away from this one. */
+/** `move` to another school, `join` a second one, `quit` this one. */
 type How = "move" | "join" | "quit";
 
 const hows: readonly How[] = ["move", "join", "quit"];
@@ -27,7 +27,7 @@ async function listMySchools({ api, me, permissions }: PageRequest): Promise<Sch
   return (await unwrapPage(api.GET("/admin/v1/schools", { params: { query: { limit: most } } }))).items;
 }
 
-/** Lets choose a school; once one is chosen, says what apps would see differently. */
+/** Offers schools; after a choice it shows what apps would see differently. */
 export async function showSchools(request: PageRequest): Promise<PageView> {
   const { t, param, query, field } = request;
   const [how, to] = [query("how") || field("how"), query("to") || field("to")];

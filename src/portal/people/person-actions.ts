@@ -6,7 +6,7 @@ import { addressOf, pathOf } from "./record.ts";
 type PersonUpdate = AdminSchemas["PersonUpdate"];
 type Answer = Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
-/** Does something that needs nothing but the person, and goes back to their page. */
+/** An action that needs only the person and returns to their page. */
 const simple =
   (done: string, call: (request: PageRequest, params: { path: { personId: string } }) => Answer) =>
   async (request: PageRequest): Promise<Redirect> => {
@@ -24,7 +24,7 @@ export const dismissRequests = simple("requestsDismissed", ({ api }, params) =>
   api.DELETE(`${at}/login/password-request`, { params }),
 );
 
-/** Asks the home school of a guest for a new password. */
+/** Asks a guest's home school for a new password. */
 export const requestPassword = simple("passwordRequested", ({ api, param }, params) =>
   api.POST(`${at}/login/password-request`, { params, body: { schoolId: param("schoolId") } }),
 );
@@ -38,7 +38,6 @@ export async function revokeCard(request: PageRequest): Promise<Redirect> {
   return { to: addressOf(request), done: "cardRevoked" };
 }
 
-/** Changes name, role and identifier as they stand in the form. */
 export async function changeDetails(request: PageRequest): Promise<Redirect> {
   const { api, field } = request;
   const source = field("sourceId");
@@ -54,7 +53,7 @@ export async function changeDetails(request: PageRequest): Promise<Redirect> {
 
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 
-/** Puts the person into a group, and takes them out of the one that it stands for. */
+/** Adds the person to a group and removes them from the one that it replaces. */
 export async function joinGroup(request: PageRequest): Promise<Redirect> {
   const { api, field } = request;
   const [group, from] = [field("group"), field("from")];

@@ -10,7 +10,7 @@ type Login = AdminSchemas["Login"];
 
 const mostLines = 50;
 
-/** The newest lines of the audit log about a person; none for a role that does not read it. */
+/** The newest audit lines about a person; none if the reader may not read them. */
 async function listLines(request: PageRequest): Promise<Line[]> {
   const { api, param } = request;
   if (!request.may("listAudit")) return [];
@@ -20,7 +20,7 @@ async function listLines(request: PageRequest): Promise<Line[]> {
 
 type SignIn = { login: Login | null; factors: AdminSchemas["SecondFactor"][]; cards: AdminSchemas["LoginCard"][] };
 
-/** Of a guest, whose home school keeps it. */
+/** For a guest, whose home school has the data. */
 const nothing: SignIn = { login: null, factors: [], cards: [] };
 
 async function readSignIn(request: PageRequest): Promise<SignIn> {
@@ -34,7 +34,6 @@ async function readSignIn(request: PageRequest): Promise<SignIn> {
   return { login, factors: factors.items, cards };
 }
 
-/** All about one person, with what may be done. */
 export async function showPerson(request: PageRequest): Promise<PageView> {
   const { api, t, param, typed, field } = request;
   const mayChange = request.may("updatePerson");
@@ -72,7 +71,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     mayChange,
     mayKeep: !person.isGuest && mayChange,
     mayDelete: !person.isGuest && request.may("deletePerson"),
-    /** What was typed into a form that was refused, else what there is. */
+    /** The value of a refused form, else the current one. */
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };
   return { title: t("person.title"), view: "person", model };

@@ -9,12 +9,12 @@ export const stateOf = ({ status, blockedAt }: Pick<Person, "status" | "blockedA
   return blockedAt === null ? "active" : "blocked";
 };
 
-/** The names of a person's classes at a school; of all groups where they are in no class. */
+/** The person's classes at a school; all groups if there are no classes. */
 export function classesOf({ groups }: Person, classes: ReadonlyMap<string, Group>): string {
   const names = groups.filter(({ id }) => classes.has(id)).map(({ name }) => name);
   return names.join(", ");
 }
 
-/** Whether there is another school that the reader may bring the person to, or one to leave. */
+/** Whether the reader may add the person to another school, or remove them from one. */
 export const hasOtherSchools = (request: PageRequest, person: Person): boolean =>
   hasManySchools(request) || person.schools.length > 1;

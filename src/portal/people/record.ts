@@ -6,7 +6,7 @@ export const addressOf = ({ param }: PageRequest): string =>
 
 export const pathOf = ({ param }: PageRequest): { personId: string } => ({ personId: param("personId") });
 
-/** The person that the page is about, with the tag of the record. Errors: Refused for one of another school. */
+/** Errors: Refused for a person of another school. */
 export async function readPerson(request: PageRequest): Promise<{ record: Person; tag: string }> {
   const { api, param } = request;
   const read = await unwrapRecord(api.GET("/admin/v1/people/{personId}", { params: { path: pathOf(request) } }));

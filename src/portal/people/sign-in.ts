@@ -7,7 +7,7 @@ type App = { clientId: string; name: string };
 
 const mostApps = 200;
 
-/** The apps that can be asked about: all that the school can choose, for a role that sees them. */
+/** The apps that the school can choose; none if the reader may not read them. */
 async function listApps(request: PageRequest): Promise<App[]> {
   const { api, param } = request;
   if (!request.may("listCatalogue"))
@@ -16,7 +16,7 @@ async function listApps(request: PageRequest): Promise<App[]> {
   return (await unwrapPage(api.GET("/admin/v1/schools/{schoolId}/catalogue", { params }))).items;
 }
 
-/** Where a refused step is mended: a form that is sent to `action`, or a page. */
+/** How to fix a refused step: a form sent to `action`, or a page. */
 type Fix = { action: string } | { href: string } | { roles: string };
 
 function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): Fix | null {
@@ -49,7 +49,7 @@ function wordsOf({ code, outcome, values }: Step, { t, times }: PageRequest): st
   return t(`steps.${code}.${outcome}${of}`, named);
 }
 
-/** Why somebody can or cannot sign in to an app, step by step, with what mends each step. */
+/** Explains step by step why a person can or cannot sign in to an app, with fixes. */
 export async function showSignIn(request: PageRequest): Promise<PageView> {
   const { api, t, query } = request;
   const clientId = query("app");

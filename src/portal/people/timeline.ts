@@ -6,10 +6,10 @@ type Line = AdminSchemas["AuditLine"];
 type Import = AdminSchemas["PersonImport"];
 type Group = AdminSchemas["AdminGroup"];
 
-/** Takes back what a moment says. Shape: `action` is the end of the address that takes the form with `fields`. */
+/** Undoes an event; the form with `fields` is sent to the path that ends with `action`. */
 type Undo = { action: string; fields: Record<string, string> };
-/** Something that happened to a person, in words. Shape: `by` is "" where nobody did it. */
-export type Moment = { at: string; text: string; by: string; undo: Undo | null };
+/** An event of a person's history; `by` is "" if nobody caused it. */
+type Moment = { at: string; text: string; by: string; undo: Undo | null };
 
 type About = {
   person: Person;
@@ -20,8 +20,8 @@ type About = {
   isMember: ReadonlySet<string>;
 };
 
-/** The lines of the audit log that say something about a person. */
-const told = new Set([
+/** The audit actions that are shown. */
+const shownActions = new Set([
   ...["person_created", "person_updated", "person_soft_deleted", "person_restored", "person_blocked"],
   ...["person_unblocked", "person_signed_out", "credential_set", "membership_added", "membership_removed"],
   ...["membership_role_changed", "affiliation_added", "affiliation_removed", "home_school_changed"],
@@ -31,7 +31,7 @@ const told = new Set([
 
 export function listMoments(about: About, request: PageRequest): Moment[] {
   const { t } = request;
-  const lines = about.lines.filter(({ action }) => told.has(action));
+  const lines = about.lines.filter(({ action }) => shownActions.has(action));
   const isTold = (action: string) => lines.some((line) => line.action === action);
   const moment = (at: string, text: string): Moment => ({ at, text, by: "", undo: null });
   const recorded = facts(about).filter(([at, key]) => !isTold(key) && !about.imports.some((one) => one.at === at));
@@ -46,7 +46,7 @@ export function listMoments(about: About, request: PageRequest): Moment[] {
   ].sort((a, b) => (a.at < b.at ? 1 : -1));
 }
 
-/** What the record itself tells; a line of the audit log with the same key tells more. */
+/** Events known from the record; an audit line with the same key has more detail. */
 function facts({ person, login, lines }: About): [at: string, key: string][] {
   const { createdAt, firstSignInAt, lastSignInAt, blockedAt, softDeletedAt, sourceSystemIdentifier } = person;
   const wasMadeHere = sourceSystemIdentifier === null || lines.some(({ action }) => action === "person_created");
@@ -98,7 +98,7 @@ function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Li
   return program === null ? "" : t("actors.program");
 }
 
-/** Shape: null for what cannot be taken back, or was already. */
+/** Null if it cannot be undone, or already is. */
 function undoOf(line: Line, { person, groups, isMember, lines }: About): Undo | null {
   const isLatest = lines.find(({ action }) => action === line.action) === line;
   if (line.action === "person_soft_deleted")

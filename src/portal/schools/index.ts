@@ -16,7 +16,7 @@ import english from "./locales/en.json" with { type: "json" };
 const texts = { de: german, en: english };
 type NewSchool = AdminSchemas["NewSchool"];
 
-/** `/admin`: the way to one's school, or a choice of schools. */
+/** `/admin`: redirects to the reader's school, or offers a choice. */
 export const schoolPages = makeArea({ folder: import.meta.dirname, texts, page: "operator_schools" }, (pages) => {
   pages.get("/admin", async (request) => findWay(request) ?? listSchools(request));
   pages.get("/admin/schools", listSchools);
@@ -27,7 +27,7 @@ export const schoolPages = makeArea({ folder: import.meta.dirname, texts, page: 
   );
 });
 
-/** Where somebody is sent who has nothing to choose. */
+/** The redirect for a reader who has no choice. */
 function findWay({ me, permissions }: PageRequest): Redirect | null {
   const [school, ...others] = me.schools;
   if (permissions.reachesAll) return null;
@@ -77,7 +77,6 @@ const schoolingLevels = [
   ...["FOERDERSCHULE", "BERUFSBILDENDE_SCHULE"],
 ];
 
-/** Registers a school and goes to its page with the first steps. */
 const create: PageHandler = async ({ api, field, idempotencyKey }) => {
   const typed = schoolTexts.map(({ name, isNullable }) => [name, field(name) || (isNullable ? null : "")]);
   const body: Required<NewSchool> = {

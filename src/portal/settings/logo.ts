@@ -12,7 +12,7 @@ const logo = "/admin/v1/schools/{schoolId}/logo";
 const paramsOf = ({ param }: PageRequest) => ({ path: { schoolId: param("schoolId") } });
 const addressOf = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/settings`;
 
-/** The logo itself. Errors: Refused for a school that the reader does not see, and for one without a logo. */
+/** Errors: Refused for a school that the reader may not see, and for one without a logo. */
 export async function showLogo(request: PageRequest): Promise<InlineImage> {
   const found = await findSchoolLogo(request);
   if (found === null) throw new Refused(404, { code: "logo_not_found" });
@@ -23,7 +23,7 @@ export async function putLogo(request: PageRequest): Promise<Redirect> {
   const bytes = await readImageUpload(request);
   const sent = request.api.PUT(logo, {
     params: paramsOf(request),
-    // What it is, is read from its bytes.
+    // The API detects the real type from the bytes.
     headers: { "Content-Type": "image/png" },
     body: bytes as never,
     bodySerializer: (body: unknown) => body as never,

@@ -19,7 +19,7 @@ export const readSignIn = ({ field }: PageRequest): SignIn => ({
 
 const numbersOf = (values: readonly string[] = []): number[] => values.map(Number);
 
-/** Shape: no grade chosen means everybody; no hour means always. */
+/** No grade means everybody; no hour means always. */
 export function readCards({ field, typed }: PageRequest): Cards {
   const [grades, weekdays] = [numbersOf(typed["grade"]), numbersOf(typed["weekday"])];
   const [from, to] = [field("from"), field("to")];

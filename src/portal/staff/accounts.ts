@@ -26,7 +26,6 @@ export async function showNewAccount(request: PageRequest): Promise<PageView> {
   return { title: t("accounts.new"), view: "new-account", model, page };
 }
 
-/** The one page on which a password stands. */
 const showSecret = (request: PageRequest, title: string, secret: AdminSchemas["LoginSecret"]): PageView => ({
   title: request.t(title),
   view: "secret",

@@ -5,11 +5,11 @@ import { staffOf, type RoleName } from "./staff-page.ts";
 
 type NewStaffRole = AdminSchemas["NewStaffRole"];
 
-/** First the person is found, then the role is chosen. */
+/** The first step: find the person. */
 export const showNewRole = (request: PageRequest): Promise<PageView> =>
   request.query("person") === "" && request.field("person") === "" ? showSearch(request) : showForm(request);
 
-/** Finds people; what was searched for stands in the address so that only the reader can read it. */
+/** Redirects to the search, which the address holds encrypted for the reader. */
 export function findHolder(request: PageRequest): Promise<Redirect> {
   const search = new URLSearchParams({ q: request.hide(request.field("search")) });
   return Promise.resolve({ to: `${staffOf(request).address}/new?${search.toString()}` });
@@ -38,7 +38,7 @@ async function showForm(request: PageRequest): Promise<PageView> {
   return { title: t("give.title"), view: "give", model, page };
 }
 
-/** What a role can be for: what is searched for, and what of it was chosen before. */
+/** The schools or apps found for a role, and those chosen before. */
 export async function findChoices(
   request: PageRequest,
 ): Promise<{ choices: Record<"school" | "app", Choices> | null }> {
@@ -60,7 +60,6 @@ export async function findChoices(
 
 export const isSearch = ({ field }: Pick<PageRequest, "field">): boolean => field("step") === "search";
 
-/** The role as it stands in the form. */
 export function readRole(request: PageRequest): Omit<NewStaffRole, "holder"> {
   const { field, times } = request;
   const { schoolId } = staffOf(request);

@@ -39,7 +39,7 @@ export async function withdrawRole(request: PageRequest): Promise<Redirect> {
   const path = { staffRoleId: request.param("staffRoleId") };
   const call = request.api.DELETE("/admin/v1/staff-roles/{staffRoleId}", { params: { path } });
   await unwrap(call).catch((error: unknown) => {
-    // The same form came twice: there is nothing left to withdraw.
+    // The form was sent twice: the role is already withdrawn.
     if (!(error instanceof Refused) || error.code !== "staff_role_not_found") throw error;
   });
   return { to: staffOf(request).address, done: "roleWithdrawn" };

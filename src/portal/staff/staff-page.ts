@@ -3,12 +3,11 @@ import type { PageView, PageRequest } from "../frame/index.ts";
 
 export type RoleName = AdminSchemas["StaffRoleName"];
 
-/** Which staff a page is about: that of a school, or of the whole service. */
-export type Staff = {
+/** The staff of one school, or of the whole service. */
+type Staff = {
   schoolId: string | null;
   address: string;
   page: NonNullable<PageView["page"]>;
-  /** The roles that the reader may give and withdraw here. */
   given: readonly RoleName[];
 };
 

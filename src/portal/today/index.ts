@@ -4,7 +4,7 @@ import english from "./locales/en.json" with { type: "json" };
 
 const texts = { de: german, en: english };
 
-/** `/admin/schools/:schoolId/today`: what waits for somebody at this school. */
+/** `/admin/schools/:schoolId/today`: what needs attention at this school. */
 export const todayPage = makeArea({ folder: import.meta.dirname, texts, page: "today" }, (pages) => {
   pages.get("/admin/schools/:schoolId/today", showToday);
 });

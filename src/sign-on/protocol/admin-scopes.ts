@@ -12,17 +12,18 @@ const isAdminScope = (platform: string, scope: string): boolean =>
 const asksForAdmin = (platform: string, scopes: Iterable<string>): boolean =>
   [...scopes].some((scope) => isAdminScope(platform, scope));
 
-/** Whether scopes of the admin API are asked for by somebody who has not typed their password, as with a login card. */
+/**
+ * Whether scopes of the admin API are requested in a session without a password, such as one opened by a login card.
+ */
 export const lacksPassword = (
   { platform }: { platform: string },
   { scopes, amr }: { scopes: Iterable<string>; amr: readonly string[] | undefined },
 ): boolean => !hasPassword(amr) && asksForAdmin(platform, scopes);
 
-/** Whether the person may work with the admin API only after a second factor. */
 export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
   staffSecondFactor === "required" || hasSecondFactors(db, personId);
 
-/** Whether scopes of the admin API are asked for by somebody who has not proved the second factor that they need. */
+/** Whether scopes of the admin API are requested without the second factor that they need. */
 export async function lacksSecondFactor(
   deps: Deps & { platform: string },
   of: { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined },

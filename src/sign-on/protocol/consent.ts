@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from "../../platform/database/db.ts";
 import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
 import { arrayOf } from "../../platform/database/parameters-sql.ts";
 
-/** What a person decided for an app earlier. */
+/** What a person decided earlier for an app. */
 export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
 
 export type Pair = { clientId: ClientId; personId: PersonId };
@@ -12,7 +12,7 @@ export type Pair = { clientId: ClientId; personId: PersonId };
 const consent = table("consent");
 const choice = table("schoolChoice", "choice");
 
-/** The `Decisions` of a person for an app as one value, for statements that ask for more than them. */
+/** SQL value: the `Decisions` of a person for an app. */
 export const decisionsOf = (clientId: Sql, personId: Sql): Sql => sql`json_build_object(
   'scopes', coalesce((SELECT ${consent.scopes} FROM ${consent}
     WHERE ${consent.personId} = ${personId} AND ${consent.clientId} = ${clientId}), '{}'),
@@ -28,7 +28,7 @@ const selectDecisions = statement<{ clientIds: ClientId[]; personIds: PersonId[]
   "sign-on.listDecisions",
 );
 
-/** Answers in the order of the pairs. */
+/** Returns the decisions in the order of the pairs. */
 export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Promise<Decisions[]> {
   const rows = await findRows<{ decisions: Decisions }>(db, selectDecisions, {
     clientIds: pairs.map(({ clientId }) => clientId),
@@ -37,7 +37,7 @@ export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Prom
   return rows.map(({ decisions }) => decisions);
 }
 
-/** Adds to what was allowed before. A denial is not remembered. */
+/** Adds to what was allowed before; a denial is not remembered. */
 export async function rememberConsent(
   { prisma }: Pick<Transaction, "prisma">,
   { clientId, personId, scopes, at }: Pair & { scopes: ScopeName[]; at: Date },
@@ -48,7 +48,7 @@ export async function rememberConsent(
   await prisma.consent.upsert({
     where,
     create: { personId, clientId, scopes, grantedAt: at },
-    // Appended to what is there: two browsers may ask the person at the same time.
+    // Appended in the database, because two browsers may ask the person at the same time.
     update: { grantedAt: at, scopes: { push: added } },
   });
 }
@@ -57,7 +57,7 @@ type Choice = Pair & { schoolId: SchoolId };
 
 const at = table("affiliation", "at");
 
-// Does not wait for a change that ends the person's time at the school: the choice is then asked for again.
+// Does not wait for a change that ends the person's time at the school; the person is then asked again.
 const insertChoice = statement<Choice>(
   (given) => sql`
     ${insert(
@@ -70,7 +70,7 @@ const insertChoice = statement<Choice>(
     DO UPDATE SET ${columnNames("schoolChoice", "schoolId")} = excluded.${columnNames("schoolChoice", "schoolId")}`,
 );
 
-/** Remembers the school that a person chose for an app, while the person is at the school. */
+/** Remembers the chosen school, as long as the person is at it. */
 export async function rememberSchool(tx: Queryable, chosen: Choice): Promise<void> {
   await run(tx, insertChoice, chosen);
 }

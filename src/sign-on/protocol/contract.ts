@@ -15,9 +15,9 @@ import {
 type Schemas = components["schemas"];
 export type TokenResponse = Schemas["TokenResponse"];
 export type Introspection = Schemas["Introspection"];
-export type IdTokenClaims = Schemas["IdTokenClaims"];
+type IdTokenClaims = Schemas["IdTokenClaims"];
 export type LogoutTokenClaims = Schemas["LogoutTokenClaims"];
-export type Userinfo = Schemas["Userinfo"];
+type Userinfo = Schemas["Userinfo"];
 export type OAuthError = Schemas["OAuthError"];
 export type DiscoveryDocument = Schemas["DiscoveryDocument"];
 export type JsonWebKey = Schemas["JsonWebKey"];
@@ -39,11 +39,11 @@ export const enums: EnumsAgree<
   }
 > = true;
 
-/** Claims that the library writes by itself. */
+/** Claims that the library writes. */
 type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "amr" | "sid" | "auth_time" | "iat" | "exp";
-/** Claims that say something of the person; userinfo has them too. */
+/** Claims about the person, which userinfo has too. */
 export type PersonClaims = Except<Userinfo, "sub">;
-/** The other claims of an ID token that are made here. */
+/** The other claims of an ID token that this module writes. */
 export type TokenClaims = Except<IdTokenClaims, ClaimsOfLibrary | keyof PersonClaims>;
 
 const authorization: Takes<operations>["authorize"] = {
@@ -70,7 +70,7 @@ const logout: Takes<operations>["endSession"] = {
 };
 const token: Takes<operations>["introspectToken"] = { token: true, token_type_hint: true, client_id: true };
 
-/** What is read of a request, by the library or here. */
+/** Parameters that the library or this module reads. */
 const takes: Takes<operations> = {
   authorize: authorization,
   authorizeWithForm: authorization,
@@ -93,24 +93,22 @@ const takes: Takes<operations> = {
   listKeys: {},
 };
 
-// The library checks it by these rules once it has found the code, as a wrong code has to be `invalid_grant` whatever
-// comes with it.
+// Checked by the library after it has found the code: a wrong code must be `invalid_grant`, whatever the verifier is.
 const verifier = { type: "string", minLength: 43, maxLength: 128, pattern: "^[A-Za-z0-9._~-]+$" };
 
 export type OperationId = keyof operations;
 
-// Another value than the listed ones has an error of its own in OAuth (unsupported_grant_type,
-// unsupported_response_type), and a hint that is not understood is passed over: RFC 7009 section 2.1.
+// OAuth has its own error for other values (unsupported_grant_type, unsupported_response_type); an unknown hint is
+// ignored (RFC 7009 section 2.1).
 const leftToLibrary = new Set(["grant_type", "response_type", "token_type_hint", "code_verifier"]);
 
-/** The parts of the document that the module works by. */
 export type SignOnContract = {
-  /** The claims that each scope brings, by its name here. */
+  /** The claims of each scope, by the scope's name in the code. */
   claimsByScope: Record<string, string[]>;
   checkRequest: Record<OperationId, FormCheck>;
 };
 
-/** Reads the document. Errors: throws where it and the code differ, so that the service does not start. */
+/** Errors: throws if contract and code differ, so that the service does not start. */
 export function readContract(document: OpenApiDocument): SignOnContract {
   const found = new Map(listOperations(document).map(({ operation }) => [operation.operationId, operation]));
   refuseGaps("operations", Object.keys(takes), [...found.keys()]);
@@ -135,13 +133,13 @@ function refuseOtherVerifier({ type, minLength, maxLength, pattern }: Schema): v
   throw new Error("openapi/sign-on.yaml and the library differ in what a code_verifier is.");
 }
 
-/** The scopes that a security scheme names, as this service keeps them. */
+/** The scopes of a security scheme, by their names in the code. */
 function listScopes({ components }: OpenApiDocument, scheme: string): ScopeName[] {
   const flows = Object.values(components.securitySchemes?.[scheme]?.flows ?? {});
   return flows.flatMap(({ scopes = {} }) => Object.keys(scopes)).map(scopeOfContract);
 }
 
-/** The claims of the protocol itself, which stand in every ID token that has a value for them. */
+/** Claims of the protocol, in every ID token that has a value for them. */
 const protocolClaims = ["iss", "aud", "nonce", "amr", "iat", "exp"];
 
 function readClaims({ components }: OpenApiDocument): Record<string, string[]> {

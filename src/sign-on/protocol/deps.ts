@@ -7,7 +7,7 @@ import type { FindInteraction } from "./find-interaction.ts";
 import type { SharedSecrets } from "./keys/shared-secrets.ts";
 import type { makeCheckPassword } from "../../accounts/index.ts";
 
-/** Whether staff must sign in with a second factor, or only those do who have one. */
+/** Whether all staff need a second factor to sign in, or only those who have one. */
 export type StaffSecondFactor = "required" | "offered";
 
 export type InteractionDeps = {
@@ -23,6 +23,6 @@ export type InteractionDeps = {
   checkPassword: ReturnType<typeof makeCheckPassword>;
   findInteraction: FindInteraction;
   findPersonName(personId: PersonId): Promise<string | null>;
-  /** The current provider. Another one takes its place when signing keys change. */
+  /** The current provider; it is replaced when signing keys change. */
   provider(): Provider;
 };

@@ -15,23 +15,20 @@ import { fields, findRows, sql, statement, table } from "../../platform/database
 import { decisionsOf, type Decisions } from "./consent.ts";
 import { forgetTriesOf, recordAtHome, waitsOf, type Waits } from "../../accounts/index.ts";
 
-/** What decides whether a person may sign in to an app at a moment. */
+/** What decides whether a person may sign in to an app. */
 export type SignInFacts = {
   person: PersonFacts;
   login: {
     username: string;
     changedAt: string;
     hasPassword: boolean;
-    /** Whether the person has to choose a password of their own. */
     mustChange: boolean;
-    /** Whether a login card signs them in. */
     hasCard: boolean;
   } | null;
   waits: Waits;
-  /** As sign-on itself decides. */
+  /** Computed by the rule that sign-on uses. */
   right: SignOnRight;
   decisions: Decisions;
-  /** The scopes of the app. */
   scopes: ScopeName[];
 };
 
@@ -62,7 +59,7 @@ const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
     FROM ${app} WHERE ${app.clientId} = ${client}`;
 }, "sign-on.explainSignIn");
 
-/** Reads in one statement what decides a sign-in; null where the person or the app does not exist. */
+/** Reads the facts in one statement; null if the person or the app does not exist. */
 export async function findSignInFacts(db: Queryable, asked: Asked): Promise<SignInFacts | null> {
   const [row] = await findRows<Row, Asked>(db, selectFacts, asked);
   if (row === undefined || row.person === null) return null;
@@ -70,7 +67,7 @@ export async function findSignInFacts(db: Queryable, asked: Asked): Promise<Sign
   return { ...rest, person, right: decideSignOnRight(facts) };
 }
 
-/** Forgets the failed tries at the login of a person, so that nobody has to wait. Answers how many limits it had. */
+/** Forgets a person's failed sign-ins, so that nobody has to wait; returns how many limits there were. */
 export async function releaseSignInLimitsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<number> {
   const released = await forgetTriesOf(tx, personId);
   await recordAtHome(tx, { ...origin, action: "sign_in_limits_released", personId, detail: { limits: released } });

@@ -6,12 +6,12 @@ import { type Interaction, readInteractionId, restoreInteraction } from "./provi
 import { hashId } from "./storage/artifact.ts";
 import type { Store } from "./storage/store.ts";
 
-/** An interaction with the app that it is for; null for an app that was deleted. */
-export type FoundInteraction = { interaction: Interaction; app: App | null; logoPath: string | null };
+/** An interaction and its app; null for an app that was deleted. */
+type FoundInteraction = { interaction: Interaction; app: App | null; logoPath: string | null };
 
 export type FindInteraction = (id: string) => Promise<FoundInteraction | null>;
 
-/** Makes the function that finds an interaction by its id; null if it or the session that it began with has ended. */
+/** The function returns null if the interaction, or the session that it began with, has ended. */
 export function makeFindInteraction({
   store,
   clock,
@@ -31,6 +31,6 @@ export function makeFindInteraction({
   };
 }
 
-/** The id of the interaction that the cookie of this browser names. */
+/** The id of the interaction in this browser's cookie. */
 export const readOwnInteractionId = (provider: Provider, req: IncomingMessage, res: ServerResponse): string | null =>
   readInteractionId(provider, provider.createContext(req, res).cookies);

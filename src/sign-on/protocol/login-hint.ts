@@ -8,7 +8,7 @@ import { hmac } from "../../platform/crypto/hmac.ts";
 const purpose = "login hint";
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Makes the hint that a tile carries: only this service can read whom it names, and only for that app. */
+/** Makes the hint of a tile: only this service can read it, and only for that app. */
 export function makeLoginHint(key: Buffer, personId: string, clientId: string): string {
   return seal([key], `${purpose} ${clientId}`, Buffer.from(personId)).toString("base64url");
 }
@@ -26,10 +26,8 @@ const findPerson = statement<{ personId: string | null; username: string | null 
 );
 
 /**
- * Finds the person that a hint names: a hint of a tile, a person's id or a user name.
- *
- * Shape: `personId` is null when it names nobody; `schoolId` is known where the hint names a person by their id; `sure`
- *        when only this service can have made the hint.
+ * Finds the person of a hint: a tile's hint, a person id or a user name. `schoolId` is known for a person id; `sure`
+ * means that only this service can have made the hint.
  */
 export async function findHintedPerson(
   db: Queryable,
@@ -48,12 +46,12 @@ export async function findHintedPerson(
   };
 }
 
-/** What is kept of a hinted person: enough to recognise them, and nothing without the key. */
+/** A keyed hash of a hinted person, to recognise them. */
 export function hashHintedPerson(key: Buffer, personId: string): string {
   return hmac(key).update("hinted person\0").update(personId).digest("base64url");
 }
 
-/** What may be filled into the login form: only what the app wrote as a user name itself. */
+/** What may be filled into the login form: a user name that the app itself sent. */
 export function readableHint(key: Buffer, { hint, clientId }: AskedHint): string {
   return open(key, { hint, clientId }) !== null || uuid.test(hint) || hint.length > 64 ? "" : hint;
 }

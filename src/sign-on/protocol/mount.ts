@@ -20,28 +20,26 @@ const libraryPaths = [
   "/.well-known/jwks.json",
 ];
 
-// Called most of all, and they need nothing of what stands before the others.
+// The most frequent requests, which need none of the earlier steps.
 const busyPaths = new Set(["GET /oauth2/auth", "POST /oauth2/token"]);
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => unknown;
 
 export type Mount = {
   router: Router;
-  /** Answers a request of the busiest kinds without express; false for all others, which the router answers. */
+  /** Answers the most frequent requests without express; false for all others. */
   answerBusy(req: IncomingMessage, res: ServerResponse): boolean;
 };
 
 type MountOptions = {
   issuerUrl: string;
-  /** Answers the current provider. */
   provider(): Provider;
   checkLogout: FormCheck;
-  /** Null where answers go out unchecked. */
+  /** Null: responses are not checked. */
   checkAnswer: AnswerCheck | null;
   renderRefusal: RenderRefusal;
 };
 
-/** Puts the provider behind its paths. */
 export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer, renderRefusal }: MountOptions): Mount {
   const router = Router();
   const callbacks = new WeakMap<Provider, Answer>();
@@ -98,14 +96,14 @@ function makeSpeakAsIssuer(issuerUrl: string): (req: IncomingMessage) => void {
   };
 }
 
-// The same request, asked in the way that carries the session's cookie across sites.
+// Asks again by GET, which carries the session's cookie across sites.
 function askAsGet(req: Request, res: Response): void {
   const fields = new URLSearchParams(Object.entries((req.body ?? {}) as Record<string, string>));
   for (const [name, value] of new URL(req.originalUrl, "http://localhost").searchParams) fields.append(name, value);
   res.redirect(303, `${req.path}?${fields.toString()}`);
 }
 
-// What a logout carries is kept with the session: of a bounded length, and PostgreSQL takes no NUL character.
+// Parameters of a logout are stored with the session: their length is bounded, and PostgreSQL takes no NUL character.
 const makeRefuseUnkept =
   (check: FormCheck, render: RenderRefusal) =>
   (req: Request, res: Response, next: NextFunction): void => {

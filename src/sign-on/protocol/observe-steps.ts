@@ -7,17 +7,17 @@ import { escapeUnprintable } from "../../platform/text/unprintable.ts";
 import { exchangedCodeOf } from "./provider/make-provider.ts";
 import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
 
-/** A step of a sign-on to an app, without who signs in. Shape: of a refusal `code` and `description`. */
+/** A step of a sign-on to an app, without the person; `code` and `description` are those of a refusal. */
 export type Step = {
   clientId: string;
   requestId: string;
-  /** What the steps of one sign-on have in common; the step `code` joins several of them with `>`. */
+  /** Shared by the steps of one sign-on; the step `code` joins several of them with `>`. */
   attempt: string;
   step: string;
   outcome: "done" | "waiting" | "refused";
   code: string | null;
   description: string | null;
-  /** Describes what the app sent, of the steps that are requests of the app; read at once or not at all. */
+  /** Describes what the app sent, for requests of the app; to be read at once or not at all. */
   readSent?: () => SentParameter[];
 };
 
@@ -35,18 +35,18 @@ const textOf = (value: unknown): string | null => (typeof value === "string" ? v
 const requestIdOf = ({ res }: KoaContextWithOIDC): string =>
   textOf(((res as Partial<Response>).locals ?? {})["requestId"]) ?? "";
 
-/** Names the authorization request, which stays the same while a person answers its pages. */
+/** Names the authorization request; it stays the same while a person answers its pages. */
 function attemptOf(ctx: KoaContextWithOIDC): string {
   const { rat, state, nonce, code_challenge: challenge } = (ctx.oidc.params ?? {}) as Record<string, unknown>;
   return shorten(ctx.oidc.client?.clientId, rat ?? requestIdOf(ctx), state, nonce, challenge);
 }
 
-/** Names what a code is exchanged for, by what codes and tokens carry. */
+/** Names an exchange by what codes and tokens carry. */
 function exchangeOf({ grantId, claims }: Issued): string {
   return shorten(grantId, claims?.id_token?.rat?.value);
 }
 
-/** The parameters as the app sent them: the library and we have changed those of the context. */
+/** The parameters as the app sent them; those of the context are changed by the library and this module. */
 const givenOf = ({ method, originalUrl, oidc }: KoaContextWithOIDC): Record<string, unknown> =>
   (method === "POST" ? oidc.body : { ...parse(originalUrl.split("?")[1] ?? "") }) ?? {};
 
@@ -66,8 +66,8 @@ const readTokenRequest = (ctx: KoaContextWithOIDC) => () =>
   });
 
 /**
- * Notes the steps of every sign-on: the authorization request, what the person was asked, the code, the exchange, and
- * the reading of userinfo.
+ * Notes the steps of every sign-on: the authorization request, the questions to the person, the code, the exchange and
+ * userinfo.
  */
 export function observeSteps(provider: Provider, note: (step: Step) => void): void {
   type Noted = Pick<Step, "step" | "outcome" | "readSent"> & { attempt?: string; refusal?: Refusal };
@@ -85,7 +85,7 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
     });
   };
   const answered = new WeakMap<KoaContextWithOIDC, string>();
-  /** What led to this request: a page that was answered, or the request of the app itself. */
+  /** What led to this request: an answered page, or the app's own request. */
   const addAnswered = (ctx: KoaContextWithOIDC): void => {
     const page = answered.get(ctx);
     if (page === undefined) add(ctx, { step: "authorize", outcome: "done", readSent: readAuthorization(ctx) });
@@ -94,7 +94,7 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
   const entityOf = ({ oidc }: KoaContextWithOIDC, name: "AuthorizationCode" | "AccessToken") =>
     oidc.entities[name] as Issued | undefined;
 
-  // The interaction of a request is another one after it asks the next question.
+  // The request's interaction changes when it asks the next question.
   provider.on("interaction.ended", (ctx) => {
     const asked = ctx.oidc.entities.Interaction?.prompt.name;
     if (asked !== undefined) answered.set(ctx, asked);
@@ -107,7 +107,7 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
     addAnswered(ctx);
     const issued = entityOf(ctx, "AuthorizationCode");
     if (issued === undefined) return;
-    // A code that is not found at its exchange is known by itself only.
+    // A code that the exchange does not find is known only by itself.
     const { code } = answer as { code: string };
     const attempt = [attemptOf(ctx), exchangeOf(issued), shorten(code)].join(">");
     add(ctx, { step: "code", outcome: "done", attempt });

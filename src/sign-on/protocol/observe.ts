@@ -3,19 +3,17 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { observeSteps, type Step } from "./observe-steps.ts";
 
 export type Count = {
-  /** A try to sign in with a user name and a password. */
+  /** An attempt to sign in with a user name and a password. */
   signIn(outcome: string): void;
   token(grant: string, clientId: string | undefined): void;
-  /** Somebody signed in to an app, for this school where it is one. */
   signedIn(clientId: string | undefined, schoolId: string | undefined): void;
-  /** An app was answered an error. */
   refused(error: string, clientId: string | undefined): void;
   step(step: Step): void;
 };
 
 const answered = ["authorization.success", "authorization.error", "grant.success", "grant.error"] as const;
 
-/** Records in log and metrics which app was answered and what was issued. */
+/** Records in log and metrics what each app received and which tokens were issued. */
 export function observeProvider(provider: Provider, count: Count | undefined): void {
   const noteClient = ({ res, oidc }: KoaContextWithOIDC) => {
     const { locals } = res as Response;

@@ -13,14 +13,14 @@ const allowedAt: Record<string, string> = {
   "/oauth2/sessions/logout/confirm": "POST",
 };
 
-/** Where scripts of other origins may call, after they asked with OPTIONS. */
+/** Paths that scripts of other origins may call after a preflight. */
 const openToScripts = /^\/(oauth2\/(token|userinfo|revoke|introspect)|\.well-known\/.*)$/;
 
-/** Where browsers are sent, so that a person may see the answer. */
+/** Paths that browsers visit, where a person may see the response. */
 const seenByPeople = /^\/oauth2\/(auth|sessions)\//;
 
 /**
- * Refuses, in words, what the provider would take for an unknown address.
+ * Refuses other methods of known paths, which the provider would answer as an unknown address.
  *
  * Source: RFC 9110 section 15.5.6; at the token endpoint every failure is 400.
  */

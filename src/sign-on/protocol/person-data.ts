@@ -2,7 +2,6 @@ import type { ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 
-/** One thing that is stored of a person: what it is, since when and until when, for which app and school. */
 export type StoredEntry = {
   what: string | null;
   at: Date | null;
@@ -20,9 +19,9 @@ const entry = (of: Partial<StoredEntry>): StoredEntry => ({
   ...of,
 });
 
-/** What sign-on stores of a person beside login, sessions and consents. No secret and no hash is among it. */
-export type SignOnData = {
-  /** How many user names were ever given to them; of all but the one of now only a keyed hash is kept. */
+/** What sign-on stores of a person beside login, sessions and consents; it contains no secret and no hash. */
+type SignOnData = {
+  /** How many user names they ever had; earlier ones are kept as keyed hashes only. */
   userNames: number;
   recoveryCodes: number;
   schoolChoices: StoredEntry[];
@@ -34,7 +33,6 @@ export type SignOnData = {
   logoutNotices: StoredEntry[];
 };
 
-/** Reads what sign-on stores of a person, for the answer to a request for their data. */
 export async function readSignOnData({ prisma }: RecordStore, personId: PersonId): Promise<SignOnData> {
   const where = { personId };
   const byTime = { orderBy: { createdAt: "asc" as const } };

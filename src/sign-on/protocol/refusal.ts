@@ -5,7 +5,7 @@ import type { OAuthError } from "./contract.ts";
 
 type Refusal = {
   status: number;
-  /** What a person reads; null where only programs ask. */
+  /** What a person reads; null where only programs call. */
   reason: "invalid_request" | "not_found" | null;
   description: string;
 };
@@ -17,7 +17,7 @@ export type RenderRefusal = (
 
 export type SendRefusal = (req: Request, res: Response, refusal: Refusal) => void;
 
-/** Refuses a request before the provider sees it: with a page for a person, else with OAuth's JSON. */
+/** Refuses a request before the provider sees it: a page for people, OAuth's JSON for programs. */
 export const makeSendRefusal =
   (render: RenderRefusal): SendRefusal =>
   (req, res, { status, reason, description }) => {
@@ -38,7 +38,7 @@ const unreadForm: Record<number, string> = {
   415: "the form has a character set or a compression that is not read",
 };
 
-/** Refuses a form that express could not read; passes every other error on. */
+/** Refuses a form that express could not read; passes other errors on. */
 export const makeRefuseUnreadForm =
   (sendRefusal: SendRefusal) =>
   (error: unknown, req: Request, res: Response, next: NextFunction): void => {

@@ -15,13 +15,13 @@ type Described = { show?: (text: string) => string | null; check?: Check; ifMiss
 type Wanted = Readonly<Record<string, Described>>;
 
 const longest = { url: 300, scope: 300, words: 100, unknown: 10 };
-// Without dots, as user names have them.
+// Without dots, which user names have.
 const plainName = /^[A-Za-z][\w-]{0,39}$/;
 const plainSegment = /^(?:[a-z]{1,20}|v\d|oauth2)?$/;
 const plainScope = /^[A-Za-z][\w:.-]{0,79}$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Shows a value where it is one of the words that the standards define, so that nothing personal is shown. */
+/** Shows a value only if it is a word of the standards, so that nothing personal is shown. */
 const among =
   (...words: readonly string[]) =>
   (text: string): string | null =>
@@ -32,8 +32,8 @@ const checkAmong =
     text.split(" ").every((word) => words.includes(word)) ? null : problem;
 
 /**
- * Shows an address without what its query says, and without a user name. Of its path it shows what a registered address
- * has too, and single words: what else stands there can be the name of a person.
+ * Shows a URL without its query and user name; of its path only what a registered URL has too, and single words,
+ * because the rest may contain a person's name.
  */
 const showUrl =
   ({ redirectUris = [] }: Pick<Client, "redirectUris">) =>
@@ -57,7 +57,6 @@ const showScope = (text: string): string =>
     .join(" ")
     .slice(0, longest.scope);
 
-/** What an app may name a person by. */
 const kindOfHint = (text: string): string => {
   if (uuid.test(text)) return "person_id";
   return text.length > 64 ? "opaque" : "user_name";
@@ -70,7 +69,7 @@ function describeOne(name: string, given: unknown, { show, check, ifMissing = nu
   return { name, value, length: value === null ? given.length : null, problem: check?.(given) ?? null };
 }
 
-/** Describes what is wanted, what else is known where it was sent, and the names of the rest. */
+/** Describes the `wanted` parameters, known others that were sent, and the names of the rest. */
 function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[] {
   const known = { ...wanted, ...others };
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));
@@ -87,7 +86,7 @@ function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[]
 
 const challengeMethods = ["S256", "plain"];
 
-/** Describes the parameters of an authorization request, and says what is wrong with them. */
+/** Describes the parameters of an authorization request and their problems. */
 export function describeAuthorization(given: Given, client: Client): SentParameter[] {
   const scopes = client.scope?.split(" ") ?? [];
   const hasChallenge = typeof given["code_challenge"] === "string" && given["code_challenge"] !== "";
@@ -154,7 +153,7 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
 
 const grantTypes = ["authorization_code", "refresh_token", "client_credentials"];
 
-/** The way in which a token request says which app it is of. */
+/** How a token request authenticates its app. */
 function authenticationOf(given: Given, header: string | undefined): string {
   if (header !== undefined) return /^basic /i.test(header) ? "client_secret_basic" : "other";
   if (given["client_secret"] !== undefined) return "client_secret_post";
@@ -169,9 +168,8 @@ function checkVerifier(text: string, code: Code | null): SentProblem | null {
 }
 
 /**
- * Describes the parameters of a token request, and says what is wrong with them.
- *
- * Shape: `code` is what is known of the code that is exchanged; `header` is that of the client's authentication.
+ * Describes the parameters of a token request and their problems; `code` is the exchanged code, `header` the
+ * Authorization header.
  */
 export function describeTokenRequest(
   given: Given,

@@ -8,8 +8,8 @@ type Cookies = {
   set(name: string, value: string, options: { signed: boolean; httpOnly: boolean; sameSite: "lax" }): unknown;
 };
 
-/** What a request shows of the browser that it comes from. */
-export type BrowserTraits = { cookies: Cookies; req: Pick<IncomingMessage, "headers"> };
+/** What a request reveals about its browser. */
+type BrowserTraits = { cookies: Cookies; req: Pick<IncomingMessage, "headers"> };
 
 const families = [
   ["edge", /\bEdg(A|iOS)?\//],
@@ -20,7 +20,7 @@ const families = [
   ["safari", /\bSafari\//],
 ] as const;
 
-// A phone or tablet that asks for the desktop page calls itself Linux or Macintosh.
+// A phone or tablet that requests the desktop page calls itself Linux or Macintosh.
 const systems = [
   ["windows", /\bWindows\b/],
   ["apple", /\b(Macintosh|iPhone|iPad|iPod)\b/],
@@ -31,19 +31,19 @@ type Pattern = readonly [name: string, pattern: RegExp];
 const nameOf = (all: readonly Pattern[], text: string): string =>
   all.find(([, pattern]) => pattern.test(text))?.[0] ?? "other";
 
-/** The kind of a browser and its system, without versions. Shape: `firefox windows`. */
+/** Browser and system without versions, such as `firefox windows`. */
 export const kindOfBrowser = (userAgent = ""): string => `${nameOf(families, userAgent)} ${nameOf(systems, userAgent)}`;
 
 const bind = (key: string, { req }: BrowserTraits): string =>
   hash("sha256", `${key} ${kindOfBrowser(req.headers["user-agent"])}`, "base64url");
 
-/** What the session of this browser must say of it; null for a browser without the cookie. */
+/** The binding of this browser's session; null without the cookie. */
 export function readBinding(browser: BrowserTraits): string | null {
   const key = browser.cookies.get(name, { signed: false });
   return key === undefined ? null : bind(key, browser);
 }
 
-/** Gives the browser a new cookie. Shape: what a session that it may use says of it. */
+/** Gives the browser a new cookie and returns the binding for its session. */
 export function makeBinding(browser: BrowserTraits): string {
   const key = randomBytes(32).toString("base64url");
   browser.cookies.set(name, key, { signed: false, httpOnly: true, sameSite: "lax" });

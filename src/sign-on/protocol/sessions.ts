@@ -8,9 +8,8 @@ import { isCurrent, recordAtHome, recordNotices } from "../../accounts/index.ts"
 import { deleteGrant, deleteSession, findSessionByUid } from "./storage/artifact.ts";
 
 /**
- * What keeps a person signed in: a browser, or what one sign-on gave an app and lives on without it.
- *
- * Shape: `id` names it and opens nothing; `apps` are those that the browser was used for, or the one app.
+ * A session of a browser with the apps it was used for, or what one sign-on gave one app and outlives the session; `id`
+ * names it and gives no access.
  */
 export type PersonSession = {
   id: string;
@@ -25,7 +24,7 @@ type Asked = { personId: PersonId; now: Date };
 
 const artifact = table("oidcArtifact", "artifact");
 const app = table("app");
-// The keys themselves stand in tokens and cookies; without them, the id says nothing.
+// The key is also in tokens and cookies; its hash gives no access.
 const idOf = (key: Sql): Sql => sql`md5(${key})::uuid`;
 const seconds = (name: "loginTs" | "iat") =>
   name === "loginTs" ? sql`(${artifact.payload}->>'loginTs')::bigint` : sql`(${artifact.payload}->>'iat')::bigint`;
@@ -49,7 +48,7 @@ const selectBrowsers = statement<Asked>(
   "sign-on.listBrowsers",
 );
 
-// A token that was issued is a use of what it was issued from.
+// Issuing a token is a use of what it was issued from.
 const selectApps = statement<Asked>(
   ({ personId, now }) => sql`
     SELECT ${fields<PersonSession>({
@@ -73,7 +72,7 @@ const selectApps = statement<Asked>(
   "sign-on.listAppTokens",
 );
 
-/** The sessions of a person: the last to begin first, then by id. */
+/** Sorted by start, newest first, then by id. */
 export async function listSessions(db: Queryable, asked: Asked): Promise<PersonSession[]> {
   const browsers = await findRows<PersonSession, Asked>(db, selectBrowsers, asked);
   const apps = await findRows<PersonSession, Asked>(db, selectApps, asked);
@@ -99,9 +98,9 @@ const selectHeld = statement<{ personId: PersonId; id: string }>(
 );
 
 /**
- * Ends one session of a person. The apps of a browser are notified.
+ * Ends one session of a person and notifies the apps of a browser.
  *
- * Errors: not_found session_not_found for one that is not the person's.
+ * Errors: not_found session_not_found for another person's session.
  */
 export async function endSessionIn(
   tx: Transaction,
@@ -127,10 +126,9 @@ async function endBrowser(
   await deleteSession(tx, uid);
 }
 
-/** What a person agreed that an app gets to know. */
 export type ConsentOfPerson = { clientId: ClientId; appName: string; scopes: string[]; grantedAt: Date };
 
-/** The consents of a person, by the name of the app. */
+/** Sorted by the app's name. */
 export async function listConsents(
   { prisma }: Pick<Transaction, "prisma">,
   personId: PersonId,
@@ -155,7 +153,7 @@ const deleteTokens = statement<{ personId: PersonId; clientId: ClientId }>(
 );
 
 /**
- * Takes back what a person agreed to for an app, and ends all that the app holds of their sign-ons.
+ * Withdraws a person's consent for an app and ends all that the app has of their sign-ons.
  *
  * Errors: not_found consent_not_found.
  */
@@ -166,7 +164,7 @@ export async function withdrawConsentIn(
 ): Promise<void> {
   const { count } = await tx.prisma.consent.deleteMany({ where: { personId, clientId } });
   if (count === 0) throw new AppError("not_found", "consent_not_found", "The person has not agreed to anything.");
-  // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
+  // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
   while ((await run(tx, deleteTokens, { personId, clientId })) > 0);
   await recordAtHome(tx, { ...origin, action: "consent_withdrawn", personId, clientId });
 }

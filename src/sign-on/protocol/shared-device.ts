@@ -1,4 +1,4 @@
-/** The context class of a session that was begun on a device which others use too. No token carries it. */
+/** The context class of a session on a shared device; no token carries it. */
 export const sharedDevice = "shared-device";
 
 const longestSeconds = 3600;
@@ -6,9 +6,8 @@ const longestSeconds = 3600;
 type Begun = { acr?: string | undefined; loginTs?: number | undefined };
 
 /**
- * How long a session lives from now on, without use.
+ * How long a session lives without use; on a shared device at most an hour from its start.
  *
- * Shape: on a shared device not longer than an hour from its beginning, however much it is used.
  * Units: seconds; `now` and `loginTs` since 1970.
  */
 export function secondsOfSession({ acr, loginTs = 0 }: Begun, of: { sessionSeconds: number; now: number }): number {

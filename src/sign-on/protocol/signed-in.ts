@@ -7,15 +7,13 @@ import { sharedDevice } from "./shared-device.ts";
 import { hasPassword, hasSecondFactor } from "../../accounts/index.ts";
 
 /**
- * Who is signed in with this browser.
- *
- * Shape: `hasSecondFactor` says whether this session was made with one; `needsSecondFactor` whether it has to be before
- *        the person may do what their staff roles allow: `signInPath` then asks for it.
+ * Who is signed in with this browser. `hasSecondFactor`: this session was made with one; `needsSecondFactor`: staff
+ * roles need one first, which `signInPath` asks for.
  */
 export type SignedIn = {
   personId: PersonId;
   sessionUid: string;
-  /** Whether they typed their password, and did so within the last ten minutes. */
+  /** Whether they typed their password within the last ten minutes. */
   hasPassword: boolean;
   isFresh: boolean;
   hasSecondFactor: boolean;
@@ -23,9 +21,9 @@ export type SignedIn = {
   isOnSharedDevice: boolean;
 };
 
-export type FindSignedInDeps = Pick<InteractionDeps, "db" | "clock" | "provider" | "staffSecondFactor">;
+type FindSignedInDeps = Pick<InteractionDeps, "db" | "clock" | "provider" | "staffSecondFactor">;
 
-/** Finds who is signed in with this browser; null for a person who is not active or is blocked. */
+/** Null also for a person who is not active or is blocked. */
 export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Response): Promise<SignedIn | null> {
   const provider = deps.provider();
   const session = await provider.Session.get(provider.createContext(req, res));
@@ -34,7 +32,7 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
   if (!status?.isActive || status.isBlocked) return null;
   const has = hasSecondFactor(session.amr);
   const typedPassword = hasPassword(session.amr);
-  // A card alone opens nothing that the staff work with.
+  // A card alone gives no access to staff pages.
   if (status.isStaff && !typedPassword) return null;
   return {
     personId: session.accountId as PersonId,
@@ -68,7 +66,6 @@ const selectStatus = statement<{ personId: string; now: Date }>(
   "sign-on.findStatus",
 );
 
-/** Whether the person has to prove a second factor before they work as staff. */
 const isNeeded = (policy: StaffSecondFactor, { isStaff, hasFactor }: Status): boolean =>
   hasFactor || (policy === "required" && isStaff);
 
@@ -77,7 +74,7 @@ async function findStatus(db: Queryable, given: { personId: string; now: Date })
   return status ?? null;
 }
 
-/** What follows a right password: whether the person has a second factor, or has to set one up. */
+/** What follows a correct password: a second factor, its setup, or nothing. */
 export async function findNextStep(
   { db, clock, staffSecondFactor }: Pick<InteractionDeps, "db" | "clock" | "staffSecondFactor">,
   personId: PersonId,
@@ -87,7 +84,7 @@ export async function findNextStep(
   return status.hasFactor ? "confirm" : "set_up";
 }
 
-/** Why the person may not sign in to the platform; null where they may. */
+/** Why the person may not sign in to the platform; null if they may. */
 export async function findRefusal(
   db: Queryable,
   given: { personId: string; now: Date },

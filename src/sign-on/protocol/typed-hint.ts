@@ -17,7 +17,7 @@ type Cookies = {
   ): unknown;
 };
 
-/** Keeps the user name that the app wrote in a cookie, for the login form. It is not stored in the database. */
+/** Keeps the user name that the app sent for the login form, in a cookie only. */
 export function keepTypedHint(
   cookies: Cookies,
   { typed, path, seconds }: { typed: string; path: string; seconds: number },
@@ -32,7 +32,7 @@ export function readTypedHint(cookies: Pick<Cookies, "get">): string {
 
 type Kept = { key: Buffer; schoolId: SchoolId; path: string; seconds: number };
 
-/** Keeps the school of the person whom our own hint names, encrypted, for the help text of the login form. */
+/** Keeps the school of our own hint's person, encrypted, for the help text of the login form. */
 export function keepHintedSchool(cookies: Cookies, { key, schoolId, path, seconds }: Kept): void {
   const value = seal([key], schoolPurpose, Buffer.from(schoolId)).toString("base64url");
   cookies.set(schoolName, value, { path, maxAge: seconds * 1000, httpOnly: true, sameSite: "lax", signed: false });

@@ -4,7 +4,7 @@ import english from "./en.json" with { type: "json" };
 export { adviseSent, sentProblemTexts } from "./sent.ts";
 export type { SentParameter, SentProblem } from "./sent.ts";
 
-export type SignOnAdvice = keyof typeof english;
+type SignOnAdvice = keyof typeof english;
 type Step = { step: string; outcome: "done" | "waiting" | "refused"; code: string | null };
 
 export const signOnAdviceTexts: Record<"de" | "en", Readonly<Record<SignOnAdvice, string>>> = {

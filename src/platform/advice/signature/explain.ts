@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** Each is one step of making a signature, done differently from the contract. */
+/** Each names one step of making a signature that differs from the contract. */
 export const signatureFaults = [
   ...(["secret_as_text", "secret_decoded", "secret_without_prefix", "secret_decoded_with_prefix"] as const),
   ...(["secret_lacks_prefix", "secret_with_line_end"] as const),
@@ -18,7 +18,7 @@ export const eventFaults = [
 ] as const;
 export type EventFault = (typeof eventFaults)[number];
 
-export type Scheme = "ep" | "standard";
+type Scheme = "ep" | "standard";
 
 /** `faults` turn one signature into the other, in the order of the steps; null if no known fault does. */
 export type ComparedSignature = {
@@ -31,7 +31,7 @@ export type ComparedSignature = {
 };
 
 /** Units: `ageSeconds` is how far the timestamp is behind the clock; null without a timestamp. */
-export type SignatureReport = {
+type SignatureReport = {
   isGood: boolean;
   compared: ComparedSignature[];
   faults: EventFault[];

@@ -24,7 +24,7 @@ export function traceQueries(pool: pg.Pool): void {
   }) as typeof pool.query;
 }
 
-/** The end of cursors and COPY is not visible here. */
+/** Does not see the end of cursors and COPY. */
 const traced =
   (query: Query): Query =>
   (...given) => {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-export type Attributes = Readonly<Record<string, string | number>>;
+type Attributes = Readonly<Record<string, string | number>>;
 
 export type Span = {
   readonly traceId: string;
@@ -10,7 +10,7 @@ export type Span = {
   end(attributes?: Attributes, failed?: boolean): void;
 };
 
-export type SpanStart = {
+type SpanStart = {
   kind: "server" | "client";
   /** A span, or a stored `traceparent` of this service. */
   parent?: Span | string | undefined;

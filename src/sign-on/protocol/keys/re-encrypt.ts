@@ -13,7 +13,7 @@ const signingKey = table("signingKey");
 const secret = table("sharedSecret");
 const factor = table("secondFactor");
 
-/** What is kept encrypted: how it is read, written and sealed. */
+/** Everything that is stored encrypted. */
 const kinds = [
   {
     list: statement(
@@ -52,10 +52,10 @@ const kinds = [
 ];
 
 /**
- * Encrypts again, with the first key, everything that is kept encrypted, so that the other keys can be removed.
+ * Encrypts all stored secrets again with the first key, or none, so that the other keys can be removed; returns their
+ * number.
  *
- * Shape:  answers how many values there are; all of them or none are changed.
- * Errors: DatabaseStartError when none of the keys opens one of them.
+ * Errors: DatabaseStartError if none of the keys decrypts one of them.
  */
 export async function reEncryptSecrets({
   db,

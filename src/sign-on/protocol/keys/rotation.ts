@@ -8,7 +8,6 @@ import { type Algorithm, algorithms, describeSigningKeys, makeSigningKey, type N
 
 type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
 
-// One process at a time makes or changes signing keys.
 const lockKeys = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('schultor signing keys'))`);
 
 const key = table("signingKey");
@@ -18,7 +17,7 @@ const selectStates = statement<{ algorithm: Algorithm }>(
     SELECT ${key.state}::text AS state FROM ${key} WHERE ${key.algorithm} = ${algorithm}::id_token_algorithm`,
 );
 
-/** Makes the first keys: for every algorithm one that signs and the one that will be next. */
+/** Makes the first keys: per algorithm an active and a next one. */
 export async function ensureSigningKeys({ db, keys, now }: Deps): Promise<void> {
   if (await hasAllKeys(db.pool)) return;
   await withTransaction(db, async (tx) => {
@@ -58,9 +57,9 @@ type Rotation = {
 };
 
 /**
- * Lets the next key of each algorithm sign, retires the one that did, and publishes a new next one.
+ * Activates the next key of each algorithm, retires the active one and publishes a new next one. The retired key stays
+ * published until its last token has expired (`dropRetiredKeys`).
  *
- * Shape:  the retired key stays published until the tokens it signed have expired (`dropRetiredKeys`).
  * Errors: conflict signing_key_too_new while apps may not have the next keys yet (`usableFrom`), unless forced.
  */
 export async function rotateSigningKeys({ db, keys, now, isForced }: Deps & Rotation): Promise<Activated[]> {
@@ -68,13 +67,12 @@ export async function rotateSigningKeys({ db, keys, now, isForced }: Deps & Rota
   return withPrismaTransaction(db, (tx) => rotateSigningKeysIn(tx, next, { isForced }, { at: now }));
 }
 
-export type NextKeys = readonly { algorithm: Algorithm; made: NewKey }[];
+type NextKeys = readonly { algorithm: Algorithm; made: NewKey }[];
 
-/** Makes a key of each algorithm, which takes a while, before the transaction that rotates. */
+/** Makes a key of each algorithm before the transaction, because it takes long. */
 export const makeNextKeys = (keys: EncryptionKeys): Promise<NextKeys> =>
   Promise.all(algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })));
 
-/** As `rotateSigningKeys`, in a transaction. */
 export async function rotateSigningKeysIn(
   tx: Transaction,
   next: NextKeys,
@@ -107,7 +105,7 @@ const deleteRetired = statement<{ before: Date }>(
   ({ before }) => sql`DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${before}`,
 );
 
-/** Deletes retired keys whose last tokens have expired. */
+/** Deletes retired keys whose last token has expired. */
 export async function dropRetiredKeys({
   db,
   now,
@@ -121,7 +119,7 @@ export async function dropRetiredKeys({
   await run(db.pool, deleteRetired, { before });
 }
 
-// Other processes sign with the old key until they have noticed, and clocks differ.
+// Other processes sign with the old key until they notice the change, and clocks differ.
 const clockSkewSeconds = 600;
 
 type KeyRow = {

@@ -4,7 +4,7 @@ import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
 import { findRows, insert, run, sql, statement, table } from "../../../platform/database/sql.ts";
 
-/** Secrets that all processes share; each is derived from one root and is of use for its purpose only. */
+/** Secrets that all processes share, each derived from one root for one purpose. */
 export type SharedSecrets = {
   cookies: Buffer;
   csrf: Buffer;
@@ -39,9 +39,9 @@ const selectRoot = statement<{ name: string }>(
 );
 
 /**
- * Loads the shared secrets. The first process to start makes the root, the others use it.
+ * Loads the shared secrets; the first process to start makes the root.
  *
- * Errors: DatabaseStartError when none of the keys opens the root.
+ * Errors: DatabaseStartError if none of the keys decrypts the root.
  */
 export async function loadSharedSecrets({
   db,
@@ -74,12 +74,12 @@ export async function loadSharedSecrets({
   };
 }
 
-/** Errors: DatabaseStartError when the database holds secrets that none of the keys opens. */
+/** Errors: DatabaseStartError if the database holds secrets that none of the keys decrypts. */
 export async function checkSecrets(db: Queryable, keys: EncryptionKeys): Promise<void> {
   if (!(await opensSecrets(db, keys))) throw new DatabaseStartError(wrongKeys);
 }
 
-/** Whether one of the keys opens the secrets of the database; not where it holds none. */
+/** Whether one of the keys decrypts the secrets of the database; false if it holds none. */
 export const opensSecrets = async (db: Queryable, keys: EncryptionKeys): Promise<boolean> =>
   (await openRoot(db, keys)) !== null;
 

@@ -11,7 +11,7 @@ import type { JsonWebKey } from "../contract.ts";
 export type Algorithm = JsonWebKey["alg"];
 export const algorithms = valuesOf<Algorithm>({ RS256: true, ES256: true, EdDSA: true });
 
-/** NEXT is published and does not sign yet; RETIRED is published and does not sign. */
+/** NEXT and RETIRED keys are published but do not sign. */
 export type SigningKey = { kid: string; algorithm: Algorithm; state: "NEXT" | "ACTIVE" | "RETIRED"; privateJwk: JWK };
 
 type KeyRow = Omit<SigningKey, "privateJwk"> & { encryptedPrivate: Buffer };
@@ -48,18 +48,18 @@ export type DescribedKey = Pick<SigningKey, "kid" | "algorithm" | "state"> & {
   createdAt: Date;
   activatedAt: Date | null;
   retiredAt: Date | null;
-  /** From when on all apps have one that will be next; null for the others. */
+  /** When all apps have this NEXT key; null for other states. */
   usableAt: Date | null;
 };
 
-/** An hour, for which apps may keep the key set, and the time in which the processes publish it, with their clocks. */
+/** The hour for which apps may cache the key set, and the time in which all processes publish it. */
 const publishedSeconds = 3600 + 600;
 
-/** From when on all apps have a next key: at once if the key set was never read without it. */
+/** When all apps have a next key: at once if the key set was never read without it. */
 const usableFrom = (createdAt: Date, before: Date | undefined): Date =>
   before !== undefined && before < createdAt ? new Date(createdAt.getTime() + publishedSeconds * 1000) : createdAt;
 
-/** The keys without what is secret of them: those that sign, those that will be next, and the retired ones. */
+/** Lists active, next and retired keys without their secret parts. */
 export async function describeSigningKeys({ prisma }: RecordStore): Promise<DescribedKey[]> {
   const select = { kid: true, algorithm: true, state: true, createdAt: true, activatedAt: true, retiredAt: true };
   const places = { ACTIVE: 0, NEXT: 1, RETIRED: 2 };
@@ -78,7 +78,7 @@ const selectVersion = statement(
   "sign-on.findKeysVersion",
 );
 
-/** Finds the version of the keys, which differs when one of them has changed; no key is decrypted for it. */
+/** A version of the keys that changes with each of them; decrypts no key. */
 export async function findKeysVersion(db: Queryable): Promise<string> {
   const [row] = await findRows<{ version: string | null }>(db, selectVersion, {});
   return row?.version ?? "";
@@ -86,7 +86,7 @@ export async function findKeysVersion(db: Queryable): Promise<string> {
 
 const selectActive = statement(() => sql`SELECT FROM ${key} WHERE ${key.state} = 'ACTIVE' LIMIT 1`);
 
-/** Errors: thrown when no key signs. */
+/** Errors: throws if no key signs. */
 export async function checkSigningKeys(db: Queryable): Promise<void> {
   if ((await run(db, selectActive, {})) === 0) throw new Error("no signing key is active");
 }

@@ -5,10 +5,8 @@ import { dropRetiredKeys } from "./rotation.ts";
 import { findKeysVersion } from "./signing-keys.ts";
 
 /**
- * Notices in every process that signing keys have changed.
- *
- * Shape: `onChange` is called with changes made elsewhere too. Until a process has noticed it signs with the old key,
- *        which stays published; the new one was published before.
+ * Calls `onChange` in every process when signing keys have changed. Until then a process signs with the old key, which
+ * stays published; the new one was published before.
  */
 export function makeKeyWatch({
   db,

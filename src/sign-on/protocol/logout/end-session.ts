@@ -5,7 +5,7 @@ import { recordNotices } from "../../../accounts/index.ts";
 
 type Ending = { uid: string; at: Date; requestId: string | undefined };
 
-/** Ends a session that no app asked to end. The apps that it was used for are notified. */
+/** Ends a session that no app asked to end, and notifies the apps that it was used for. */
 export async function endSession(db: PrismaDb, { uid, at, requestId }: Ending): Promise<void> {
   await withPrismaTransaction(db, async (tx) => {
     const session = await findSessionByUid(tx, uid);

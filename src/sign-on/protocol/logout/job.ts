@@ -17,7 +17,7 @@ const retryDelaysSeconds = [5, 60, 600, 3600];
 const leaseSeconds = 60;
 const atOnce = 20;
 
-/** Notifies apps of logouts. Each notice is sent until the app accepts it or the tries are used up. */
+/** Sends each logout token until the app accepts it or the attempts are used up. */
 export function makeLogoutJob(deps: Deps): WorkerJob {
   return {
     name: "sign-on.tellLogouts",

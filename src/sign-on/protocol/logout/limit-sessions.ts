@@ -3,7 +3,6 @@ import type { PrismaDb } from "../../../platform/database/db.ts";
 import { findSurplusSessions } from "../storage/surplus-sessions.ts";
 import { endSession } from "./end-session.ts";
 
-/** Ends the oldest sessions of a person who signs in again and again. */
 export async function limitSessions(db: PrismaDb, { personId, at }: { personId: PersonId; at: Date }): Promise<void> {
   await endSessions(db, await findSurplusSessions(db.pool, personId), at);
 }

@@ -8,11 +8,7 @@ import type { LogoutNotice } from "../../../accounts/index.ts";
 const timeoutMs = 10_000;
 const tokenSeconds = 120;
 
-/**
- * Makes the token that tells an app of a logout.
- *
- * Source: OpenID Connect Back-Channel Logout 1.0 section 2.4.
- */
+/** Source: OpenID Connect Back-Channel Logout 1.0 section 2.4. */
 export async function makeLogoutToken(
   notice: LogoutNotice,
   { issuerUrl, keys, now }: { issuerUrl: string; keys: readonly SigningKey[]; now: Date },
@@ -37,7 +33,7 @@ export async function makeLogoutToken(
 
 export type Sender = { send(uri: string, logoutToken: string): Promise<void>; close(): Promise<void> };
 
-/** Makes what posts logout tokens: without redirects, and outside development to public https addresses only. */
+/** Follows no redirects; outside development it sends to public https addresses only. */
 export function makeSender({ allowPrivateAddresses }: { allowPrivateAddresses: boolean }): Sender {
   const sender = makeGuardedSender({ allowPrivateAddresses, timeoutMs });
   return {

@@ -13,17 +13,17 @@ import { recordSignIn } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
 
-/** Whether the person may use the app now; asked once a request. */
+/** Whether the person may use the app now; read once per request. */
 export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {
   return once(getRequest().memory, questions.right(pair), () => deps.store.findRight(pair));
 }
 
-/** What the person decided about the app earlier; asked once a request. */
+/** What the person decided earlier for the app; read once per request. */
 export function findPastDecisions(deps: ProviderDeps, pair: Pair): Promise<Decisions> {
   return once(getRequest().memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
 }
 
-/** The school that a sign-on is for: the only one, or the remembered choice while it holds; null asks for a choice. */
+/** The school of a sign-on: the only one, or the remembered choice while it is valid; null asks for a choice. */
 export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<SchoolId | null> {
   const right = await findRight(deps, pair);
   if (right.kind === "refused") return null;
@@ -36,10 +36,8 @@ export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<School
 type Token = { kind?: string; scopes?: Set<string>; amr?: string[] | undefined };
 
 /**
- * Finds the person behind a session or a token.
- *
- * Shape: with a session always somebody, so that the refusal page can tell them why; with a token nobody unless they
- *        may still use the app.
+ * Finds the person of a session or token: with a session always, so that the refusal page can say why; with a token
+ * only while they may use the app.
  */
 export function makeFindAccount(deps: ProviderDeps) {
   return async (ctx: KoaContextWithOIDC, sub: string, token?: Token): Promise<Account | undefined> => {
@@ -68,15 +66,14 @@ export function makeFindAccount(deps: ProviderDeps) {
   };
 }
 
-// What was issued before the person had a second factor, or had to have one, gives no token for the admin API; nor does
-// what a login card opened.
+// For the admin API, refuses what was issued before the person had or needed a second factor, or by a login card.
 async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
   if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
   const asked = { personId, scopes: token.scopes ?? [], amr: token.amr };
   return lacksPassword(deps, asked) || lacksSecondFactor(deps, asked);
 }
 
-// The library hashes the value given as at_hash. Both others come with every code and refresh token.
+// The library hashes the value given as at_hash; every code and refresh token brings an access token and `rat`.
 function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, requested: object): Every<TokenClaims> {
   const { rat } = requested as { rat?: { value: number } };
   return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti as string, rat: rat?.value as number };
@@ -94,7 +91,6 @@ async function noteSignIn(
   request.work = recordSignIn(whileConsuming(request), { ...pair, at, requestId: requestIdOf(ctx) });
 }
 
-/** For the figures of the school. */
 function noteSchool(ctx: { res: object }, schoolId: SchoolId | null): void {
   const { locals } = ctx.res as { locals?: Record<string, unknown> };
   if (locals !== undefined) locals["schoolId"] = schoolId;

@@ -11,7 +11,7 @@ import {
 } from "../contract.ts";
 import { hideReason } from "./hints.ts";
 
-/** Gives the library's answers the form that the contract promises, route by route. */
+/** Gives the library's responses the form that the contract promises, route by route. */
 export function polishAnswer(ctx: KoaContextWithOIDC): void {
   const { route } = ctx.oidc;
   if (ctx.status >= 400) explainAuthentication(ctx);
@@ -27,17 +27,17 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   else if (route === "jwks") answerKeys(ctx);
 }
 
-/** A page is a text. */
+/** A string body is a page. */
 function polishError(ctx: KoaContextWithOIDC): void {
   if (typeof ctx.body === "object" && ctx.body !== null) ctx.body = presentError(ctx.body as LibraryError);
-  // RFC 9110 section 15.5.2. The library sends it only to clients that tried Basic.
+  // RFC 9110 section 15.5.2; the library sends it only to clients that tried Basic.
   if (ctx.status === 401 && !ctx.response.get("WWW-Authenticate"))
     ctx.set("WWW-Authenticate", `Basic realm="${ctx.oidc.issuer}", error="invalid_client"`);
 }
 
 const basicOnly = "client ID and secret, both form-urlencoded, in the header Authorization";
 
-/** Tells a client that authenticates in a way which does not exist here what to do instead. */
+/** Tells a client that uses an unsupported way to authenticate what to use instead. */
 function explainAuthentication(ctx: KoaContextWithOIDC): void {
   const { client, body, route } = ctx.oidc;
   if (!clientRoutes.has(route) || client?.clientAuthMethod === "none") return;
@@ -49,7 +49,7 @@ function explainAuthentication(ctx: KoaContextWithOIDC): void {
   ctx.body = { ...error, error_description: `${what}: use HTTP Basic (${basicOnly})` };
 }
 
-/** What the library calls an invalid request. */
+/** The library reports these as invalid requests. */
 const authenticationFaults = new Set([
   "no client authentication mechanism provided",
   "invalid authorization header value format",
@@ -93,7 +93,7 @@ const presentIntrospection = ({ active = false, ...token }: Partial<Introspectio
     token_type: token.token_type,
   });
 
-/** What the library says beyond the described members is of the standard, and stays. */
+/** Other members that the library writes are part of the standard and stay. */
 const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
   ...document,
   response_modes_supported: ["query"],
@@ -146,7 +146,7 @@ function answerKeys(ctx: KoaContextWithOIDC): void {
   ctx.type = type;
 }
 
-// Every failure is 400. With WWW-Authenticate, common clients would not read the error.
+// Every failure is 400: with WWW-Authenticate, common clients would not read the error.
 function polishTokenAnswer(ctx: KoaContextWithOIDC): void {
   if (ctx.status >= 400) {
     const body = (ctx.body ?? {}) as LibraryError;
@@ -160,7 +160,7 @@ function polishTokenAnswer(ctx: KoaContextWithOIDC): void {
   ctx.body = presentTokens(ctx.body as LibraryTokens);
 }
 
-// Source: RFC 6749 section 5.2. The library calls it an invalid request.
+// Source: RFC 6749 section 5.2; the library calls it an invalid request.
 function isOthersGrant({ oidc }: KoaContextWithOIDC, { error }: LibraryError): boolean {
   const grantType = oidc.params?.["grant_type"];
   return (
@@ -174,7 +174,7 @@ export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?
   ctx.body = presentError({ error, ...(description !== undefined && { error_description: description }) });
 }
 
-// Other response types are refused; the library would tell it in the fragment.
+// Other response types are refused; the library would report that in the fragment.
 function redirectByQuery(ctx: KoaContextWithOIDC): void {
   if (ctx.status !== 303) return;
   ctx.status = 302;
@@ -183,7 +183,7 @@ function redirectByQuery(ctx: KoaContextWithOIDC): void {
   if (fragment?.includes("error=")) ctx.set("Location", `${address}${address.includes("?") ? "&" : "?"}${fragment}`);
 }
 
-// The library refuses scopes that exist but were not granted before grant.ts does, without a name.
+// The library refuses existing scopes that were not granted before grant.ts does, without naming them.
 function nameScope(ctx: KoaContextWithOIDC): void {
   const location = URL.parse(ctx.response.get("Location"));
   if (location?.searchParams.get("error_description") !== "requested scope is not allowed") return;

@@ -2,10 +2,9 @@ import type { SubjectClaims } from "../../../access/index.ts";
 import type { Every } from "../../../platform/contract-types.ts";
 import type { PersonClaims } from "../contract.ts";
 
-/** What an app can be told of a person, by its scopes. */
 export type ClaimsForApp = SubjectClaims & { pseudonym: string };
 
-/** Whatever does not exist is null, so that an app can tell it from what it did not ask for. */
+/** Missing values are null, so that an app can tell them from what it did not request. */
 export function presentClaims({ name, role, school, groups, pseudonym }: ClaimsForApp): Every<PersonClaims> {
   return {
     given_name: name?.firstFull ?? null,

@@ -3,17 +3,15 @@ import type { AdapterPayload, Client } from "oidc-provider";
 import { type App, listSecretHashes, scopeToWire } from "../../../access/index.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
-/** What an app's registration says beyond the library's own client metadata. */
+/** Client metadata that the library does not have. */
 export const appMetadata = ["pkce_required", "secret_sha256"] as const;
 
 // Random, so that no secret equals it.
 const placeholder = randomBytes(32).toString("base64url");
 
 /**
- * Shows an app to the library as one of its clients.
- *
- * Shape: the library never holds a secret: `client_secret` only tells it that there is one, and the hashes in
- *        `secret_sha256`, of the secrets that are valid now, are what a presented secret is compared with.
+ * Presents an app to the library as a client, without a secret: `client_secret` only says that there is one; presented
+ * secrets are compared with the hashes in `secret_sha256`.
  */
 export function presentClient(app: App, { platform, now }: { platform: string; now: Date }): AdapterPayload {
   const isPublic = app.type === "PUBLIC";
@@ -49,7 +47,7 @@ function listGrantTypes({ type, redirectUris, scopes }: App): GrantType[] {
   return (Object.keys(mayUse) as GrantType[]).filter((grant) => mayUse[grant]);
 }
 
-/** The pages of a public app may call the endpoints it uses from where its redirect URIs are. */
+/** A public app's pages may call the endpoints from the origins of its redirect URIs. */
 export function isOriginOf(client: Pick<Client, "clientAuthMethod" | "redirectUris">, origin: string): boolean {
   if (client.clientAuthMethod !== "none") return false;
   return (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);

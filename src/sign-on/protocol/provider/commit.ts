@@ -24,7 +24,7 @@ import { findReturnedBuckets } from "./open-interactions.ts";
 
 type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
 
-/** Writes what the request wants written. Where another request was faster, changes the answer. */
+/** Writes the changes of the request; changes the response if another request was faster. */
 export async function commit(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<Committed> {
   if (work.state === "consuming") await commitUse(deps, ctx, work);
   else if (work.state === "changing") {
@@ -43,9 +43,8 @@ async function commitUse(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Cons
 }
 
 /**
- * Answers where the session ended while the request ran. Nothing was written: a code in the answer would be invalid.
- *
- * Shape: a request by address is sent again, without the session. An answer to a page cannot be: the app gets an error.
+ * Answers a request whose session ended while it ran; nothing was written, so a code in the response would be invalid.
+ * A GET is repeated without the session; for a posted page the app gets an error.
  */
 async function answerEndedSession(
   { db }: ProviderDeps,
@@ -101,7 +100,7 @@ async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, toke
 const requestedScope = (ctx: KoaContextWithOIDC): string => [...ctx.oidc.requestParamScopes].sort().join(" ");
 const purposeOf = (token: { idHash: Buffer }): string => `replay ${token.idHash.toString("hex")}`;
 
-// The answer is kept encrypted in the row of the token that it was given for.
+// The response is kept encrypted in the row of the token that was used.
 function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Buffer | null {
   if (token.kind !== "RefreshToken" || ctx.status !== 200) return null;
   const replay = { scope: requestedScope(ctx), answeredAt: clock().getTime(), body: ctx.body };

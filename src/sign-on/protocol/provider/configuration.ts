@@ -15,7 +15,6 @@ import type { ShowPages } from "./show-pages.ts";
 import { makeRequirePkce } from "./without-pkce.ts";
 import { getRequest } from "../storage/request.ts";
 
-/** The configuration of oidc-provider. What it does not set is the library's default. */
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
   const { lifetimes, secrets, platform, contract } = deps;
   return {
@@ -41,7 +40,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
         logoutSource: pages.showLogoutConfirm,
         postLogoutSuccessSource: pages.showLoggedOut,
       },
-      // The one place that the library asks before it gives client credentials; no app ever names a resource.
+      // The only callback before the library gives client credentials; no app ever names a resource.
       resourceIndicators: {
         enabled: true,
         async defaultResource(ctx) {
@@ -58,7 +57,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     allowOmittingSingleRegisteredRedirectUri: false,
     pkce: { required: makeRequirePkce(deps.withoutPkce) },
     scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
-    // `amr` comes with no scope: makeLoadGrant asks for it where there is something to say.
+    // `amr` belongs to no scope: makeLoadGrant requests it where needed.
     claims: { ...contract.claimsByScope, amr: null },
     conformIdTokenClaims: false,
     extraClientMetadata: { properties: [...appMetadata] },
@@ -71,8 +70,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     rotateRefreshToken: true,
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") && source.scopes.has("offline_access"),
-    // Tokens that end with the session carry its uid and are deleted with it (storage); the library would look the
-    // session up at every use instead.
+    // Tokens carry the session's uid and are deleted with it (storage); the library would read the session at each use.
     expiresWithSession: async () => false,
     revokeGrantPolicy: (ctx) => recordReuse(deps, ctx),
     jwks: { keys: deps.signingKeys.map(({ privateJwk }) => privateJwk) as NonNullable<Configuration["jwks"]>["keys"] },
@@ -85,7 +83,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       IdToken: lifetimes.idTokenSeconds,
       RefreshToken: lifetimes.refreshTokenSeconds,
       Grant: lifetimes.refreshTokenSeconds,
-      // The library counts by this clock too.
+      // The library uses the same clock.
       Session: (_ctx, session) =>
         secondsOfSession(session, { sessionSeconds: lifetimes.sessionSeconds, now: Math.floor(Date.now() / 1000) }),
       Interaction: interactionSeconds,
@@ -105,7 +103,7 @@ async function isOwner(
   return token.clientId === client.clientId;
 }
 
-/** A token of a person who may not use the app is inactive here, as it is invalid everywhere. */
+/** A token of a person who may not use the app is inactive here too. */
 function makeIntrospectionPolicy(deps: ProviderDeps) {
   return async (
     ctx: KoaContextWithOIDC,
@@ -123,7 +121,7 @@ function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
   checkScopes(platform, ctx.oidc.client?.scope, [...ctx.oidc.requestParamScopes]);
 }
 
-// At the token endpoint an OAuth grant is revoked for one reason only: a code or refresh token was used again.
+// At the token endpoint an OAuth grant is revoked only if a code or refresh token was used again.
 async function recordReuse({ db, clock }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
   if (ctx.oidc.route === "token") {
     const [token] = getRequest().tokens;

@@ -34,7 +34,6 @@ export type ProviderDeps = {
   secrets: SharedSecrets;
   signingKeys: readonly SigningKey[];
   store: Store;
-  /** The address that a request comes from. */
   readAddress(req: IncomingMessage): string;
   /** Called at each exchange: deletes the oldest tokens of a person and an app that exchange in a loop. */
   limitTokens(pair: Pair): Promise<void>;

@@ -18,11 +18,11 @@ const operationOf: Record<string, OperationId> = {
 
 const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Finds an app for the library, at the token endpoint together with the code or refresh token that it presents. */
+/** Finds an app for the library, at the token endpoint together with the presented code or refresh token. */
 export function makeFindClient({ store, clock, platform, contract }: ProviderDeps) {
   return async (clientId: string) => {
     const { ctx } = Provider;
-    // The first thing that the library asks for once it has read a form.
+    // The first thing that the library calls after reading a form.
     const { oidc } = (ctx ?? {}) as Partial<KoaContextWithOIDC>;
     const operation = operationOf[oidc?.route ?? ""];
     if (operation) checkParameters(contract.checkRequest[operation], oidc?.body ?? {});
@@ -34,7 +34,7 @@ export function makeFindClient({ store, clock, platform, contract }: ProviderDep
     return app ? presentClient(app, { platform, now: clock() }) : undefined;
   };
 
-  // An app that presents a code or a refresh token: the library asks for the token next.
+  // The library asks for the presented code or refresh token next.
   async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
     const presented = readToken(ctx);
     if (!presented) return store.findApp(clientId);
@@ -59,7 +59,6 @@ function readToken({ oidc }: KoaContextWithOIDC): Key | null {
   return null;
 }
 
-/** The app that an authorization request names. */
 export function readClientId(ctx: KoaContextWithOIDC): string | null {
   const clientId = ctx.oidc.route === "authorization" ? ctx.query["client_id"] : undefined;
   return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;

@@ -11,9 +11,8 @@ import { hasSecondFactor } from "../../../accounts/index.ts";
 import { checkParameters } from "./parameters.ts";
 
 /**
- * Gives every authorization a grant of its own, filled from the consent that the person gave the app.
- *
- * Of its own, so that revoking what one sign-on gave leaves other browsers and other sign-ons alone.
+ * Gives every authorization its own grant, filled from the person's consent, so that revoking one sign-on leaves others
+ * alone.
  */
 export function makeLoadGrant(deps: ProviderDeps) {
   return async (ctx: KoaContextWithOIDC) => {
@@ -23,14 +22,14 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const decisions = await findPastDecisions(deps, { clientId, personId });
     const refused = refusedScopes(await findRight(deps, { clientId, personId }));
 
-    // The claims live on in the tokens: those of a sign-on with a second factor are recognised by them.
+    // The tokens keep these claims: `amr` marks those of a sign-on with a second factor.
     const amr = hasSecondFactor(session?.amr) ? { amr: null } : {};
     requestTokenClaims(ctx, { sid: null, rat: { value: Number(params?.["rat"]) }, ...amr });
     session?.sidFor(clientId, session.uid);
 
     const grant = new provider.Grant({ clientId, accountId: personId });
     grant.addOIDCScope(decisions.scopes.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
-    // Of what was refused the person is not asked, and the app gets a token without it.
+    // The person is not asked for refused scopes, and the app gets a token without them.
     if (refused.length > 0) grant.rejectOIDCScope(refused.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
     grant.addOIDCClaims(["rat", ...Object.keys(amr)]);
     await grant.save();
@@ -39,10 +38,8 @@ export function makeLoadGrant(deps: ProviderDeps) {
 }
 
 /**
- * What the library does not check or remember of an authorization request by itself.
- *
- * Shape: `rat` and `hinted` are not for apps to send: they are set to the time of the request and to whom it hints at,
- *        and live on in the interaction.
+ * Checks parameters that the library does not. Apps cannot send `rat` and `hinted`: they are set to the time of the
+ * request and the hinted person, and stored with the interaction.
  */
 export function makeExtraParams(deps: ProviderDeps) {
   return {
@@ -57,7 +54,7 @@ export function makeExtraParams(deps: ProviderDeps) {
   };
 }
 
-// The library drops offline_access without prompt=consent, and passes over scopes that it does not know.
+// The library drops offline_access without prompt=consent, and ignores unknown scopes.
 function readScope({ platform }: ProviderDeps, ctx: KoaContextWithOIDC): string {
   const asked = ctx.query["scope"];
   const scopes = [...new Set(typeof asked === "string" ? listScopes(asked) : [])];
@@ -75,9 +72,8 @@ export function checkScopes(platform: string, granted: string | undefined, asked
 const describeScope = (platform: string, scope: string): string =>
   scopeFromWire(platform, scope) === null ? `there is no scope ${scope}` : `the app was not granted the scope ${scope}`;
 
-/** Scopes of OpenID Connect that do not exist here. Many clients ask for them unless they are told not to. */
+/** Scopes of OpenID Connect that are not offered; many clients request them by default. */
 const ignoredScopes = new Set(["email", "phone", "address"]);
 
-/** The scopes of a request that count. */
 export const listScopes = (asked: string): string[] =>
   asked.split(" ").filter((scope) => scope !== "" && !ignoredScopes.has(scope));

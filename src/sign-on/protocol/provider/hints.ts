@@ -6,16 +6,12 @@ import type { ProviderDeps } from "./deps.ts";
 import { readIdTokenHint, setParameters } from "./library.ts";
 import { getRequest } from "../storage/request.ts";
 
-/** Whom an authorization request names: a keyed hash of the person; `sure` where only we can have made the hint. */
+/** The hinted person as a keyed hash; `sure` means that only this service can have made the hint. */
 type Hinted = { sure: boolean; hash: string };
 
 const nobody = "nobody";
 
-/**
- * Turns `login_hint` and `id_token_hint` into what the sign-on needs: whether somebody is the hinted person.
- *
- * Shape: the parameters are removed; `hinted` is stored instead and says nothing about the person.
- */
+/** Replaces `login_hint` and `id_token_hint` by `hinted`, which is stored and says nothing about the person. */
 export async function readHints(deps: ProviderDeps, ctx: KoaContextWithOIDC): Promise<void> {
   const { login_hint: hint } = ctx.oidc.params as Record<string, string | undefined>;
   const idToken = readIdTokenHint(ctx);
@@ -42,16 +38,14 @@ function parseHinted(params: Record<string, unknown> | undefined): Hinted[] {
     .map((entry) => ({ sure: entry.startsWith("sure:"), hash: entry.slice(entry.indexOf(":") + 1) }));
 }
 
-export const isHinted = (ctx: KoaContextWithOIDC): boolean => parseHinted(ctx.oidc.params).length > 0;
+const isHinted = (ctx: KoaContextWithOIDC): boolean => parseHinted(ctx.oidc.params).length > 0;
 
-/** Whether the person may continue as somebody else: the app may have guessed the hints. */
+/** Whether the person may continue as somebody else, because the app may have guessed the hints. */
 export const mayOverrule = (params: Record<string, unknown>): boolean => parseHinted(params).every(({ sure }) => !sure);
 
 /**
- * Whether the person has to be asked to switch.
- *
- * Shape: a user name or id of another person and one that does not exist count the same, so that nobody learns which
- *        exist. Once the person has answered, neither is asked about again.
+ * Whether to ask the person to switch, once per sign-on. Another person's user name or id counts like one that does not
+ * exist, so that nobody learns which exist.
  */
 export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOIDC, personId: PersonId): boolean {
   const hinted = parseHinted(ctx.oidc.params);
@@ -64,7 +58,7 @@ export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOID
 
 const silentFailures = new Set(["login_required", "consent_required", "interaction_required", "access_denied"]);
 
-/** Gives all failed silent requests with a hint one answer: it says neither who is signed in nor who exists. */
+/** Gives all failed silent requests with a hint the same error, which says neither who is signed in nor who exists. */
 export function hideReason(ctx: KoaContextWithOIDC): void {
   const location = URL.parse(ctx.response.get("Location"));
   if (!location || !isHinted(ctx) || !ctx.oidc.prompts.has("none")) return;

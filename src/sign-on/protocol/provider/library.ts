@@ -15,7 +15,7 @@ import { makeBinding, readBinding } from "../session-binding.ts";
 import type { Standing } from "../storage/request.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
-// Whatever sign-on uses of oidc-provider that the library does not document stands in this file.
+// All uses of undocumented parts of oidc-provider are in this file.
 
 type Policy = interactionPolicy.DefaultPolicy;
 type Reliance = { name: string; use: string; isThere(provider: Provider, policy: Policy): boolean };
@@ -35,8 +35,8 @@ const policyCheck = (prompt: string, check: string): Reliance => ({
 });
 
 /**
- * What is relied on, why, and which option of the library does not do it. A method that is replaced must exist: the
- * library would not call one of another name.
+ * What is relied on, why, and which option of the library does not do it. A replaced method must exist: the library
+ * would not call one of another name.
  */
 export const reliances: readonly Reliance[] = [
   // clientAuthMethods: with `none` a secret in the body is ignored; no hook runs between client and grant.
@@ -80,7 +80,7 @@ export const reliances: readonly Reliance[] = [
   { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
 ];
 
-/** Errors: names the library's version and all that this version lacks. */
+/** Errors: names the library's version and all that it lacks. */
 export function checkLibrary(provider: Provider, policy: Policy = interactionPolicy.base()): void {
   const missing = reliances.filter(({ isThere }) => !isThere(provider, policy));
   if (missing.length === 0) return;
@@ -111,10 +111,10 @@ function signsCookies(provider: Provider): boolean {
   return [res.getHeader("set-cookie")].flat().some((cookie) => String(cookie).startsWith(expected));
 }
 
-export type Replacements = {
-  /** Records that an app has to be notified of the end of a session. */
+type Replacements = {
+  /** Records that an app must be notified of the end of a session. */
   recordLogout(notice: { clientId: string; personId: string; sid: string }): void;
-  /** Called where a browser presents a session that is bound to another. */
+  /** Called when a browser presents a session that is bound to another browser. */
   noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
 };
 
@@ -122,7 +122,7 @@ type BrowserContext = Parameters<Provider["Session"]["get"]>[0];
 type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined; standing?: Standing };
 
 /**
- * Replaces methods where the library has no option: addresses, audience, secrets, redirect URIs, logout tokens, the
+ * Replaces methods that the library has no option for: addresses, audience, secrets, redirect URIs, logout tokens, the
  * browser of a session.
  */
 export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSession }: Replacements): void {
@@ -163,7 +163,7 @@ export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSe
   });
 }
 
-// A session that was begun without a browser is found by none.
+// A session without a binding is never found.
 function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefusedSession"]): void {
   const { get } = Session;
   const fields = [...(readMember(Session, "IN_PAYLOAD") as string[]), "browser", "standing"];
@@ -187,8 +187,8 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
 
 const routesOfClients = new Set(["token", "introspection", "revocation"]);
 
-// The library refuses a public client that uses Basic, and ignores a secret in the body. The adapter cannot check it:
-// the text of the answer depends on the client.
+// The library refuses a public client that uses Basic, and ignores a secret in the body. The adapter cannot check it,
+// because the error text depends on the client.
 function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknown> | undefined): void {
   if (clientAuthMethod === "none" && body?.["client_secret"])
     throw new errors.InvalidClientAuth("a public client sent a secret");
@@ -202,27 +202,26 @@ function checkOneMechanism(): void {
   }
 }
 
-/** The library's policy without the checks that sign-on makes in its own way. */
+/** The library's policy without the checks that sign-on replaces. */
 export function makeBasePolicy(): Policy {
   const policy = interactionPolicy.base();
-  // The library forgets the ID token of the hint as soon as a person has signed in; hints.ts does not.
+  // The library forgets the hint's ID token once a person has signed in; hints.ts does not.
   policy.get("login")?.checks.remove("id_token_hint");
-  // Phone apps with a scheme of their own ask for consent once, like every other app.
+  // Mobile apps with their own scheme ask for consent once, like every other app.
   policy.get("consent")?.checks.remove("native_client_prompt");
   return policy;
 }
 
-/** Changes parameters of an authorization request. They are stored with the interaction in this form. */
+/** Changes parameters of an authorization request, which are stored with the interaction. */
 export function setParameters(ctx: KoaContextWithOIDC, params: Record<string, string | undefined>): void {
   Object.assign(ctx.oidc.params as Record<string, unknown>, params);
 }
 
-/** The verified payload of the `id_token_hint`. */
 export function readIdTokenHint({ oidc }: KoaContextWithOIDC): { sub?: string } | null {
   return (oidc.entities.IdTokenHint?.payload as { sub?: string } | undefined) ?? null;
 }
 
-/** Adds claims to the ID token that this request leads to. The library copies them into the code and the tokens. */
+/** Adds claims to the ID token of this request; the library copies them into the code and the tokens. */
 export function requestTokenClaims(
   { oidc }: KoaContextWithOIDC,
   claims: Record<string, { value: number } | null>,
@@ -230,7 +229,7 @@ export function requestTokenClaims(
   Object.assign((oidc.claims.id_token ??= {}), claims);
 }
 
-/** Starts a session for the browser of this binding. Returns its cookie. */
+/** Starts a session for the browser of this binding; returns its cookie. */
 export async function startSession(
   provider: Provider,
   {
@@ -258,25 +257,23 @@ export async function startSession(
 
 export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
-/** The interaction whose cookie this browser has, as it is stored. */
 export const restoreInteraction = (provider: Provider, id: string, payload: AdapterPayload): Interaction =>
   new (provider.Interaction as unknown as new (id: string, payload: AdapterPayload) => Interaction)(id, payload);
 
-/** The id in the cookie of the interaction; null without a cookie that this service signed. */
+/** The id in the interaction's cookie; null without a cookie that this service signed. */
 export const readInteractionId = (provider: Provider, cookies: SignedCookies): string | null =>
   cookies.get(provider.cookieName("interaction"), { signed: true }) ?? null;
 
 type SignedCookies = { get(name: string, options: { signed: boolean }): string | undefined };
 
-/** Stores the interaction as one that nobody has signed in to. */
+/** Stores the interaction without its person. */
 export async function forgetSession(interaction: Interaction): Promise<void> {
   Object.assign(interaction, { session: undefined });
   await interaction.persist();
 }
 
 /**
- * Stores the result of an interaction, with what the person proved if they signed in. Returns where the browser goes
- * on at this service.
+ * Stores the result of an interaction and how the person signed in; returns the path to continue at.
  *
  * Errors: `SessionNotFound` if the interaction has ended meanwhile.
  */
@@ -292,7 +289,7 @@ export async function answerInteraction(
 
 const signatureSuffix = ".sig";
 
-/** The signature of the interaction's cookie, which only this browser holds; empty where there is none. */
+/** The signature of the interaction's cookie, which only this browser has; empty without a cookie. */
 export function readInteractionSignature(
   provider: Provider,
   cookies: { get(name: string, options: { signed: boolean }): string | undefined },
@@ -300,15 +297,15 @@ export function readInteractionSignature(
   return cookies.get(`${provider.cookieName("interaction")}${signatureSuffix}`, { signed: false }) ?? "";
 }
 
-/** What the library calls on the keys that sign its cookies. */
-export type CookieSignatures = {
+/** The interface that the library needs to sign its cookies. */
+type CookieSignatures = {
   sign(data: string): string;
   verify(data: string, signature: string): boolean;
-  /** The index of the key that made the signature; -1 for none. */
+  /** The index of the key that made the signature, or -1. */
   index(data: string, signature: string): number;
 };
 
-/** Signs the library's cookies with HMAC-SHA-256. The library's own way is SHA-1. */
+/** Signs the library's cookies with HMAC-SHA-256; its own way is SHA-1. */
 export function makeCookieSignatures(key: Buffer): CookieSignatures {
   const digest = (data: string): Buffer => hmac(key).update(data).digest();
   const isSignature = (data: string, signature: string): boolean => {

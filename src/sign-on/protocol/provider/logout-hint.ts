@@ -4,9 +4,8 @@ import type { Provider } from "oidc-provider";
 type Context = { query: NodeJS.Dict<string | string[]> };
 
 /**
- * Turns a valid `id_token_hint` of a logout into the `client_id` it was made for.
- *
- * The library reads `aud` as one text, and ours is a list. A hint that does not hold stays, and is refused there.
+ * Replaces a valid `id_token_hint` of a logout by its `client_id`, because the library reads `aud` as one string and
+ * ours is a list. The library refuses an invalid hint.
  */
 export async function nameClientOfHint(provider: Provider, ctx: Context): Promise<void> {
   const { id_token_hint: hint, client_id: named, ...others } = ctx.query;

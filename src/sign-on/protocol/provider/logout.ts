@@ -4,7 +4,7 @@ import { notify, recordLogout } from "../storage/unit-of-work.ts";
 import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 
-/** Has the app notified of the end of the session, once the end is committed. */
+/** Notifies the app once the end of the session is committed. */
 export function notifyOfLogout(
   { clock }: ProviderDeps,
   notice: { clientId: string; personId: string; sid: string },
@@ -13,7 +13,6 @@ export function notifyOfLogout(
   request.work = notify(beforeChange(request), { ...notice, at: clock() });
 }
 
-/** Records the end of a session together with it. */
 export function auditLogout({ clock }: ProviderDeps, ctx: KoaContextWithOIDC): void {
   const request = getRequest();
   const { work, session } = request;

@@ -20,7 +20,7 @@ import { noteRefusedSession } from "./refused-session.ts";
 import { makeMarkDeprecated } from "./without-pkce.ts";
 import { countInteraction, keepHintOfInteraction } from "./open-interactions.ts";
 
-/** Builds the provider with the current signing keys. Other keys need another provider. */
+/** Builds the provider with the current signing keys; other keys need another provider. */
 export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
   const { db, clock, lifetimes, issuerUrl } = deps;
   const adapter = makeAdapterFactory({
@@ -38,7 +38,7 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
     recordLogout: (notice) => notifyOfLogout(deps, notice),
     noteRefusedSession: (ctx, session) => noteRefusedSession(deps, ctx, session),
   });
-  // Behind the mount the request always says that it came to ISSUER_URL.
+  // mount.ts sets the forwarded headers of every request to ISSUER_URL.
   provider.proxy = true;
   provider.on("server_error", (ctx, err) => {
     deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed");
@@ -76,7 +76,7 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
 
 type Context = Parameters<Parameters<Provider["use"]>[0]>[0];
 
-/** The code that the app of this request exchanges; null where it is unknown or of another app. */
+/** The code that the app of this request exchanges; null if it is unknown or another app's. */
 export function exchangedCodeOf(ctx: KoaContextWithOIDC): FoundCode | null {
   const code = findRequest()?.code ?? null;
   return code !== null && code.clientId === ctx.oidc.client?.clientId ? code : null;

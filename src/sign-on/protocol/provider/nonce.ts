@@ -1,6 +1,6 @@
 type Context = { query: NodeJS.Dict<string | string[]> };
 
-/** Passes over a nonce where no ID token was asked for: the library would refuse the request because of it. */
+/** Ignores a nonce without an ID token, for which the library would refuse the request. */
 export function dropIdleNonce(ctx: Context): void {
   const { nonce, scope, ...others } = ctx.query;
   if (typeof nonce !== "string" || typeof scope !== "string" || scope.split(" ").includes("openid")) return;

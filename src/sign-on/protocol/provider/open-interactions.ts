@@ -10,17 +10,17 @@ import { hmac } from "../../../platform/crypto/hmac.ts";
 
 export const interactionSeconds = 3600;
 
-/** Open interactions of one address: a school of 2,000 people who all sign in at once, and some who never finish. */
+/**
+ * Open interactions per address: enough for 2,000 people of a school who sign in at once, and some who never finish.
+ */
 const atAddress = { capacity: 3000, refillSeconds: interactionSeconds };
 
-/** The same for the networks of one IPv6 site together. */
+/** The same per IPv6 site. */
 const atSite = { capacity: 6000, refillSeconds: interactionSeconds };
 
 /**
- * Counts what a request adds to the open interactions of its address, and stores the interaction with it if the request
- * stores nothing else. An interaction counts until it ends or expires.
- *
- * Shape: `wait` is the time at which the address may open one more; null where the request may go on.
+ * Counts a request's new interaction for its address, and stores the interaction if the request stores nothing else. It
+ * counts until it ends or expires; `wait` is when the address may open one more, null if it may now.
  */
 export async function countInteraction(
   deps: ProviderDeps,
@@ -36,13 +36,12 @@ export async function countInteraction(
     : { wait: await openInteraction(deps.db.pool, interaction, { buckets, now }), isStored: true };
 }
 
-/** The buckets that an interaction which has ended counts in no longer. */
+/** The buckets in which an ended interaction no longer counts. */
 export function findReturnedBuckets(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Bucket[] {
   const { opens, ends } = readChange(work);
   return ends && !opens ? bucketsOf(deps, ctx) : [];
 }
 
-/** Lets the login form show what the app wrote as the user name. */
 export function keepHintOfInteraction(
   { secrets }: ProviderDeps,
   ctx: KoaContextWithOIDC,

@@ -18,8 +18,8 @@ export const secondFactorPrompt = "second_factor";
 const { Check, Prompt } = interactionPolicy;
 
 /**
- * What a person is asked before an app gets its answer, in this order: who they are, whether the app is theirs to use,
- * a second factor where the app wants to work as staff, for which school, and whether they agree.
+ * What a person is asked before an app gets its response, in this order: who they are, whether they may use the app, a
+ * second factor for the admin API, the school, and consent.
  */
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
   const policy = makeBasePolicy();
@@ -45,13 +45,13 @@ function makeHintCheck(deps: ProviderDeps) {
   return new Check("login_hint", "the app asks for another user", "login_required", withPerson(check));
 }
 
-// An app can repeat a request without the person seeing it: only the first few of the same refusal are recorded.
+// An app can repeat a request unseen, so only the first few equal refusals are recorded.
 function recordedRefusals({ secrets }: ProviderDeps, { personId, clientId }: Pair): Bucket {
   const key = hmac(secrets.signInTraces).update(`recorded refusals\0${personId}\0${clientId}`).digest();
   return { key, capacity: 10, refillSeconds: 3600 };
 }
 
-/** Describes a refusal to the app. A block has its own description, so that the app can tell people whom to ask. */
+/** Describes a refusal to the app; a block has its own text, so that the app can say whom to ask. */
 export const describeRefusal = (reason: unknown): string =>
   reason === "person_blocked" ? "the user's account is blocked" : "the user may not sign in to this app";
 
@@ -110,7 +110,7 @@ function makeSchoolCheck(deps: ProviderDeps) {
   const check: Checked = async (ctx, pair) => {
     if (!ctx.oidc.requestParamScopes.has("school") || (await findSchool(deps, pair)) !== null) return false;
     const right = await findRight(deps, pair);
-    // Staff at no school have none to choose.
+    // Staff without a school have no choice.
     return right.kind === "refused" || right.schools.length > 0;
   };
   return new Check("school_choice", "the user has to choose a school", "interaction_required", withPerson(check));

@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from "jose";
 
 type Context = { query: NodeJS.Dict<string | string[]> };
 
-/** Takes parameters without a value out of the query: they count as omitted (RFC 6749 section 3.1). */
+/** Removes parameters without a value, which count as omitted (RFC 6749 section 3.1). */
 export function dropEmpty(ctx: Context): void {
   const given = Object.entries(ctx.query);
   if (!given.some(([, value]) => value === "" || (Array.isArray(value) && value.includes("")))) return;
@@ -14,7 +14,7 @@ export function dropEmpty(ctx: Context): void {
   );
 }
 
-/** Has a logout token refused as a hint: it has the signature, issuer and audience of an ID token (RFC 8725, 3.11). */
+/** Refuses a logout token as a hint: it has the signature, issuer and audience of an ID token (RFC 8725, 3.11). */
 export function refuseLogoutTokens(ctx: Context): void {
   const { id_token_hint: hint } = ctx.query;
   if (typeof hint !== "string" || !isLogoutToken(hint)) return;
@@ -29,7 +29,7 @@ function isLogoutToken(jwt: string): boolean {
   }
 }
 
-/** Has other response modes refused by query: the library would answer them with a form that a script posts. */
+/** Refuses other response modes by query: the library would answer with a form that a script posts. */
 export function refuseOtherModes(ctx: Context): void {
   const { response_mode: mode } = ctx.query;
   if (typeof mode === "string" && mode !== "query") ctx.query = { ...ctx.query, response_mode: "refused" };

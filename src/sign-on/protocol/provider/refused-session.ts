@@ -6,13 +6,13 @@ import type { ProviderDeps } from "./deps.ts";
 import { findRequest } from "../storage/request.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
-// Who holds the cookie can send it again and again: one line in an hour says enough.
+// The cookie can be sent again and again, so one record per hour is enough.
 function recordedOf({ secrets }: ProviderDeps, uid: string): Bucket {
   const key = hmac(secrets.signInTraces).update(`refused session\0${uid}`).digest();
   return { key, capacity: 1, refillSeconds: 3600 };
 }
 
-/** Records that a session was presented by a browser that it is not bound to; the request goes on without it. */
+/** Records that a browser presented a session of another browser; the request continues without it. */
 export async function noteRefusedSession(
   deps: ProviderDeps,
   ctx: { res: object },

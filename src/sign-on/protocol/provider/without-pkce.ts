@@ -1,12 +1,12 @@
 import { type Client, errors, type KoaContextWithOIDC } from "oidc-provider";
 
-/** How the authorization code flow without PKCE ends: announced dates, and whether it is still answered. */
+/** The end of the authorization code flow without PKCE: announced dates, and whether it is still allowed. */
 export type WithoutPkce = { isAllowed: boolean; deprecatedAt: Date; sunsetAt: Date };
 
 const mayGoWithout = (client: Client): boolean =>
   client["pkce_required"] !== true && client.clientAuthMethod !== "none";
 
-/** The library's question whether a request needs PKCE. Errors: refuses it where it does, and says what to send. */
+/** Whether a request needs PKCE, for the library. Errors: refuses one that does and says what to send. */
 export function makeRequirePkce({ isAllowed }: WithoutPkce) {
   return (_ctx: KoaContextWithOIDC, client: Client): boolean => {
     if (isAllowed && mayGoWithout(client)) return false;
@@ -17,10 +17,10 @@ export function makeRequirePkce({ isAllowed }: WithoutPkce) {
 }
 
 /**
- * Makes what marks the answers of the flow as deprecated: the redirects of the authorization endpoint and the tokens
- * for a code, where there is no code_challenge.
+ * Marks the responses of the flow as deprecated: redirects of the authorization endpoint and tokens for a code without
+ * a code_challenge.
  *
- * Source: RFC 9745 for `Deprecation`, RFC 8594 for `Sunset`; both name the page that says what to do by `Link`.
+ * Source: RFC 9745 for `Deprecation`, RFC 8594 for `Sunset`; both link to the page that says what to do.
  */
 export function makeMarkDeprecated({ deprecatedAt, sunsetAt }: WithoutPkce, issuerUrl: string) {
   const page = `<${issuerUrl}/docs/sign-on-without-pkce>`;

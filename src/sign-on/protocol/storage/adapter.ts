@@ -35,17 +35,17 @@ import {
 } from "./unit-of-work.ts";
 import { nothing, writeArtifacts } from "./write.ts";
 
-export type StorageDeps = {
+type StorageDeps = {
   db: Db;
   clock: Clock;
   refreshGraceSeconds: number;
   store: Pick<Store, "findArtifact" | "findInteraction" | "findSession" | "findToken">;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
-  /** The app that an authorization request names, before it is known. */
+  /** The app of an authorization request, before the library knows it. */
   readClientId(ctx: KoaContextWithOIDC): string | null;
 };
 
-/** Makes what oidc-provider keeps its models in. */
+/** Makes the storage of oidc-provider's models. */
 export function makeAdapterFactory(deps: StorageDeps): (kind: string) => Adapter {
   return (kind) => {
     if (kind === "Client") return { ...makeRefusingAdapter(kind), find: deps.findClient };
@@ -71,7 +71,7 @@ function makeRefusingAdapter(kind: string): Adapter {
   };
 }
 
-// Nothing is stored for an OAuth grant: it is what its tokens say, and exists as long as one of them does.
+// An OAuth grant is not stored: it consists of its tokens and exists as long as one of them.
 function makeGrantAdapter(deps: StorageDeps): Adapter {
   const { db } = deps;
   return {
@@ -117,7 +117,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     },
 
     async upsert(id, payload, expiresInSeconds = 0) {
-      // Without a person there is nothing to keep, and strangers could fill the database with it.
+      // Without a person there is nothing to keep, and strangers could fill the database.
       if (kind === "Session" && payload.accountId === undefined) return;
       const request = findRequest();
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
@@ -143,7 +143,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       else if (request.session) request.work = endSession(beforeChange(request), request.session.uid);
     },
 
-    // The library asks for each kind of token; one statement ends them all.
+    // The library asks per kind of token; one statement ends them all.
     revokeByGrantId: (grantId) => deleteGrant(db.pool, grantId),
   };
 }
@@ -171,7 +171,7 @@ function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact
   noteStanding(request, found);
   if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, found));
   if (key.kind === "AuthorizationCode") request.code = payload;
-  // A copy: the library changes the part about apps in place.
+  // A copy, because the library changes `authorizations` in place.
   if (key.kind === "Session" && payload.uid)
     request.session = {
       uid: payload.uid,
@@ -182,7 +182,7 @@ function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact
     };
 }
 
-// The kinds whose statement answers for the person too: who they are and what they may do is asked next.
+// Kinds whose statement also reads the person and their rights, which are needed next.
 const lookedUp = new Set(["AuthorizationCode", "RefreshToken"]);
 
 async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
@@ -224,8 +224,8 @@ function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): Foun
   return found;
 }
 
-// Inside the grace time a used refresh token passes the whole check again. Writing then finds that it was used, and the
-// stored answer is given once more.
+// Within the grace time a used refresh token is accepted; writing then finds that it was used, and the stored response
+// is sent again.
 function isInGrace(
   found: { consumedAt: Date | null; replay: Buffer | null },
   { clock, refreshGraceSeconds }: StorageDeps,
@@ -234,7 +234,7 @@ function isInGrace(
   return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
 }
 
-// The library gives a session a new id by destroying the old one first, and saves it at every request.
+// The library changes a session's id by destroying it first, and saves it at every request.
 function saveSession(request: ProviderRequest, artifact: Artifact): void {
   const { idHash, payload, personId, generation, cardId, expiresAt } = artifact;
   const work = beforeChange(request);
@@ -246,7 +246,7 @@ function saveSession(request: ProviderRequest, artifact: Artifact): void {
 
 const listPuts = (work: UnitOfWork): Artifact[] => ("puts" in work ? [...work.puts.values()] : []);
 
-// The library notes every app that asked; only those that got a code are notified of the session's end.
+// The library notes every app that asked; only those that got a code are notified of the end.
 function keepUsedApps({ session, work }: ProviderRequest, payload: AdapterPayload): AdapterPayload {
   const used = new Set(Object.keys(session?.payload.authorizations ?? {}));
   for (const { kind, clientId } of listPuts(work))
@@ -259,7 +259,7 @@ function keepUsedApps({ session, work }: ProviderRequest, payload: AdapterPayloa
 
 type SessionState = Pick<Artifact, "idHash" | "payload" | "expiresAt">;
 
-// A session that lives a minute longer is not worth a write.
+// Extending a session by up to a minute is not worth a write.
 const worthwhileMs = 60_000;
 
 function isSameSession(before: SessionState, after: SessionState): boolean {
@@ -268,7 +268,7 @@ function isSameSession(before: SessionState, after: SessionState): boolean {
   return isDeepStrictEqual(lastingPart(before.payload), lastingPart(after.payload));
 }
 
-// An OAuth grant belongs to one authorization and is not looked up in the session again.
+// An OAuth grant belongs to one authorization, so the session need not remember it.
 function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: AdapterPayload): unknown {
   const apps = Object.entries(authorizations ?? {}).map(([clientId, { grantId: _grantId, ...state }]) => [
     clientId,
@@ -307,7 +307,7 @@ function toArtifact(
 type WithStanding = AdapterPayload & { standing?: Standing };
 type Login = { accountId?: string; standing?: Standing };
 
-/** Takes out what somebody who signs in has proved (library.ts puts it there): it is stored in columns. */
+/** Removes `standing` (set by library.ts), which is stored in columns. */
 function takeStanding({ standing, ...payload }: WithStanding): {
   payload: AdapterPayload;
   standing?: Standing | undefined;
@@ -318,7 +318,7 @@ function takeStanding({ standing, ...payload }: WithStanding): {
   return { payload: { ...payload, result: { ...result, login: rest } } as AdapterPayload, standing: proved };
 }
 
-/** The person whose sign-in an artifact rests on: of an interaction who just signed in, else who has the session. */
+/** The person of an artifact: of an interaction the one who just signed in, else the session's. */
 function findPersonOf(kind: string, { accountId, result, session }: AdapterPayload): string | null {
   if (kind !== "Interaction") return accountId ?? null;
   const { login } = (result ?? {}) as { login?: Login };

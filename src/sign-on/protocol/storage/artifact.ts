@@ -22,9 +22,8 @@ export type Artifact = {
   payload: AdapterPayload;
   clientId: string | null;
   personId: string | null;
-  /** The generation of the person's credential at the sign-in; null where it is not known or there is no person. */
+  /** The credential's generation at the sign-in; null without a person or if unknown. */
   generation: number | null;
-  /** The login card that opened it. */
   cardId: string | null;
   grantId: string | null;
   sessionUid: string | null;
@@ -43,10 +42,9 @@ export type FoundArtifact = {
 
 export type Key = { kind: string; idHash: Buffer };
 
-/** The library's id of an artifact is the token itself; only its hash is stored. */
+/** An artifact's id is the token itself, so only its hash is stored. */
 export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 
-/** The fields of `toRow` by their SQL types. */
 export const rowTypes = {
   kind: "text",
   idHash: "text",
@@ -60,7 +58,6 @@ export const rowTypes = {
   expiresAt: "timestamptz",
 } as const;
 
-/** An artifact as JSON. */
 export const toRow = ({ idHash, ...artifact }: Artifact): Record<keyof typeof rowTypes, unknown> => ({
   ...artifact,
   idHash: idHash.toString("hex"),
@@ -73,7 +70,7 @@ const present = table("oidcArtifact");
 const column = (field: RowField): Sql => columnNames("oidcArtifact", field);
 const given = (field: RowField): Sql => sql`excluded.${column(field)}`;
 
-/** Stores artifacts out of a relation. One that is there keeps its generation and card where no generation is given. */
+/** Stores artifacts from a relation; an existing one keeps its generation and card if none is given. */
 export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
   const keeps = sql`${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}`;
   return sql`
@@ -85,7 +82,6 @@ export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
     ${column("cardId")} = CASE WHEN ${keeps} THEN ${present.cardId} ELSE ${given("cardId")} END`;
 };
 
-/** The columns of a `FoundArtifact`. */
 export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<keyof FoundArtifact> => ({
   payload: artifact.payload,
   personId: artifact.personId,
@@ -96,7 +92,7 @@ export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<ke
   expiresAt: artifact.expiresAt,
 });
 
-/** Brings rows into the order of the questions. Shape: `place` counts from 1; null where nothing was found. */
+/** Orders rows like the questions; `place` counts from 1, a missing row is null. */
 export function answerEach<Row extends { place: number }, Answer>(
   asked: readonly unknown[],
   rows: readonly Row[],
@@ -166,7 +162,7 @@ const changeInteractionStatement = statement<Changed>((given) => {
     WHERE ${interaction.kind} = 'Interaction' AND ${interaction.idHash} = ${given.idHash}`;
 }, "sign-on.changeInteraction");
 
-/** Stores what a person answered; false if the interaction has ended meanwhile. */
+/** Stores the person's reply; false if the interaction has ended meanwhile. */
 export async function changeInteraction(db: Queryable, artifact: Artifact): Promise<boolean> {
   const { idHash, personId, generation, cardId, expiresAt } = artifact;
   const payload = JSON.stringify(artifact.payload);
@@ -190,10 +186,8 @@ const deleteByGrant = statement<{ grantId: string }>(
 );
 
 /**
- * Deletes everything issued from one authorization.
- *
- * Shape: a refresh that runs at the same time holds the row of the token it uses. The first DELETE waits for that, and
- *        only the next one sees what the refresh inserted.
+ * Deletes everything issued from one authorization. A concurrent refresh locks its token's row: the first DELETE waits
+ * for it, and only the next one sees the tokens that it issued.
  */
 export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
   while ((await run(db, deleteByGrant, { grantId })) > 0);
@@ -204,7 +198,7 @@ const deleteByUid = statement<{ uid: string }>(
   "sign-on.deleteSession",
 );
 
-/** Ends a session and what ends with it. Tokens for offline access do not carry its uid. */
+/** Ends a session and its tokens; tokens for offline access do not carry its uid. */
 export async function deleteSession(db: Queryable, uid: string): Promise<void> {
   await run(db, deleteByUid, { uid });
 }

@@ -1,17 +1,15 @@
-export type BatchLimits = {
-  /** Batches under way at which the next one waits, without those that take longer than `patienceMs`. */
+type BatchLimits = {
+  /** Running batches that delay the next one, not counting those that take longer than `patienceMs`. */
   inParallel: number;
-  /** Batches under way at most. */
+  /** Running batches at most. */
   atOnce: number;
   largest: number;
   patienceMs: number;
 };
 
 /**
- * Collects what is asked while earlier batches are running and sends it as the next batch.
- *
- * Shape: `run` answers in the order of its items. An answer never comes from a batch that was sent before its question,
- *        so no answer is stale; at low load nothing waits.
+ * Collects items while earlier batches run and sends them as the next batch. `run` returns results in the order of its
+ * items; an item never joins a batch that was already sent, so no result is stale.
  */
 export function makeBatch<Item, Answer>(
   run: (items: Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
@@ -20,7 +18,7 @@ export function makeBatch<Item, Answer>(
   type Waiting = { item: Item; resolve(answer: Answer | Promise<Answer>): void; reject(error: unknown): void };
   let waiting: Waiting[] = [];
   let underWay = 0;
-  /** The batches under way that the next one does not wait for. */
+  /** Running batches that the next one does not wait for. */
   let slow = 0;
 
   const send = async (): Promise<void> => {
@@ -46,7 +44,7 @@ export function makeBatch<Item, Answer>(
     }
   };
 
-  // setImmediate runs after all input that has arrived was read, so that all of it is in one batch.
+  // setImmediate runs after all received input was read, so that it shares a batch.
   const sendIfFree = (): void => {
     if (waiting.length > 0 && underWay - slow < inParallel && underWay < atOnce) void send();
   };

@@ -7,7 +7,7 @@ type Shares = { signOn: PrismaDb; tokens: PrismaDb };
 
 const isAtTokenEndpoint = (): boolean => findRequest()?.isAtTokenEndpoint === true;
 
-/** The connections for the request under way: the token endpoint has its own. Read `pool` and `prisma` at each use. */
+/** The connections for the current request: the token endpoint has its own. Read `pool` and `prisma` at each use. */
 export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
   const share = () => (isAtTokenEndpoint() ? tokens : signOn);
   return {
@@ -20,7 +20,6 @@ export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
   };
 }
 
-/** The same for batches. */
 export function makeStoreByRoute({ signOn, tokens }: Shares, clock: Clock): Store {
   const [store, tokenStore] = [makeStore(signOn, clock), makeStore(tokens, clock)];
   const byRoute =

@@ -24,8 +24,7 @@ const token = table("oidcArtifact", "token");
 const app = table("app");
 const person = table("person");
 
-// A token is valid as long as its app exists; one of a person as long as they may sign in to the app. A scope that the
-// app has lost is lost for its tokens too.
+// A token is valid while its app exists and its person may sign in to the app; it loses the scopes that the app loses.
 const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
   ({ idHashes, now }) => sql`
     SELECT ${fields<TokenRow>({
@@ -34,7 +33,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       personId: token.personId,
       scope: sql`${token.payload}->>'scope'`,
       granted: app.scopes,
-      // Asked for where the session was made with one: provider/grant.ts.
+      // Present if the session was made with one: provider/grant.ts.
       hasSecondFactor: sql`${token.payload} #> '{claims,id_token,amr}' IS NOT NULL`,
       readsNames: isGranted(app, "PERSON_NAME"),
       expiresAt: token.expiresAt,
@@ -52,7 +51,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
 
 const shape = /^[A-Za-z0-9_-]{43}$/;
 
-/** Looks up each presented token. Tokens that arrived while the last input was read share one query. */
+/** Tokens that arrive together share one query. */
 export function makeCheckAccessToken({
   db,
   clock,

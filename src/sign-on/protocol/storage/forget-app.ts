@@ -6,7 +6,7 @@ const artifact = table("oidcArtifact");
 
 type Of = { clientId: ClientId };
 
-// One for each index.
+// One statement per index.
 const deleteClientTokens = statement<Of>(
   ({ clientId }) => sql`
     DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} = 'ClientCredentials'`,
@@ -19,16 +19,15 @@ const deleteUserTokens = statement<Of>(
 );
 
 /**
- * Deletes every code, token and interaction of an app; part of deleting the app.
- *
- * Shape: what a session says of the app stays and ends with the session; without the app it is of no use.
+ * Deletes every code, token and interaction of a deleted app; what a session says of the app is useless without it and
+ * ends with the session.
  */
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
-  // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
+  // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
   for (const deletion of [deleteClientTokens, deleteUserTokens]) while ((await run(tx, deletion, { clientId })) > 0);
 }
 
-/** Deletes the access tokens that an app has got for itself; part of replacing a secret that leaked. */
+/** Deletes an app's own access tokens, when a leaked secret is replaced. */
 export async function forgetClientTokens(tx: Queryable, clientId: ClientId): Promise<void> {
   await run(tx, deleteClientTokens, { clientId });
 }

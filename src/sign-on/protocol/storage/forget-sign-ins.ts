@@ -6,8 +6,8 @@ const forgetArtifacts = statement(() => sql`TRUNCATE ${table("oidcArtifact")}`);
 const forgetPrints = statement(() => sql`TRUNCATE ${table("cardPrint")}`);
 
 /**
- * Deletes every session, interaction, code and token of everybody, and cards that wait to be printed; part of restoring
- * a backup, which knows nothing of what was used, revoked or ended since.
+ * Deletes all sessions, interactions, codes, tokens and unprinted cards: a restored backup does not know which were
+ * used, revoked or ended since.
  */
 export async function forgetSignIns(tx: Queryable): Promise<void> {
   await run(tx, forgetArtifacts, {});

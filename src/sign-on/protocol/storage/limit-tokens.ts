@@ -4,11 +4,11 @@ import type { Db, Queryable } from "../../../platform/database/db.ts";
 import { columnNames, run, sql, statement, table } from "../../../platform/database/sql.ts";
 import type { Pair } from "../consent.ts";
 
-/** The tokens of each kind, used up or not, that a person and an app keep once they ask for very many. */
+/** Tokens of each kind, used or not, that a person and an app keep if they request very many. */
 const keptTokens = 500;
-/** Exchanges of a person and an app in an hour that are usual. */
+/** Usual exchanges per hour of a person and an app. */
 const usualInHour = 20;
-/** From then on the tokens are counted at every so many exchanges. */
+/** Beyond that, tokens are counted once per this many exchanges. */
 const countedEach = 100;
 const hourMs = 3600_000;
 const slots = 2 ** 20;
@@ -33,10 +33,8 @@ export async function deleteOldestTokens(db: Queryable, { personId, clientId }: 
 }
 
 /**
- * Makes the function to call at each exchange: it deletes the oldest tokens of a person and an app that exchange in a
- * loop.
- *
- * Shape: counted in this process by a hash that several pairs share: at worst the statement runs where tokens are few.
+ * Returns the function to call at each exchange: it deletes the oldest tokens of a person and an app that exchange in a
+ * loop. Counts in this process, by a hash that several pairs share, so at worst the statement runs needlessly.
  */
 export function makeLimitTokens({ db, clock }: { db: Db; clock: Clock }): (pair: Pair) => Promise<void> {
   const counts = new Uint16Array(slots);

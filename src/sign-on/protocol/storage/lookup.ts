@@ -24,11 +24,7 @@ import { arrayOf } from "../../../platform/database/parameters-sql.ts";
 import { surplusSessionsOf } from "./surplus-sessions.ts";
 import type { FoundToken } from "./unit-of-work.ts";
 
-/**
- * A session or token with what the request asks next about its person and app, read in the same statement.
- *
- * Shape: without a person there are no such answers.
- */
+/** A session or token with what the request needs next about its person and app, read in the same statement. */
 export type Lookup = Omit<FoundArtifact, "personId"> & {
   clientId: ClientId;
   personId: PersonId | null;
@@ -36,9 +32,9 @@ export type Lookup = Omit<FoundArtifact, "personId"> & {
   decisions: Decisions;
 };
 export type SessionLookup = Lookup & { app: App | null };
-export type TokenLookup = Lookup & { subject: Subject | null };
+type TokenLookup = Lookup & { subject: Subject | null };
 
-/** A token and the app that presents it, which may be another than the one it was given to. */
+/** A token and the app that presents it, which may not be the token's app. */
 export type Presented = { token: TokenLookup | null; app: App | null };
 export type AskedToken = Key & { clientId: string | null };
 export type AskedSession = { idHash: Buffer; clientId: string };
@@ -48,7 +44,7 @@ type TokenRow = Row & { isThere: boolean; subject: Subject | null };
 
 const artifact = table("oidcArtifact", "artifact");
 
-// OFFSET 0 makes it look-ups one by one: after a quiet night the statistics know of no sessions, and all would be read.
+// OFFSET 0 forces index look-ups: after a quiet night the statistics know of no sessions, and all would be read.
 const artifactOf = (kind: Sql, idHash: Sql): Sql => sql`
   LATERAL (SELECT * FROM ${artifact}
     WHERE ${artifact.kind} = ${kind} AND ${artifact.idHash} = ${idHash} AND ${isCurrent(artifact)} OFFSET 0)`;
@@ -72,7 +68,7 @@ const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[]; now:
   "sign-on.findSessions",
 );
 
-/** Finds sessions, each with what the app that asks for it needs to know. */
+/** Finds sessions, each with what the requesting app needs. */
 export async function findSessions(
   db: Queryable,
   asked: readonly AskedSession[],
@@ -91,10 +87,8 @@ export async function findSessions(
 }
 
 /**
- * An interaction with the app that it is for, and what is asked next about the person whom it has.
- *
- * Shape: `sessionPersonId` is the person of the session that it began with, null if that has ended; `surplusSessions`
- *        are the uids of the person's oldest sessions, beyond those that they keep once they have signed in.
+ * An interaction with its app and what is needed next about its person. `sessionPersonId` is the person of the session
+ * it began with, null if that has ended; `surplusSessions` are the uids to end once the person has signed in.
  */
 export type InteractionLookup = Lookup & {
   app: App | null;
@@ -130,7 +124,6 @@ const interactionsByHash = statement<{ idHashes: Buffer[]; now: Date }>(
   "sign-on.findInteractions",
 );
 
-/** Finds interactions, each with what its pages and its end need to know. */
 export async function findInteractions(
   db: Queryable,
   idHashes: Buffer[],
@@ -165,7 +158,7 @@ const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds:
   "sign-on.findTokensWithSubject",
 );
 
-/** Finds tokens, each with the app that presents it and what the app that it was given to may know of its person. */
+/** Finds tokens, each with the app that presents it and what the token's app may know of its person. */
 export async function findTokens(
   db: Queryable,
   asked: readonly AskedToken[],
@@ -183,7 +176,6 @@ export async function findTokens(
   }));
 }
 
-/** A token of which more is asked than whether it is there. */
 export function toFoundToken(
   { kind, idHash }: Key,
   { payload, personId }: Pick<FoundArtifact, "payload" | "personId">,
@@ -201,7 +193,7 @@ export function toFoundToken(
 
 type TokenOfGrant = Key & Pick<FoundArtifact, "payload" | "personId">;
 
-// An access token may have fewer scopes than the grant, codes and refresh tokens have all of them.
+// An access token may have fewer scopes than the grant; codes and refresh tokens have all.
 const tokenByGrant = statement<{ grantId: string }>(
   ({ grantId }) => sql`
     SELECT ${fields<TokenOfGrant>({
@@ -217,7 +209,7 @@ const tokenByGrant = statement<{ grantId: string }>(
   "sign-on.findTokenOfGrant",
 );
 
-/** The token that says most of what an OAuth grant covers. */
+/** The token that shows most of what an OAuth grant covers. */
 export async function findTokenOfGrant(db: Queryable, grantId: string): Promise<FoundToken | null> {
   const [found] = await findRows<TokenOfGrant>(db, tokenByGrant, { grantId });
   return found ? toFoundToken(found, found) : null;

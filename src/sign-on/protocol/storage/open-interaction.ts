@@ -23,9 +23,8 @@ const openStatement = makeForCount((count) =>
 );
 
 /**
- * Stores an interaction and takes a token from each bucket, or does neither.
- *
- * Shape: null if it was stored, else the time at which there is a token again.
+ * Stores an interaction and takes a token from each bucket, or does neither; returns null if stored, else when there is
+ * a token again.
  */
 export async function openInteraction(
   db: Queryable,

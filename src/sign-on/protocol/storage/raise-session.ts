@@ -21,10 +21,8 @@ const raise = statement<Raised>(
 );
 
 /**
- * Notes in a session how its person has proved who they are, under a new id: what the earlier id opens stays as weak as
- * it was.
- *
- * Shape: the new id; null where the session has ended.
+ * Records in a session how its person has authenticated, under a new id so that the earlier id gains nothing; returns
+ * the new id, null if the session has ended.
  */
 export async function raiseSession(
   db: Queryable,

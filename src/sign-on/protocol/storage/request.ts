@@ -11,37 +11,35 @@ import {
   type UnitOfWork,
 } from "./unit-of-work.ts";
 
-/** The session that a request came with. */
-export type FoundSession = Pick<Artifact, "idHash" | "payload" | "expiresAt"> & {
+type FoundSession = Pick<Artifact, "idHash" | "payload" | "expiresAt"> & {
   uid: string;
   personId: string | null;
 };
 
-/** What a code is bound to. */
 export type FoundCode = {
   clientId?: string | undefined;
   redirectUri?: string | undefined;
   codeChallenge?: string | undefined;
 };
 
-/** What a sign-in rests on: the generation of the credential, and the card if there was one. */
+/** What a sign-in is based on: the credential's generation, and the card if there was one. */
 export type Standing = { generation: number; cardId: string | null };
 
-/** One request at the provider: what it has read, and what it wants written. */
+/** One request at the provider: what it has read, and what is to be written. */
 export type ProviderRequest = {
   readonly isAtTokenEndpoint: boolean;
   readonly memory: Memory;
   readonly tokens: FoundToken[];
-  /** The code that the app exchanges, also where its exchange is refused. */
+  /** The code that the app exchanges, even if the exchange is refused. */
   code: FoundCode | null;
   session: FoundSession | null;
   /** What each person signed in with, by what was found of them. */
   readonly standings: Map<string, Standing>;
-  /** The uids of the oldest sessions of the person who signs in, which are more than a person keeps. */
+  /** The uids of the person's oldest sessions beyond the limit. */
   surplusSessions: readonly string[];
-  /** What the app wrote as the user name of the person it asks for. */
+  /** The user name that the app sent. */
   typedHint: string;
-  /** The school of the person whom a hint of our own names. */
+  /** The school of the person in our own hint. */
   hintedSchoolId: SchoolId | null;
   work: UnitOfWork;
 };
@@ -65,7 +63,7 @@ const running = new AsyncLocalStorage<ProviderRequest>();
 export const runRequest = (request: ProviderRequest, work: () => Promise<void>): Promise<void> =>
   running.run(request, work);
 
-/** The request under way; undefined outside of the provider's routes. */
+/** The current request; undefined outside the provider's routes. */
 export const findRequest = (): ProviderRequest | undefined => running.getStore();
 
 export function getRequest(): ProviderRequest {
@@ -76,7 +74,7 @@ export function getRequest(): ProviderRequest {
 
 type Found = { personId: string | null; generation: number | null; cardId: string | null };
 
-/** Notes by which generation a person was found; of two, the one that ended first. A card that one has, both have. */
+/** Records a person's credential generation; of two, the one that ended first. A card that one has, both have. */
 export function noteStanding({ standings }: ProviderRequest, { personId, generation, cardId }: Found): void {
   if (personId === null || generation === null) return;
   const before = standings.get(personId);
@@ -86,7 +84,7 @@ export function noteStanding({ standings }: ProviderRequest, { personId, generat
   });
 }
 
-// The library calls the adapter with ids alone, so the state is known when it runs only. A wrong order is a bug.
+// The library calls the adapter with ids alone, so the state is only known at run time; a wrong order is a bug.
 function expectState<State extends UnitOfWork["state"]>(
   { work }: ProviderRequest,
   step: string,

@@ -17,7 +17,7 @@ import {
 import { type TokenUse, useTokens } from "./use-token.ts";
 import { nothing, writeArtifacts } from "./write.ts";
 
-/** Questions and writes of requests at the same time, sent to the database in batches. */
+/** Concurrent questions and writes of requests, sent to the database in batches. */
 export type Store = {
   findArtifact(key: Key): Promise<FoundArtifact | null>;
   findSession(asked: AskedSession): Promise<SessionLookup | null>;
@@ -26,14 +26,14 @@ export type Store = {
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
   findDecisions(pair: Pair): Promise<Decisions>;
-  /** Stores an artifact that depends on nothing else. */
+  /** Stores an independent artifact. */
   put(artifact: Artifact): Promise<unknown>;
-  /** Uses a token up and stores what is issued for it; false when another request was faster. */
+  /** Uses up a token and stores what is issued for it; false if another request was faster. */
   useToken(use: TokenUse): Promise<boolean>;
 };
 
 const reads = { inParallel: 1, atOnce: 4, largest: 100, patienceMs: 5 };
-// A write waits for the disk, which leaves time for the requests of the next one.
+// A write waits for the disk, while the next batch collects requests.
 const writes = { ...reads, inParallel: 2 };
 
 export function makeStore({ pool }: Db, clock: Clock): Store {
@@ -60,8 +60,8 @@ export function makeStore({ pool }: Db, clock: Clock): Store {
   };
 }
 
-// Uses in one batch may deadlock with each other or with a change of the person. Then each is sent alone, and fails
-// alone. Where a connection broke they may have been written, so they are not sent again.
+// Uses in one batch may deadlock with each other or with a change of the person; then each is sent and fails alone.
+// After a broken connection they may have been written, so they are not sent again.
 async function useTogether(pool: Db["pool"], uses: TokenUse[]): Promise<(boolean | Promise<boolean>)[]> {
   try {
     return await useTokens(pool, uses);

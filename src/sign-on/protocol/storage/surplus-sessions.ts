@@ -6,7 +6,7 @@ const sessionsPerPerson = 100;
 
 const kept = table("oidcArtifact", "kept");
 
-/** SQL value: the uids of a person's oldest sessions, as a JSON array; with one more session they would be too many. */
+/** SQL value: the uids of a person's oldest sessions as a JSON array, which one more session would make too many. */
 export const surplusSessionsOf = (personId: Value): Sql => sql`(
   SELECT coalesce(json_agg(surplus.uid), '[]') FROM (
     SELECT ${kept.sessionUid} AS uid FROM ${kept}

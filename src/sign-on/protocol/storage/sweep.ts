@@ -13,10 +13,10 @@ import {
 } from "../../../platform/database/sql.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 
-// Expired access tokens are kept this long, so that "expired" can still be told from "unknown". All else goes at once.
+// Expired access tokens are kept this long to tell "expired" from "unknown"; all else is deleted at once.
 const keptSeconds = 24 * 3600;
 
-/** A client's own tokens that are kept, about 100 MB; of a client that asks for more, the oldest are deleted. */
+/** A client's own tokens that are kept (about 100 MB); beyond that the oldest are deleted. */
 const tokensPerClient = 200_000;
 
 const artifact = table("oidcArtifact");
@@ -28,7 +28,7 @@ const findExpired = (kinds: Sql, given: { before: Parameter; limit: Parameter })
   SELECT ctid FROM ${artifact} WHERE ${artifact.kind} ${kinds} AND ${artifact.expiresAt} < ${given.before}
   ORDER BY ${artifact.expiresAt} LIMIT ${given.limit} FOR UPDATE SKIP LOCKED`;
 
-// The clients that have tokens, one step in the index for each; of an app that was deleted too.
+// The clients that have tokens, also deleted ones, one index step each.
 const withClients = sql`
   WITH RECURSIVE client AS (
     (SELECT ${artifact.clientId} AS id FROM ${artifact} WHERE ${artifact.kind} = 'ClientCredentials'
@@ -72,7 +72,7 @@ const sweeps = [
 
 type SweepOptions = { db: Db; clock: Clock; batchSize?: number };
 
-/** Deletes what has expired in small batches: no lock is held for long, and several processes may sweep at once. */
+/** Deletes expired artifacts in small batches, so that locks are short and several processes may sweep at once. */
 export function makeSweepJob({ db, clock, batchSize = 1000 }: SweepOptions): WorkerJob {
   return {
     name: "sign-on.sweepExpired",
@@ -89,7 +89,7 @@ export function makeSweepJob({ db, clock, batchSize = 1000 }: SweepOptions): Wor
 type Counted = { client: string; added: number; newest: Date | null };
 type Known = { clients: string[]; since: (Date | null)[]; atMost: number };
 
-// Of each client the tokens that expire after those that were counted before.
+// Counts per client the tokens that expire after those already counted.
 const countTokens = statement<Known>(
   ({ clients, since, atMost }) => sql`
   ${withClients}
@@ -113,14 +113,12 @@ const limitTokens = statement<{ client: string; atMost: number; limit: number }>
   "sign-on.limitClientTokens",
 );
 
-/** Tokens that were issued at the same time are written within this time of each other. */
+/** Tokens issued at the same time are written within this time. */
 const togetherMs = 5000;
 
 /**
- * Deletes the oldest tokens of clients that have too many, so that none can fill the database.
- *
- * Shape: remembers how many tokens of a client it counted and counts what came since, some of it twice and what was
- *        swept too; where that is too much, the client's tokens are counted anew and the oldest deleted.
+ * Deletes the oldest tokens of clients that have too many, so that none can fill the database. Remembers each client's
+ * count and adds newer tokens, ignoring deletions; if the sum is too high, it counts again and deletes.
  */
 export function makeClientTokensJob({
   db,

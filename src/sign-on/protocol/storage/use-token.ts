@@ -7,15 +7,14 @@ import { recordAuditFrom } from "../../../events/index.ts";
 import { type Artifact, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
 import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
 
-/** A later sign-in of a person to an app, which a code leads to. */
+/** A repeated sign-in of a person to an app, by a code. */
 export type SignIn = { clientId: ClientId; personId: PersonId; at: Date; requestId: string | undefined };
 
-/** A code or refresh token that is used up, what is issued for it, and the sign-in that it leads to. */
 export type TokenUse = {
   kind: string;
   idHash: Buffer;
   at: Date;
-  /** The answer, sealed, where it may be given once more. */
+  /** The sealed response, if it may be sent again. */
   replay: Buffer | null;
   puts: readonly Artifact[];
   signIn: SignIn | null;
@@ -57,7 +56,7 @@ function listSignIns(signIns: Parameter): Sql {
     FROM ${from} JOIN used ON used.place = ${row.place}`;
 }
 
-// What is written for a token is joined with its row in `used`: nothing where another request was faster.
+// All writes join the token's row in `used`, so nothing is written if another request was faster.
 const useTokensStatement = statement<Given>(
   (given) => sql`
     WITH asked AS (
@@ -78,9 +77,8 @@ const useTokensStatement = statement<Given>(
 );
 
 /**
- * Uses tokens up and writes what is issued for them, each of them wholly or not at all.
- *
- * Shape: false, at the index of the use, where another request was faster. One code twice among the uses counts once.
+ * Uses up tokens and writes what is issued for them, each wholly or not at all; false at the index of a use if another
+ * request was faster. The same code twice counts once.
  */
 export async function useTokens(db: Queryable, uses: readonly TokenUse[]): Promise<boolean[]> {
   const rows = await findRows<{ place: number }>(db, useTokensStatement, {

@@ -19,10 +19,8 @@ import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./arti
 import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
 
 /**
- * Changes a session.
- *
- * Shape: found by its uid, because its id may change at the same time. The apps that it was used for are added to those
- *        that other requests have stored meanwhile.
+ * Changes a session, found by its uid because its id may change at the same time. Apps are added to those that other
+ * requests have stored meanwhile.
  */
 export type SessionChange = Pick<
   Artifact,
@@ -31,14 +29,12 @@ export type SessionChange = Pick<
   uid: string;
 };
 
-/** What becomes of the session that a request came with. */
 export type SessionFate =
   | { kind: "kept" }
   | { kind: "changed"; change: SessionChange }
-  /** The session ends, with what ends with it. */
+  /** The session ends with what belongs to it. */
   | { kind: "ended"; uid: string };
 
-/** Who logged out, for the audit log. */
 export type Logout = { at: Date; personId: string; clientId: string | undefined; requestId: string | undefined };
 
 export type Write = {
@@ -60,11 +56,7 @@ export const nothing: Write = {
   returned: [],
 };
 
-/**
- * Writes all of it in one statement, or nothing.
- *
- * Shape: false when the session that was to be changed has ended; then nothing was written.
- */
+/** Writes everything in one statement, or nothing: false if the session to be changed has ended. */
 export async function writeArtifacts(db: Queryable, write: Write): Promise<boolean> {
   const names = partNames.filter((name) => isNeeded[name](write));
   if (names.length === 0) return true;
@@ -163,7 +155,7 @@ const parts: Record<PartName, (given: Parameters, condition: Sql, buckets: numbe
   returned: (given, condition, buckets) => join(giveBackSteps(given, buckets, condition).steps),
 };
 
-// Without the session that was to be changed, no part writes anything: each asks whether the change found its row.
+// If the session to be changed is gone, no part writes anything.
 const isChanged = sql`EXISTS (SELECT FROM session_change)`;
 
 function makeStatement(names: readonly PartName[], buckets: number): Statement<Given> {
@@ -175,7 +167,7 @@ function makeStatement(names: readonly PartName[], buckets: number): Statement<G
   return { ...made, name: `sign-on.write.${hash("sha256", made.text, "hex").slice(0, 16)}` };
 }
 
-// One for each combination of parts and number of buckets that requests need: a handful.
+// One per combination of parts and bucket count that requests need: a handful.
 const made = new Map<string, Statement<Given>>();
 
 function findStatement(names: readonly PartName[], buckets: number): Statement<Given> {
