@@ -165,7 +165,9 @@ async function bundle(): Promise<string> {
 
 test("is as small as its README says", async () => {
   const size = gzipSync(await bundle()).length;
-  const stated = Number(/compressed, with its only dependency [a-z-]+, it is ([\d.]+) kB/.exec(clientReadme.replaceAll("\n", " "))![1]);
+  const stated = Number(
+    /compressed, with its only dependency [a-z-]+, it is ([\d.]+) kB/.exec(clientReadme.replaceAll("\n", " "))![1],
+  );
   expect(size / 1000).toBeLessThanOrEqual(stated);
   expect(size / 1000).toBeGreaterThan(stated - 1);
   expect(stated).toBeLessThanOrEqual(10);
