@@ -17,7 +17,7 @@ export type Service = Screen & {
   machine: Machine | null;
 };
 
-type ApiResponse<Body> = { data?: Body; response: Response };
+export type ApiResponse<Body> = { data?: Body; response: Response };
 
 export const bodyOf = async <Body>(response: Promise<ApiResponse<Body>>): Promise<Body> =>
   (await response).data as Body;

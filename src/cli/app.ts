@@ -1,24 +1,14 @@
 import { appAttributes, scopeNames, type ClientId } from "../access/index.ts";
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
-import {
-  listAll,
-  bodyOf,
-  listFirst,
-  omitUndefined,
-  isEmpty,
-  makeBody,
-  withIdempotencyKey,
-  type AllProperties,
-  type Schemas,
-} from "./admin-api.ts";
-import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
-import { done, recordLines, wholeList } from "./lines.ts";
+import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
+import type { AllProperties, Schemas } from "./admin-api.ts";
+import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
+import { done, recordLines } from "./lines.ts";
 import { argument, option, readDuration, required, UsageError } from "./option.ts";
+import { argsNamed, argsOf, changes, listsAll, shows } from "./verbs.ts";
 
 type AdminApp = Schemas["AdminApp"];
 type SignOnAttempt = Schemas["SignOnAttempt"];
-
-const args = { app: argument.text<ClientId>() };
 
 const properties = {
   name: option.text("Its name, as people see it."),
@@ -103,15 +93,6 @@ const show = (shown: AdminApp): Result => ({
   data: shown,
 });
 
-function showAll(apps: readonly AdminApp[]): Result {
-  const columns = {
-    "client id": ({ clientId }: AdminApp) => clientId,
-    type: ({ type }: AdminApp) => type,
-    name: ({ name }: AdminApp) => name,
-  };
-  return wholeList("apps", apps, { columns, id: ({ clientId }) => clientId });
-}
-
 const viewed: readonly Schemas["AppViewResource"][] = [
   ...(["school", "users", "groups", "people", "group", "user", "person", "personen-info"] as const),
 ];
@@ -160,92 +141,81 @@ function showSignOns(attempts: readonly SignOnAttempt[]): Result {
 
 const apps = "/admin/v1/apps";
 const oneApp = `${apps}/{clientId}` as const;
+const args = argsOf(oneApp);
 
-export const app: Noun = {
-  verbs: {
-    create: makeApiCommand({
-      summary: "Register an app. A confidential one gets a secret, which is shown only once.",
-      options: creation,
-      run: async ({ api }, { options }) => {
-        const { name, type = "CONFIDENTIAL", clientId } = options;
-        const body = makeBody<Schemas["NewApp"]>({ ...readRegistration(options), name, type, clientId });
-        return created(await bodyOf(api.POST(apps, { params: withIdempotencyKey(), body })));
-      },
-    }),
-    update: makeApiCommand({
-      summary: "Change what is given of a registration; a list is replaced as a whole.",
-      args,
-      options: properties,
-      run: async ({ api }, { args: { app: clientId }, options }) => {
-        const body = makeBody<Schemas["AppUpdate"]>(readRegistration(options));
-        if (!isEmpty(body)) await api.PATCH(oneApp, { params: { path: { clientId } }, body });
-        return updated(clientId, Object.keys(body));
-      },
-    }),
-    "rotate-secret": makeApiCommand({
-      summary: "Give an app a new secret, which is shown only once. The present one stays valid for a time.",
-      args,
-      options: {
-        keepOldFor: option.duration(
-          `How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked: the tokens that it got end too.`,
-        ),
-      },
-      run: async ({ api }, { args: { app: clientId }, options: { keepOldFor = readDuration(defaultOverlap) } }) => {
-        const params = { path: { clientId }, ...withIdempotencyKey() };
-        const body = { keepOldSeconds: keepOldFor };
-        return secretRotated(await bodyOf(api.POST(`${oneApp}/secret`, { params, body })));
-      },
-    }),
-    "end-old-secret": makeApiCommand({
-      summary: "End the old secret before its time is over.",
-      args,
-      run: async ({ api }, { args: { app: clientId } }) => {
-        await api.DELETE(`${oneApp}/old-secret`, { params: { path: { clientId } } });
-        return done("Old secret ended.", { clientId });
-      },
-    }),
-    delete: makeApiCommand({
-      summary: "Delete an app with everything that belongs to it, at once. Its client id is never used again.",
-      args,
-      irreversible: "This deletes the app with its grants, consents, tokens, events and webhooks.",
-      run: async ({ api }, { args: { app: clientId } }) => {
-        await api.DELETE(oneApp, { params: { path: { clientId } } });
-        return done("App deleted.", { clientId });
-      },
-    }),
-    "sign-ons": makeApiCommand({
-      summary: "Show the last sign-ons to an app: where each stopped, and how to fix it. Nobody's name is in them.",
-      args,
-      options: { limit: option.count("How many at most; 20 if left out.") },
-      run: async ({ api }, { args: { app: clientId }, options: { limit = 20 } }) => {
-        const read = (query: object) =>
-          api.GET(`${oneApp}/sign-on-attempts`, { params: { path: { clientId }, query } });
-        return showSignOns(await listFirst(read, { limit }));
-      },
-    }),
-    view: makeApiCommand({
-      summary: "Show exactly what an app gets when it asks for something of a school.",
-      args: { app: argument.text<ClientId>(), school: argument.school(), resource: argument.oneOf(viewed) },
-      options: {
-        id: option.id("Which group, user or person."),
-        showDeleted: option.flag("Deleted ones too, of groups and people."),
-      },
-      remoteOnly: "The service answers as it answers the app.",
-      run: async ({ api }, { args: { app: clientId, school: schoolId, resource }, options: { id, showDeleted } }) => {
-        const query = { resource, ...omitUndefined({ id, "show-deleted": showDeleted || undefined }) };
-        const params = { path: { schoolId, clientId }, query };
-        return shownView(await bodyOf(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params })));
-      },
-    }),
-    show: makeApiCommand({
-      summary: "Show one registration.",
-      args,
-      run: async ({ api }, { args: { app: clientId } }) =>
-        show(await bodyOf(api.GET(oneApp, { params: { path: { clientId } } }))),
-    }),
-    list: makeApiCommand({
-      summary: "List all apps by name.",
-      run: async ({ api }) => showAll(await listAll((query) => api.GET(apps, { params: { query } }))),
-    }),
-  },
+export const verbs: Verbs = {
+  create: makeApiCommand({
+    summary: "Register an app. A confidential one gets a secret, which is shown only once.",
+    options: creation,
+    run: async ({ api }, { options }) => {
+      const { name, type = "CONFIDENTIAL", clientId } = options;
+      const body = makeBody<Schemas["NewApp"]>({ ...readRegistration(options), name, type, clientId });
+      return created(await bodyOf(api.POST(apps, { params: withIdempotencyKey(), body })));
+    },
+  }),
+  update: makeApiCommand({
+    summary: "Change what is given of a registration; a list is replaced as a whole.",
+    args,
+    options: properties,
+    run: async ({ api }, { args: path, options }) => {
+      const body = makeBody<Schemas["AppUpdate"]>(readRegistration(options));
+      if (!isEmpty(body)) await api.PATCH(oneApp, { params: { path }, body });
+      return updated(path.clientId, Object.keys(body));
+    },
+  }),
+  "rotate-secret": makeApiCommand({
+    summary: "Give an app a new secret, which is shown only once. The present one stays valid for a time.",
+    args,
+    options: {
+      keepOldFor: option.duration(
+        `How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked: the tokens that it got end too.`,
+      ),
+    },
+    run: async ({ api }, { args: path, options: { keepOldFor = readDuration(defaultOverlap) } }) => {
+      const params = { path, ...withIdempotencyKey() };
+      const body = { keepOldSeconds: keepOldFor };
+      return secretRotated(await bodyOf(api.POST(`${oneApp}/secret`, { params, body })));
+    },
+  }),
+  "end-old-secret": changes("delete", `${oneApp}/old-secret`, {
+    summary: "End the old secret before its time is over.",
+    line: "Old secret ended.",
+    data: (ids) => ids,
+  }),
+  delete: changes("delete", oneApp, {
+    summary: "Delete an app with everything that belongs to it, at once. Its client id is never used again.",
+    line: "App deleted.",
+    irreversible: "This deletes the app with its grants, consents, tokens, events and webhooks.",
+    data: (ids) => ids,
+  }),
+  "sign-ons": makeApiCommand({
+    summary: "Show the last sign-ons to an app: where each stopped, and how to fix it. Nobody's name is in them.",
+    args,
+    options: { limit: option.count("How many at most; 20 if left out.") },
+    run: async ({ api }, { args: path, options: { limit = 20 } }) => {
+      const read = (query: object) => api.GET(`${oneApp}/sign-on-attempts`, { params: { path, query } });
+      return showSignOns(await listFirst(read, { limit }));
+    },
+  }),
+  view: makeApiCommand({
+    summary: "Show exactly what an app gets when it asks for something of a school.",
+    args: { ...argsNamed("clientId", "schoolId"), resource: argument.oneOf(viewed) },
+    options: {
+      id: option.id("Which group, user or person."),
+      showDeleted: option.flag("Deleted ones too, of groups and people."),
+    },
+    remoteOnly: "The service answers as it answers the app.",
+    run: async ({ api }, { args: { resource, ...path }, options: { id, showDeleted } }) => {
+      const query = { resource, ...omitUndefined({ id, "show-deleted": showDeleted || undefined }) };
+      const params = { path, query };
+      return shownView(await bodyOf(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params })));
+    },
+  }),
+  show: shows(oneApp, { summary: "Show one registration.", show }),
+  list: listsAll(apps, {
+    summary: "List all apps by name.",
+    name: "apps",
+    columns: { "client id": ({ clientId }) => clientId, type: ({ type }) => type, name: ({ name }) => name },
+    id: ({ clientId }) => clientId,
+  }),
 };

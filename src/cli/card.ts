@@ -1,9 +1,10 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Noun, type Result } from "./command.ts";
+import { makeApiCommand, type Verbs, type Result } from "./command.ts";
 import { counted, done, listOptions, nameOf, type Columns } from "./lines.ts";
-import { argument, option, required, UsageError } from "./option.ts";
 import { writeNewFile } from "./new-file.ts";
+import { option, required, UsageError } from "./option.ts";
+import { argsNamed } from "./verbs.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
 
@@ -40,62 +41,60 @@ function printed(file: string, { cards, skipped }: Schemas["MadeLoginCards"]): R
   };
 }
 
-export const card: Noun = {
-  verbs: {
-    print: makeApiCommand({
-      summary: "Make login cards for the students of a group and write them to a new PDF file.",
-      args: { group: argument.group() },
-      options: {
-        file: required(option.text("The file; it must not exist.", "path")),
-        newPasswords: option.flag("Give each student a new password, which signs them out everywhere."),
-        noQr: option.flag("Without QR codes. With them, earlier cards of the students are revoked."),
-      },
-      remoteOnly: "It makes the cards with the addresses that the service has.",
-      run: async ({ api }, { args: { group: groupId }, options: { file, newPasswords, noQr } }) => {
-        const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
-        const path = { schoolId: group.schoolId };
-        const made = await writeNewFile(file, async () => {
-          const body = { groupId, newPasswords, withQr: !noQr };
-          const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...withIdempotencyKey() }, body }));
-          const params = { path: { ...path, cardPrintId: cards.printId } };
-          const pdf: unknown = await bodyOf(
-            api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "arrayBuffer" }),
-          );
-          return { ...cards, content: new Uint8Array(pdf as ArrayBuffer) };
-        });
-        return printed(file, made);
-      },
-    }),
-    list: makeApiCommand({
-      summary: "List the login cards of a school, the latest first, also those revoked in the last 90 days.",
-      options: {
-        school: required(option.school("The school.")),
-        person: option.person("Only cards of this person."),
-        limit: listOptions.limit,
-        after: listOptions.after,
-      },
-      run: ({ api }, { options: { school: schoolId, person, ...part } }) => {
-        const [path, query] = [{ schoolId }, omitUndefined({ person })];
-        const read = (page: object) => api.GET(ofSchool, { params: { path, query: { ...query, ...page } } });
-        return readListResult("cards", read, { ...part, columns });
-      },
-    }),
-    revoke: makeApiCommand({
-      summary: "Revoke login cards of a school. Who was signed in by one is signed out.",
-      options: {
-        school: required(option.school("The school.")),
-        person: option.people("Those of these people."),
-        everybody: option.flag("Those of all people at the school."),
-      },
-      irreversible: "The cards sign nobody in any more.",
-      run: async ({ api }, { options: { school: schoolId, ...whose } }) => {
-        const personIds = readWhose(whose);
-        const body = personIds === undefined ? { everybody: true as const } : { personIds: [...personIds] };
-        const { revoked: count } = await bodyOf(
-          api.POST(`${ofSchool}/revocation`, { params: { path: { schoolId } }, body }),
+export const verbs: Verbs = {
+  print: makeApiCommand({
+    summary: "Make login cards for the students of a group and write them to a new PDF file.",
+    args: argsNamed("groupId"),
+    options: {
+      file: required(option.text("The file; it must not exist.", "path")),
+      newPasswords: option.flag("Give each student a new password, which signs them out everywhere."),
+      noQr: option.flag("Without QR codes. With them, earlier cards of the students are revoked."),
+    },
+    remoteOnly: "It makes the cards with the addresses that the service has.",
+    run: async ({ api }, { args: { groupId }, options: { file, newPasswords, noQr } }) => {
+      const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
+      const path = { schoolId: group.schoolId };
+      const made = await writeNewFile(file, async () => {
+        const body = { groupId, newPasswords, withQr: !noQr };
+        const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...withIdempotencyKey() }, body }));
+        const params = { path: { ...path, cardPrintId: cards.printId } };
+        const pdf: unknown = await bodyOf(
+          api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "arrayBuffer" }),
         );
-        return revoked(schoolId, count);
-      },
-    }),
-  },
+        return { ...cards, content: new Uint8Array(pdf as ArrayBuffer) };
+      });
+      return printed(file, made);
+    },
+  }),
+  list: makeApiCommand({
+    summary: "List the login cards of a school, the latest first, also those revoked in the last 90 days.",
+    options: {
+      school: required(option.school("The school.")),
+      person: option.person("Only cards of this person."),
+      limit: listOptions.limit,
+      after: listOptions.after,
+    },
+    run: ({ api }, { options: { school: schoolId, person, ...part } }) => {
+      const [path, query] = [{ schoolId }, omitUndefined({ person })];
+      const read = (page: object) => api.GET(ofSchool, { params: { path, query: { ...query, ...page } } });
+      return readListResult("cards", read, { ...part, columns });
+    },
+  }),
+  revoke: makeApiCommand({
+    summary: "Revoke login cards of a school. Who was signed in by one is signed out.",
+    options: {
+      school: required(option.school("The school.")),
+      person: option.people("Those of these people."),
+      everybody: option.flag("Those of all people at the school."),
+    },
+    irreversible: "The cards sign nobody in any more.",
+    run: async ({ api }, { options: { school: schoolId, ...whose } }) => {
+      const personIds = readWhose(whose);
+      const body = personIds === undefined ? { everybody: true as const } : { personIds: [...personIds] };
+      const { revoked: count } = await bodyOf(
+        api.POST(`${ofSchool}/revocation`, { params: { path: { schoolId } }, body }),
+      );
+      return revoked(schoolId, count);
+    },
+  }),
 };

@@ -89,10 +89,10 @@ type Description<A extends Arguments, O extends Options> = {
 
 export type Command = Description<Arguments, Options> & Runs<Arguments, Options>;
 
-/** `schultor <noun> <verb>`. */
-export type Noun = { verbs: Readonly<Record<string, Command>> };
+export type Verbs = Readonly<Record<string, Command>>;
+export type Noun = { verbs: Verbs };
 
-/** A noun whose file is loaded when it is used, so that no command waits for the modules of others. */
+/** `schultor <noun> <verb>`: a file that is loaded when it is used, so that no command waits for those of others. */
 export type NounEntry = { summary: string; load(): Promise<Noun> };
 
 export type Commands = Readonly<Record<string, NounEntry | Command>>;

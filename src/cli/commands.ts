@@ -11,87 +11,63 @@ import { watchCommands } from "./watch.ts";
 export const commands: Commands = {
   school: {
     summary: "Schools: their name, address, official id and schooling level.",
-    load: async () => (await import("./school.ts")).school,
+    load: () => import("./school.ts"),
   },
   person: {
     summary: "People: their names, schools and status, and whether they may sign in.",
-    load: async () => (await import("./person.ts")).person,
+    load: () => import("./person.ts"),
   },
   login: {
     summary: "Logins: with which user name a person signs in. login https://… is remote login.",
-    load: async () => (await import("./login.ts")).login,
+    load: () => import("./login.ts"),
   },
-  session: {
-    summary: "Sessions: where a person is signed in.",
-    load: async () => (await import("./session.ts")).session,
-  },
+  session: { summary: "Sessions: where a person is signed in.", load: () => import("./session.ts") },
   consent: {
     summary: "Consents: what apps may get to know of a person, as the person agreed to it.",
-    load: async () => (await import("./consent.ts")).consent,
+    load: () => import("./consent.ts"),
   },
-  card: {
-    summary: "Login cards: printed, listed and revoked.",
-    load: async () => (await import("./card.ts")).card,
-  },
-  affiliation: {
-    summary: "Affiliations: a person at more than one school.",
-    load: async () => (await import("./affiliation.ts")).affiliation,
-  },
-  group: {
-    summary: "Groups: classes, courses and others, each of one school.",
-    load: async () => (await import("./group.ts")).group,
-  },
+  card: { summary: "Login cards: printed, listed and revoked.", load: () => import("./card.ts") },
+  affiliation: { summary: "Affiliations: a person at more than one school.", load: () => import("./affiliation.ts") },
+  group: { summary: "Groups: classes, courses and others, each of one school.", load: () => import("./group.ts") },
   membership: {
     summary: "Memberships: who is in which group, and in which role.",
-    load: async () => (await import("./membership.ts")).membership,
+    load: () => import("./membership.ts"),
   },
-  app: {
-    summary: "Apps: the registrations of partners' applications.",
-    load: async () => (await import("./app.ts")).app,
-  },
+  app: { summary: "Apps: the registrations of partners' applications.", load: () => import("./app.ts") },
   sandbox: {
     summary: "Sandboxes: throw-away schools with test users, in which the team of an app tries it.",
-    load: async () => (await import("./sandbox.ts")).sandbox,
+    load: () => import("./sandbox.ts"),
   },
   "scope-request": {
     summary: "Requests of scopes: what partners ask for, and the answer.",
-    load: async () => (await import("./scope-request.ts")).scopeRequest,
+    load: () => import("./scope-request.ts"),
   },
-  catalogue: {
-    summary: "The catalogue: the apps that a school can choose.",
-    load: async () => (await import("./catalogue.ts")).catalogue,
-  },
+  catalogue: { summary: "The catalogue: the apps that a school can choose.", load: () => import("./catalogue.ts") },
   grant: {
     summary: "School grants: which people of a school may sign in to an app.",
-    load: async () => (await import("./grant.ts")).grant,
+    load: () => import("./grant.ts"),
   },
-  sync: {
-    summary: "Sync: what an app may read of a school.",
-    load: async () => (await import("./sync.ts")).sync,
-  },
+  sync: { summary: "Sync: what an app may read of a school.", load: () => import("./sync.ts") },
   import: {
     summary: "Imports of rosters: OneRoster 1.1 and 1.2 (zip of CSV), Schulconnex personen-info (JSON), plain CSV.",
-    load: async () => (await import("./import.ts")).rosterImport,
+    load: () => import("./import.ts"),
   },
   webhook: {
     summary: "Webhooks: where apps are notified of changes, and the log of deliveries.",
-    load: async () => (await import("./webhook.ts")).webhook,
+    load: () => import("./webhook.ts"),
   },
   staff: {
     summary: "Staff: who may do what in the admin API, as operators, schools, partners or support.",
-    load: async () => (await import("./staff.ts")).staff,
+    load: () => import("./staff.ts"),
   },
-  audit: {
-    summary: "The audit log: who changed what, and when.",
-    load: async () => (await import("./audit.ts")).audit,
-  },
+  audit: { summary: "The audit log: who changed what, and when.", load: () => import("./audit.ts") },
   database: {
     summary: "The embedded PostgreSQL: where its files are, and how to delete them.",
-    load: async () => (await import("./embedded-database.ts")).database,
+    load: () => import("./embedded-database.ts"),
   },
   remote: {
     summary: "Remote services: log in to one, so that commands act on it with --remote.",
-    load: async () => (await import("./remotes.ts")).remotes,
+    load: () => import("./remotes.ts"),
   },
   "check-app": checkApp,
   listen,

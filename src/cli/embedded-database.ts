@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from "../platform/postgres/index.ts";
 import type { DatabasePlace } from "../platform/postgres/index.ts";
-import { makeMachineCommand, type Noun } from "./command.ts";
+import { makeMachineCommand, type Verbs } from "./command.ts";
 import { alignColumns, recordLines } from "./lines.ts";
 import { option } from "./option.ts";
 
@@ -20,47 +20,45 @@ const outsideColumns = ({ folder, dataDir, isInUse }: DatabasePlace): string[] =
   isInUse ? `of ${dataDir ?? ""}` : `of ${dataDir ?? "an unknown DATA_DIR"}, which no longer leads here`,
 ];
 
-export const database: Noun = {
-  verbs: {
-    where: makeMachineCommand({
-      reason: "The files are on the machine of the service.",
-      summary:
-        "Show where the files of the database are, and which databases on this machine lie outside their DATA_DIR.",
-      run: async ({ config }) => {
-        checkEmbedded(config);
-        const place = findPlace(config.dataDir);
-        const outside = listOutsidePlaces();
-        const here = recordLines({
-          DATA_DIR: config.dataDir,
-          files: place?.folder ?? null,
-          "user id": place === null ? null : String(place.ownerUid),
-        });
-        return {
-          lines: [
-            ...here,
-            ...(outside === null ? ["", "Only root can list the databases outside their DATA_DIR."] : []),
-            ...(outside !== null && outside.length > 0 ? ["", "Outside their DATA_DIR:"] : []),
-            ...alignColumns((outside ?? []).map(outsideColumns)),
-          ],
-          data: { dataDir: config.dataDir, folder: place?.folder ?? null, ownerUid: place?.ownerUid ?? null, outside },
-        };
-      },
-    }),
-    remove: makeMachineCommand({
-      reason: "The files are on the machine of the service.",
-      summary: "Delete the database of DATA_DIR, wherever its files are.",
-      irreversible: "This deletes everything in the database.",
-      options: {
-        folder: option.text(
-          "Delete this one instead, which no DATA_DIR leads to any more; `database where` lists them.",
-          "folder",
-        ),
-      },
-      run: async ({ config }, { options: { folder } }) => {
-        checkEmbedded(config);
-        const removed = folder === undefined ? await removeDatabase(config.dataDir) : await removeOutsidePlace(folder);
-        return { lines: [`Removed ${removed}.`], data: { removed } };
-      },
-    }),
-  },
+export const verbs: Verbs = {
+  where: makeMachineCommand({
+    reason: "The files are on the machine of the service.",
+    summary:
+      "Show where the files of the database are, and which databases on this machine lie outside their DATA_DIR.",
+    run: async ({ config }) => {
+      checkEmbedded(config);
+      const place = findPlace(config.dataDir);
+      const outside = listOutsidePlaces();
+      const here = recordLines({
+        DATA_DIR: config.dataDir,
+        files: place?.folder ?? null,
+        "user id": place === null ? null : String(place.ownerUid),
+      });
+      return {
+        lines: [
+          ...here,
+          ...(outside === null ? ["", "Only root can list the databases outside their DATA_DIR."] : []),
+          ...(outside !== null && outside.length > 0 ? ["", "Outside their DATA_DIR:"] : []),
+          ...alignColumns((outside ?? []).map(outsideColumns)),
+        ],
+        data: { dataDir: config.dataDir, folder: place?.folder ?? null, ownerUid: place?.ownerUid ?? null, outside },
+      };
+    },
+  }),
+  remove: makeMachineCommand({
+    reason: "The files are on the machine of the service.",
+    summary: "Delete the database of DATA_DIR, wherever its files are.",
+    irreversible: "This deletes everything in the database.",
+    options: {
+      folder: option.text(
+        "Delete this one instead, which no DATA_DIR leads to any more; `database where` lists them.",
+        "folder",
+      ),
+    },
+    run: async ({ config }, { options: { folder } }) => {
+      checkEmbedded(config);
+      const removed = folder === undefined ? await removeDatabase(config.dataDir) : await removeOutsidePlace(folder);
+      return { lines: [`Removed ${removed}.`], data: { removed } };
+    },
+  }),
 };

@@ -1,25 +1,18 @@
-import type { ClientId, GrantKey } from "../access/index.ts";
-import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
+import type { GrantKey } from "../access/index.ts";
+import type { GroupId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import {
-  bodyOf,
-  listFirst,
-  retryStale,
-  omitUndefined,
-  makeBody,
-  readTagged,
-  type Schemas,
-  type Service,
-} from "./admin-api.ts";
-import { makeApiCommand, type Noun, type Result } from "./command.ts";
+import { listFirst, makeBody, omitUndefined, readTagged, retryStale } from "./admin-api.ts";
+import type { Schemas, Service } from "./admin-api.ts";
+import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import { done, recordLines, wholeList, type Columns } from "./lines.ts";
-import { argument, option, required, UsageError } from "./option.ts";
+import { option, required, schoolRoles, UsageError } from "./option.ts";
+import { argsNamed, changes, shows } from "./verbs.ts";
 
 type Grant = Schemas["Grant"];
 type GrantUpdate = Schemas["GrantSettings"];
 type NewAudience = Schemas["NewSignOnAudience"];
 
-const args = { app: argument.text<ClientId>(), school: argument.school() };
+const args = argsNamed("clientId", "schoolId");
 
 type Audience = {
   to: "nobody" | "everybody" | "roles" | "groups";
@@ -50,16 +43,8 @@ const columns: Columns<Grant> = {
   "synced groups": ({ syncedGroupIds }) => String(syncedGroupIds.length),
 };
 
-const keyOf = ({ app: clientId, school: schoolId }: { app: ClientId; school: SchoolId }): GrantKey => ({
-  clientId,
-  schoolId,
-});
-
 const signOnSet = ({ clientId: app, schoolId: school }: GrantKey, signOn: NewAudience): Result =>
   done(`Sign-on: ${audienceText(signOn)}.`, { app, school, signOn });
-
-const withdrawn = ({ clientId: app, schoolId: school }: GrantKey): Result =>
-  done("School grant withdrawn.", { app, school });
 
 function show(shown: Grant): Result {
   const lines = recordLines({
@@ -112,47 +97,38 @@ export const changeGrant = (
     return { before, after };
   });
 
-export const grant: Noun = {
-  verbs: {
-    set: makeApiCommand({
-      summary: "Set which people of a school may sign in to an app. It takes effect at once, for tokens too.",
-      args,
-      options: {
-        signOn: required(option.oneOf(["nobody", "everybody", "roles", "groups"] as const, "Who may sign in.")),
-        role: option.someOf<PersonRole>(["STUDENT", "TEACHER", "OTHER"], "With --sign-on roles: these."),
-        group: option.groups("With --sign-on groups: the members of these."),
-      },
-      run: async (service, { args, options: { signOn: to, role, group } }) => {
-        const [key, signOn] = [keyOf(args), readAudience({ to, role, group })];
-        await changeGrant(service, key, () => ({ signOn }));
-        return signOnSet(key, signOn);
-      },
-    }),
-    withdraw: makeApiCommand({
-      summary: "Withdraw sign-on and sync from an app, and the choice of synced groups.",
-      args,
-      run: async ({ api }, { args }) => {
-        await api.DELETE(oneGrant, { params: { path: keyOf(args) } });
-        return withdrawn(keyOf(args));
-      },
-    }),
-    show: makeApiCommand({
-      summary: "Show what a school gives an app.",
-      args,
-      run: async ({ api }, { args }) => show(await bodyOf(api.GET(oneGrant, { params: { path: keyOf(args) } }))),
-    }),
-    list: makeApiCommand({
-      summary: "List the grants of an app, of a school, or all.",
-      options: {
-        app: option.text("Only grants of this app.", "client-id"),
-        school: option.school("Only grants by this school."),
-        limit: option.count(`How many at most; ${mostGrants} if left out.`),
-      },
-      run: async ({ api }, { options: { app, school, limit = mostGrants } }) => {
-        const query = omitUndefined({ app, school });
-        const read = (page: object) => api.GET("/admin/v1/grants", { params: { query: { ...query, ...page } } });
-        return showAll(await listFirst(read, { limit: limit + 1 }), limit);
-      },
-    }),
-  },
+export const verbs: Verbs = {
+  set: makeApiCommand({
+    summary: "Set which people of a school may sign in to an app. It takes effect at once, for tokens too.",
+    args,
+    options: {
+      signOn: required(option.oneOf(["nobody", "everybody", "roles", "groups"] as const, "Who may sign in.")),
+      role: option.someOf(schoolRoles, "With --sign-on roles: these."),
+      group: option.groups("With --sign-on groups: the members of these."),
+    },
+    run: async (service, { args: key, options: { signOn: to, role, group } }) => {
+      const signOn = readAudience({ to, role, group });
+      await changeGrant(service, key, () => ({ signOn }));
+      return signOnSet(key, signOn);
+    },
+  }),
+  withdraw: changes("delete", oneGrant, {
+    summary: "Withdraw sign-on and sync from an app, and the choice of synced groups.",
+    line: "School grant withdrawn.",
+    args,
+  }),
+  show: shows(oneGrant, { summary: "Show what a school gives an app.", args, show }),
+  list: makeApiCommand({
+    summary: "List the grants of an app, of a school, or all.",
+    options: {
+      app: option.text("Only grants of this app.", "client-id"),
+      school: option.school("Only grants by this school."),
+      limit: option.count(`How many at most; ${mostGrants} if left out.`),
+    },
+    run: async ({ api }, { options: { app, school, limit = mostGrants } }) => {
+      const query = omitUndefined({ app, school });
+      const read = (page: object) => api.GET("/admin/v1/grants", { params: { query: { ...query, ...page } } });
+      return showAll(await listFirst(read, { limit: limit + 1 }), limit);
+    },
+  }),
 };

@@ -1,6 +1,6 @@
 import type { Command, Commands, Noun, NounEntry } from "./command.ts";
 import { globalOptions } from "./globals.ts";
-import { dashed, type Place } from "./read-call.ts";
+import { dashed, labelsOf, type Place } from "./read-call.ts";
 
 const program = "schultor";
 
@@ -58,7 +58,7 @@ ${rows.length > 0 ? `\n${table(rows)}\n` : ""}
 ${footer}`;
 }
 
-const argumentsOf = (command: Command): string[] => Object.keys(command.args).map((name) => `<${dashed(name)}>`);
+const argumentsOf = (command: Command): string[] => labelsOf(command).map((label) => `<${label}>`);
 
 function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.min(44, Math.max(...rows.map(([left]) => left.length)));

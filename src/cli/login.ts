@@ -1,8 +1,8 @@
-import type { PersonRole } from "../directory/index.ts";
 import { bodyOf, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
-import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
+import { makeApiCommand, type Verbs, type OptionsOf, type Result } from "./command.ts";
 import { recordLines, tableOf, type Columns } from "./lines.ts";
-import { argument, option, required, UsageError } from "./option.ts";
+import { option, required, schoolRoles, UsageError } from "./option.ts";
+import { shows } from "./verbs.ts";
 
 type MadeLogin = Schemas["NamedLoginSecret"];
 
@@ -29,7 +29,7 @@ function show(shown: Schemas["Login"]): Result {
 const whom = {
   school: required(option.school("The school, which says how its passwords look.")),
   group: option.group("Only the students of this group of the school."),
-  role: option.someOf<PersonRole>(["STUDENT", "TEACHER", "OTHER"], "Only these roles; students if left out."),
+  role: option.someOf(schoolRoles, "Only these roles; students if left out."),
   all: option.flag("Also for those who have a password: they are signed out everywhere."),
 };
 
@@ -58,20 +58,15 @@ async function makePasswords({ api }: Service, options: OptionsOf<typeof whom>):
   return bodyOf(api.POST("/admin/v1/groups/{groupId}/logins", { params, body: { onlyMissing } }));
 }
 
-export const login: Noun = {
-  verbs: {
-    show: makeApiCommand({
-      summary:
-        "Show with which user name a person signs in, and whether they are signed in. Set one: person set-login.",
-      args: { person: argument.person() },
-      run: async ({ api }, { args: { person: personId } }) =>
-        show(await bodyOf(api.GET("/admin/v1/people/{personId}/login", { params: { path: { personId } } }))),
-    }),
-    make: makeApiCommand({
-      summary:
-        "Make passwords for people of a school who have none, or for the students of a group; shown only once. For a file: --output csv.",
-      options: whom,
-      run: async (service, { options }) => showMade(await makePasswords(service, options)),
-    }),
-  },
+export const verbs: Verbs = {
+  show: shows("/admin/v1/people/{personId}/login", {
+    summary: "Show with which user name a person signs in, and whether they are signed in. Set one: person set-login.",
+    show,
+  }),
+  make: makeApiCommand({
+    summary:
+      "Make passwords for people of a school who have none, or for the students of a group; shown only once. For a file: --output csv.",
+    options: whom,
+    run: async (service, { options }) => showMade(await makePasswords(service, options)),
+  }),
 };

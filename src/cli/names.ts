@@ -32,7 +32,7 @@ export async function resolveNames(call: ReadCall, lookUp: LookUp): Promise<Read
         record[name] = Array.isArray(value) ? await Promise.all(value.map(resolve)) : await resolve(value);
   };
   await replace(["school", "person", "endpoint"]);
-  const school = [resolved.args["school"] ?? resolved.options["school"]].flat()[0];
+  const school = [resolved.args["schoolId"] ?? resolved.options["school"]].flat()[0];
   await replace(["group"], typeof school === "string" ? school : undefined);
   return resolved;
 }

@@ -1,6 +1,8 @@
-import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
+import type { GroupId, PersonId, PersonRole, SchoolId } from "../directory/index.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { Named, type Kind } from "./names.ts";
+
+export const schoolRoles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];
 
 /** The call was written wrongly: exit code 2, with the help of the command. */
 export class UsageError extends Error {}
@@ -20,8 +22,13 @@ export type Option<Value> = {
   type?: Value;
 };
 
-/** What stands behind a command's name. */
-export type Argument<Value> = { words?: readonly string[]; read(text: string): unknown; type?: Value };
+/** What stands behind a command's name; `label` is its name in the help, if that is not its key. */
+export type Argument<Value> = {
+  label?: string | undefined;
+  words?: readonly string[];
+  read(text: string): unknown;
+  type?: Value;
+};
 
 type ReadOne = (text: string) => unknown;
 type Look = { meaning: string; placeholder: string; words?: readonly string[] };
@@ -89,16 +96,10 @@ export function readDuration(text: string): number {
 }
 
 export const argument = {
-  id: <Id extends string>(): Argument<Id> => ({ read: readId }),
-  /** An id or an official id. */
-  school: (): Argument<SchoolId> => ({ read: readIdOrName("school") }),
-  /** An id or a user name. */
-  person: (): Argument<PersonId> => ({ read: readIdOrName("person") }),
-  /** An id or a name, with the school's official id and a slash before it where several schools have the name. */
-  group: (): Argument<GroupId> => ({ read: readIdOrName("group") }),
-  /** An id, or the client id of an app with one endpoint. */
-  endpoint: (): Argument<string> => ({ read: readIdOrName("endpoint") }),
-  text: <Text extends string = string>(): Argument<Text> => ({ read: (text) => text }),
+  id: <Id extends string>(label: string): Argument<Id> => ({ label, read: readId }),
+  /** An id, or what stands for it: an official id, a user name, the name of a group, an app with one endpoint. */
+  named: <Id extends string>(label: Kind): Argument<Id> => ({ label, read: readIdOrName(label) }),
+  text: <Text extends string = string>(label?: string): Argument<Text> => ({ label, read: (text) => text }),
   oneOf: <Word extends string>(words: readonly Word[]): Argument<Word> => ({ words, read: readOneOf(words) }),
 };
 

@@ -1,46 +1,22 @@
-import type { ClientId } from "../access/index.ts";
-import type { PersonId, PersonRole, PersonStatus } from "../directory/index.ts";
-import {
-  bodyOf,
-  listFirst,
-  omitUndefined,
-  isEmpty,
-  readListResult,
-  requireMachine,
-  makeBody,
-  withIdempotencyKey,
-  updateRecord,
-  type Schemas,
-  type Service,
-} from "./admin-api.ts";
-import { makeApiCommand, type Noun, type Result } from "./command.ts";
-import {
-  done,
-  made,
-  updated,
-  defaultLimit,
-  listOptions,
-  listResult,
-  nameOf,
-  recordLines,
-  tableOf,
-  type Columns,
-} from "./lines.ts";
-import { showLogin } from "./new-login.ts";
-import { argument, option, required, UsageError } from "./option.ts";
+import type { PersonId, PersonStatus } from "../directory/index.ts";
+import { bodyOf, isEmpty, listFirst, makeBody, requireMachine, updateRecord, withIdempotencyKey } from "./admin-api.ts";
+import type { Schemas, Service } from "./admin-api.ts";
+import { makeApiCommand, type Result, type Verbs } from "./command.ts";
+import { defaultLimit, done, listOptions, listResult, made, nameOf, recordLines, tableOf, updated } from "./lines.ts";
+import type { Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
+import { showLogin } from "./new-login.ts";
+import { argument, option, required, schoolRoles, UsageError } from "./option.ts";
+import { argsNamed, argsOf, changes, lists, shows } from "./verbs.ts";
 
 type AdminPerson = Schemas["AdminPerson"];
 type NewName = NonNullable<Schemas["NewPersonName"]>;
-
-const roles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];
-const args = { person: argument.person() };
 
 const properties = {
   firstFull: option.text("All first names."),
   firstCall: option.text("The first name they go by; the first of --first-full if left out."),
   last: option.text("Last name."),
-  role: option.oneOf(roles, "Their role at school."),
+  role: option.oneOf(schoolRoles, "Their role at school."),
   sourceId: option.text("Their identifier in the school's source system."),
 };
 
@@ -56,14 +32,6 @@ function readName(options: NameOptions, before: NewName | null = null): NewName 
   return { firstFull, firstCall: options.firstCall ?? kept ?? firstFull.trim().split(/\s+/)[0]!, last };
 }
 
-const columns: Columns<AdminPerson> = {
-  id: ({ id }) => id,
-  status: ({ status }) => status,
-  role: ({ role }) => role,
-  name: ({ name }) => nameOf(name),
-  groups: ({ groups }) => groups.map(({ name }) => name).join(", "),
-};
-
 type FoundPerson = Omit<AdminPerson, "homeSchool"> & {
   homeSchool: (NonNullable<AdminPerson["homeSchool"]> & { officialId: string | null }) | null;
 };
@@ -77,27 +45,9 @@ const foundColumns: Columns<FoundPerson> = {
   "home school": ({ homeSchool }) => homeSchool?.name ?? null,
 };
 
-const onePerson = "/admin/v1/people/{personId}";
-
-type OfPerson = { params: { path: { personId: string } } };
-
-/** A change of one person that prints one line. */
-const simple = (
-  { line, ...definition }: { summary: string; line: string; irreversible?: string },
-  send: (api: Service["api"], of: OfPerson) => Promise<unknown>,
-  shown: object = {},
-) =>
-  makeApiCommand({
-    ...definition,
-    args,
-    run: async ({ api }, { args: { person: personId } }) => {
-      await send(api, { params: { path: { personId } } });
-      return done(line, { id: personId, ...shown });
-    },
-  });
-
-const softDeleted = (id: PersonId, purgeAt: string | null): Result =>
-  done(`Person deleted. They can be restored until ${purgeAt}.`, { id, status: "SOFT_DELETED", purgeAt });
+const people = "/admin/v1/people";
+const onePerson = `${people}/{personId}` as const;
+const args = argsOf(onePerson);
 
 function show(shown: AdminPerson): Result {
   const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = shown;
@@ -132,211 +82,191 @@ const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
   data: explanation,
 });
 
-export const person: Noun = {
-  verbs: {
-    create: makeApiCommand({
-      summary: "Register a person at one or more schools; without a name where the school keeps none.",
-      options: {
-        school: required(option.schools("Their schools; the first one is their home.")),
-        ...properties,
-        role: required(properties.role),
-        group: option.groups("Groups they are in, of their first school where a name is given."),
-        id: option.id<PersonId>("Their id, where they have one already."),
-      },
-      run: async (service, { options }) => {
-        const { id, school, role, sourceId, group = [] } = options;
-        const body = makeBody<Schemas["NewPerson"]>({
-          role,
-          schoolIds: school,
-          groupIds: [...new Set(group)],
-          name: readName(options) ?? null,
-          sourceSystemIdentifier: sourceId,
-        });
-        if (id !== undefined) {
-          const { createPersonWithId } = await import("./own-ids.ts");
-          return made(await createPersonWithId(requireMachine(service, { id }), id, body));
-        }
-        const created = await bodyOf(service.api.POST("/admin/v1/people", { params: withIdempotencyKey(), body }));
-        // The other answer is that of a dry run.
-        return made((created as AdminPerson).id);
-      },
-    }),
-    update: makeApiCommand({
-      summary: "Change what is given of a person; what is left out stays.",
-      args,
-      options: {
-        ...properties,
-        noName: option.flag("Remove the name."),
-        noSourceId: option.flag("Remove the identifier in the source system."),
-      },
-      run: async ({ api }, { args: { person: personId }, options }) => {
-        const path = { personId };
-        const changed = await updateRecord({
-          read: () => api.GET(onePerson, { params: { path } }),
-          change: (before, header) => {
-            const body = makeBody<Schemas["PersonUpdate"]>({
-              role: options.role,
-              name: options.noName ? null : readName(options, before.name),
-              sourceSystemIdentifier: options.noSourceId ? null : options.sourceId,
-            });
-            return isEmpty(body) ? null : api.PATCH(onePerson, { params: { path, header }, body });
-          },
-        });
-        return updated("Person", personId, changed);
-      },
-    }),
-    "soft-delete": makeApiCommand({
-      summary: "Delete a person who can be restored until the restore window ends. They cannot sign in meanwhile.",
-      args,
-      run: async (service, { args: { person: personId } }) =>
-        softDeleted(personId, await softDeletePerson(service, personId)),
-    }),
-    restore: simple(
-      { summary: "Restore a soft-deleted person, unchanged.", line: "Person restored." },
-      (api, of) => api.POST(`${onePerson}/restoration`, of),
-      { status: "ACTIVE" },
-    ),
-    delete: simple(
-      {
-        summary: "Delete a soft-deleted person for good, before the restore window ends.",
-        line: "Person deleted for good.",
-        irreversible: "This deletes the person for good, with their login, groups and tokens.",
-      },
-      (api, of) => api.DELETE(onePerson, of),
-    ),
-    move: makeApiCommand({
-      summary: "Move a person to another school. They leave the groups of the old one.",
-      args,
-      options: {
-        to: required(option.school("The school they move to.")),
-        from: option.school("The school they leave; their home if left out."),
-      },
-      run: async ({ api }, { args: { person: personId }, options: { to, from } }) => {
-        const body = makeBody<Schemas["Move"]>({ toSchoolId: to, fromSchoolId: from });
-        await api.POST(`${onePerson}/move`, { params: { path: { personId } }, body });
-        return done("Person moved.", { id: personId, school: to });
-      },
-    }),
-    "set-login": makeApiCommand({
-      summary:
-        "Give a person a user name and a new password, which is shown only once. They are signed out everywhere.",
-      args,
-      options: { username: required(option.text("The user name.")) },
-      run: async ({ api }, { args: { person: personId }, options: { username } }) => {
-        const params = { path: { personId } };
-        const login = await bodyOf(api.PUT(`${onePerson}/login`, { params, body: { username } }));
-        return showLogin(login);
-      },
-    }),
-    "request-password": makeApiCommand({
-      summary: "Ask the home school of a guest for a new password, for the school where they are a guest.",
-      args,
-      options: { school: required(option.school("The school that asks.")) },
-      run: async ({ api }, { args: { person: personId }, options: { school: schoolId } }) => {
-        await api.POST(`${onePerson}/login/password-request`, { params: { path: { personId } }, body: { schoolId } });
-        return done("The home school is asked for a new password.", { id: personId });
-      },
-    }),
-    "dismiss-password-requests": simple(
-      {
-        summary: "Dismiss what schools have asked for a person, without a new password.",
-        line: "Requests dismissed.",
-      },
-      (api, of) => api.DELETE(`${onePerson}/login/password-request`, of),
-    ),
-    "sign-out": simple(
-      {
-        summary: "End all sessions and tokens of a person and forget their devices. The password stays.",
-        line: "Person signed out everywhere.",
-      },
-      (api, of) => api.POST(`${onePerson}/sign-out`, of),
-    ),
-    "remove-second-factors": simple(
-      {
-        summary:
-          "Remove what a person proves beside the password, for one who has lost it. They are signed out everywhere.",
-        line: "Second factors removed.",
-      },
-      (api, of) => api.DELETE(`${onePerson}/second-factors`, of),
-    ),
-    block: simple(
-      {
-        summary: "Sign a person out and prevent them from signing in. Apps still see them in users and people.",
-        line: "Person blocked.",
-      },
-      (api, of) => api.POST(`${onePerson}/block`, of),
-    ),
-    unblock: simple({ summary: "Let a blocked person sign in again.", line: "Person unblocked." }, (api, of) =>
-      api.DELETE(`${onePerson}/block`, of),
-    ),
-    show: makeApiCommand({
-      summary: "Show one person with schools and groups.",
-      args,
-      run: async ({ api }, { args: { person: personId } }) =>
-        show(await bodyOf(api.GET(onePerson, { params: { path: { personId } } }))),
-    }),
-    explain: makeApiCommand({
-      summary: "Explain step by step whether a person can sign in to an app, and why not.",
-      args: { ...args, app: argument.text<ClientId>() },
-      remoteOnly: "The service makes the decision.",
-      run: async ({ api }, { args: { person: personId, app } }) => {
-        const params = { path: { personId }, query: { app } };
-        return explained(await bodyOf(api.GET(`${onePerson}/sign-in-explanation`, { params })));
-      },
-    }),
-    data: makeApiCommand({
-      summary: "Write everything that is stored about a person to a new file (JSON), as the answer to their request.",
-      args,
-      options: { file: required(option.text("The file; it must not exist.", "path")) },
-      remoteOnly: "The service collects it.",
-      run: async ({ api }, { args: { person: personId }, options: { file } }) => {
-        await writeNewFile(file, async () => {
-          const data = await bodyOf(api.GET(`${onePerson}/data`, { params: { path: { personId } } }));
-          return { content: `${JSON.stringify(data, null, 2)}\n` };
-        });
-        return { lines: [`What is stored about the person is in ${file}.`], quiet: [file], data: { file } };
-      },
-    }),
-    list: makeApiCommand({
-      summary: "List the people of a school by name.",
-      options: {
-        school: required(option.school("The school.")),
-        group: option.group("Only members of this group."),
-        status: option.oneOf<PersonStatus>(["ACTIVE", "SOFT_DELETED"], "Only people of this status."),
-        ...listOptions,
-      },
-      run: ({ api }, { options: { school, group, status, search, ...part } }) => {
-        const query = { school, ...omitUndefined({ group, status, search }) };
-        return readListResult("people", readPeople(api, query), { ...part, columns });
-      },
-    }),
-    find: makeApiCommand({
-      summary:
-        "Find people of all schools by parts of their names, their user name or their identifier in the source system.",
-      args: { text: argument.text() },
-      options: { limit: listOptions.limit, after: listOptions.after },
-      run: async ({ api }, { args: { text: search }, options: { after, limit = defaultLimit } }) => {
-        const people = await listFirst(readPeople(api, { search }), { limit: limit + 1, after });
-        const officialIds = new Map<string | null, string>();
-        // The home school of a guest is not reached.
-        const kept = people.flatMap(({ isGuest, homeSchoolId }) => (isGuest ? [] : (homeSchoolId ?? [])));
-        for (const schoolId of new Set(kept)) {
-          const params = { path: { schoolId } };
-          const school = await bodyOf(api.GET("/admin/v1/schools/{schoolId}", { params }));
-          officialIds.set(schoolId, school.officialId);
-        }
-        const withSchools = people.map(({ homeSchool, ...one }) => ({
-          ...one,
-          homeSchool: homeSchool && { ...homeSchool, officialId: officialIds.get(homeSchool.id) ?? null },
-        }));
-        return listResult("people", withSchools, limit, foundColumns);
-      },
-    }),
-  },
+export const verbs: Verbs = {
+  create: makeApiCommand({
+    summary: "Register a person at one or more schools; without a name where the school keeps none.",
+    options: {
+      school: required(option.schools("Their schools; the first one is their home.")),
+      ...properties,
+      role: required(properties.role),
+      group: option.groups("Groups they are in, of their first school where a name is given."),
+      id: option.id<PersonId>("Their id, where they have one already."),
+    },
+    run: async (service, { options }) => {
+      const { id, school, role, sourceId, group = [] } = options;
+      const body = makeBody<Schemas["NewPerson"]>({
+        role,
+        schoolIds: school,
+        groupIds: [...new Set(group)],
+        name: readName(options) ?? null,
+        sourceSystemIdentifier: sourceId,
+      });
+      if (id !== undefined) {
+        const { createPersonWithId } = await import("./own-ids.ts");
+        return made(await createPersonWithId(requireMachine(service, { id }), id, body));
+      }
+      const created = await bodyOf(service.api.POST(people, { params: withIdempotencyKey(), body }));
+      // The other answer is that of a dry run.
+      return made((created as AdminPerson).id);
+    },
+  }),
+  update: makeApiCommand({
+    summary: "Change what is given of a person; what is left out stays.",
+    args,
+    options: {
+      ...properties,
+      noName: option.flag("Remove the name."),
+      noSourceId: option.flag("Remove the identifier in the source system."),
+    },
+    run: async ({ api }, { args: path, options }) => {
+      const changed = await updateRecord({
+        read: () => api.GET(onePerson, { params: { path } }),
+        change: (before, header) => {
+          const body = makeBody<Schemas["PersonUpdate"]>({
+            role: options.role,
+            name: options.noName ? null : readName(options, before.name),
+            sourceSystemIdentifier: options.noSourceId ? null : options.sourceId,
+          });
+          return isEmpty(body) ? null : api.PATCH(onePerson, { params: { path, header }, body });
+        },
+      });
+      return updated("Person", path.personId, changed);
+    },
+  }),
+  "soft-delete": makeApiCommand({
+    summary: "Delete a person who can be restored until the restore window ends. They cannot sign in meanwhile.",
+    args,
+    run: async (service, { args: { personId: id } }) => {
+      const purgeAt = await softDeletePerson(service, id);
+      const line = `Person deleted. They can be restored until ${purgeAt}.`;
+      return done(line, { id, status: "SOFT_DELETED", purgeAt });
+    },
+  }),
+  restore: changes("post", `${onePerson}/restoration`, {
+    summary: "Restore a soft-deleted person, unchanged.",
+    line: "Person restored.",
+    data: ({ personId: id }) => ({ id, status: "ACTIVE" }),
+  }),
+  delete: changes("delete", onePerson, {
+    summary: "Delete a soft-deleted person for good, before the restore window ends.",
+    line: "Person deleted for good.",
+    irreversible: "This deletes the person for good, with their login, groups and tokens.",
+  }),
+  move: makeApiCommand({
+    summary: "Move a person to another school. They leave the groups of the old one.",
+    args,
+    options: {
+      to: required(option.school("The school they move to.")),
+      from: option.school("The school they leave; their home if left out."),
+    },
+    run: async ({ api }, { args: path, options: { to, from } }) => {
+      const body = makeBody<Schemas["Move"]>({ toSchoolId: to, fromSchoolId: from });
+      await api.POST(`${onePerson}/move`, { params: { path }, body });
+      return done("Person moved.", { id: path.personId, school: to });
+    },
+  }),
+  "set-login": makeApiCommand({
+    summary: "Give a person a user name and a new password, which is shown only once. They are signed out everywhere.",
+    args,
+    options: { username: required(option.text("The user name.")) },
+    run: async ({ api }, { args: path, options: { username } }) => {
+      return showLogin(await bodyOf(api.PUT(`${onePerson}/login`, { params: { path }, body: { username } })));
+    },
+  }),
+  "request-password": makeApiCommand({
+    summary: "Ask the home school of a guest for a new password, for the school where they are a guest.",
+    args,
+    options: { school: required(option.school("The school that asks.")) },
+    run: async ({ api }, { args: path, options: { school: schoolId } }) => {
+      await api.POST(`${onePerson}/login/password-request`, { params: { path }, body: { schoolId } });
+      return done("The home school is asked for a new password.", { id: path.personId });
+    },
+  }),
+  "dismiss-password-requests": changes("delete", `${onePerson}/login/password-request`, {
+    summary: "Dismiss what schools have asked for a person, without a new password.",
+    line: "Requests dismissed.",
+  }),
+  "sign-out": changes("post", `${onePerson}/sign-out`, {
+    summary: "End all sessions and tokens of a person and forget their devices. The password stays.",
+    line: "Person signed out everywhere.",
+  }),
+  "remove-second-factors": changes("delete", `${onePerson}/second-factors`, {
+    summary:
+      "Remove what a person proves beside the password, for one who has lost it. They are signed out everywhere.",
+    line: "Second factors removed.",
+  }),
+  block: changes("post", `${onePerson}/block`, {
+    summary: "Sign a person out and prevent them from signing in. Apps still see them in users and people.",
+    line: "Person blocked.",
+  }),
+  unblock: changes("delete", `${onePerson}/block`, {
+    summary: "Let a blocked person sign in again.",
+    line: "Person unblocked.",
+  }),
+  show: shows(onePerson, { summary: "Show one person with schools and groups.", show }),
+  explain: makeApiCommand({
+    summary: "Explain step by step whether a person can sign in to an app, and why not.",
+    args: argsNamed("personId", "clientId"),
+    remoteOnly: "The service makes the decision.",
+    run: async ({ api }, { args: { personId, clientId: app } }) => {
+      const params = { path: { personId }, query: { app } };
+      return explained(await bodyOf(api.GET(`${onePerson}/sign-in-explanation`, { params })));
+    },
+  }),
+  data: makeApiCommand({
+    summary: "Write everything that is stored about a person to a new file (JSON), as the answer to their request.",
+    args,
+    options: { file: required(option.text("The file; it must not exist.", "path")) },
+    remoteOnly: "The service collects it.",
+    run: async ({ api }, { args: path, options: { file } }) => {
+      await writeNewFile(file, async () => {
+        const data = await bodyOf(api.GET(`${onePerson}/data`, { params: { path } }));
+        return { content: `${JSON.stringify(data, null, 2)}\n` };
+      });
+      return { lines: [`What is stored about the person is in ${file}.`], quiet: [file], data: { file } };
+    },
+  }),
+  list: lists(people, {
+    summary: "List the people of a school by name.",
+    name: "people",
+    options: {
+      school: required(option.school("The school.")),
+      group: option.group("Only members of this group."),
+      status: option.oneOf<PersonStatus>(["ACTIVE", "SOFT_DELETED"], "Only people of this status."),
+      search: listOptions.search,
+    },
+    columns: {
+      id: ({ id }) => id,
+      status: ({ status }) => status,
+      role: ({ role }) => role,
+      name: ({ name }) => nameOf(name),
+      groups: ({ groups }) => groups.map(({ name }) => name).join(", "),
+    },
+  }),
+  find: makeApiCommand({
+    summary:
+      "Find people of all schools by parts of their names, their user name or their identifier in the source system.",
+    args: { text: argument.text() },
+    options: { limit: listOptions.limit, after: listOptions.after },
+    run: async ({ api }, { args: { text: search }, options: { after, limit = defaultLimit } }) => {
+      const read = (page: object) => api.GET(people, { params: { query: { search, ...page } } });
+      const found = await listFirst(read, { limit: limit + 1, after });
+      const officialIds = new Map<string | null, string>();
+      // The home school of a guest is not reached.
+      const kept = found.flatMap(({ isGuest, homeSchoolId }) => (isGuest ? [] : (homeSchoolId ?? [])));
+      for (const schoolId of new Set(kept)) {
+        const params = { path: { schoolId } };
+        const school = await bodyOf(api.GET("/admin/v1/schools/{schoolId}", { params }));
+        officialIds.set(schoolId, school.officialId);
+      }
+      const withSchools = found.map(({ homeSchool, ...one }) => ({
+        ...one,
+        homeSchool: homeSchool && { ...homeSchool, officialId: officialIds.get(homeSchool.id) ?? null },
+      }));
+      return listResult("people", withSchools, limit, foundColumns);
+    },
+  }),
 };
-
-const readPeople = (api: Service["api"], query: object) => (page: object) =>
-  api.GET("/admin/v1/people", { params: { query: { ...query, ...page } } });
 
 /** Returns until when the person can be restored. */
 export async function softDeletePerson({ api }: Service, personId: PersonId): Promise<string | null> {

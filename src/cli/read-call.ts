@@ -41,19 +41,24 @@ const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value
 
 export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
+/** The arguments as the help calls them. */
+export const labelsOf = ({ args }: Pick<Command, "args">): string[] =>
+  Object.entries(args).map(([name, { label }]) => label ?? dashed(name));
+
 /** `Named` stands for an id that is to be looked up. */
 export type ReadCall = { args: Record<string, unknown>; options: Record<string, unknown> };
 
 /** Reads the arguments and options of a command. Errors: UsageError. */
 export function readCall(command: Command, words: readonly string[]): ReadCall {
   const { values, positionals } = parse(command, words);
-  const names = Object.keys(command.args);
+  const names = labelsOf(command);
   if (positionals.length > names.length) throw new UsageError(tooMany(names));
   const args: Record<string, unknown> = {};
   for (const [index, [name, argument]] of Object.entries(command.args).entries()) {
     const text = positionals[index];
-    if (text === undefined) throw new UsageError(`<${dashed(name)}> is missing.`);
-    args[name] = named(`<${dashed(name)}>`, () => argument.read(text));
+    const written = `<${names[index]}>`;
+    if (text === undefined) throw new UsageError(`${written} is missing.`);
+    args[name] = named(written, () => argument.read(text));
   }
   const options: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(command.options)) {

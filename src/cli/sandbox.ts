@@ -1,22 +1,13 @@
-import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Noun, type Result } from "./command.ts";
-import { alignColumns, done, listOptions, type Columns } from "./lines.ts";
-import { argument, option, required } from "./option.ts";
+import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Result, type Verbs } from "./command.ts";
+import { alignColumns } from "./lines.ts";
+import { option, required } from "./option.ts";
+import { argsOf, changes, lists, shows } from "./verbs.ts";
 
 type Sandbox = Schemas["Sandbox"];
 type StepName = Sandbox["steps"][number]["step"];
 
 const steps = ["JOIN", "MOVE", "LEAVE", "RESTORE", "MANY", "SYNC_OFF", "SYNC_ON", "NEW_YEAR"] as const;
-const args = { sandbox: argument.id() };
-
-const columns: Columns<Sandbox> = {
-  id: ({ id }) => id,
-  app: ({ clientId }) => clientId,
-  made: ({ createdAt }) => createdAt,
-  "deleted at": ({ expiresAt }) => expiresAt,
-  played: ({ steps: all }) => `${all.filter(({ doneAt }) => doneAt !== null).length} of ${all.length}`,
-};
-
 function showCreated({ sandbox, accounts }: Schemas["CreatedSandbox"]): Result {
   const nameOf = new Map(sandbox.schools.map(({ id, name }) => [id, name]));
   return {
@@ -54,61 +45,50 @@ function lastOf(sandbox: Sandbox, { upTo, all }: { upTo: StepName | undefined; a
   return upTo ?? (all === true ? last : (sandbox.steps.find(({ doneAt }) => doneAt === null)?.step ?? last));
 }
 
-const gone = (id: string) => done("Sandbox deleted.", { id });
-
 const oneSandbox = "/admin/v1/sandboxes/{sandboxId}";
 
-export const sandbox: Noun = {
-  verbs: {
-    create: makeApiCommand({
-      summary:
-        "Make a sandbox: two schools with test users, which this app alone sees. The passwords are shown only once.",
-      options: { app: required(option.text("The app that it is for.", "client-id")) },
-      run: async ({ api }, { options: { app: clientId } }) => {
-        const params = { path: { clientId }, ...withIdempotencyKey() };
-        return showCreated(await bodyOf(api.POST("/admin/v1/apps/{clientId}/sandboxes", { params })));
-      },
-    }),
-    list: makeApiCommand({
-      summary: "List sandboxes, the newest first.",
-      options: {
-        app: option.text("Only those of this app.", "client-id"),
-        limit: listOptions.limit,
-        after: listOptions.after,
-      },
-      run: ({ api }, { options: { app, ...part } }) => {
-        const query = omitUndefined({ app });
-        const read = (page: object) => api.GET("/admin/v1/sandboxes", { params: { query: { ...query, ...page } } });
-        return readListResult("sandboxes", read, { ...part, columns });
-      },
-    }),
-    show: makeApiCommand({
-      summary: "Show the steps of the school year, and when each was played.",
-      args,
-      run: async ({ api }, { args: { sandbox: sandboxId } }) =>
-        showPlayed(await bodyOf(api.GET(oneSandbox, { params: { path: { sandboxId } } })), null),
-    }),
-    play: makeApiCommand({
-      summary: "Play the next step of a school year, or several; says what the app should see and do.",
-      args,
-      options: {
-        upTo: option.oneOf(steps, "All steps up to this one; those that are done are left out."),
-        all: option.flag("All steps."),
-      },
-      run: async ({ api }, { args: { sandbox: sandboxId }, options }) => {
-        const params = { path: { sandboxId } };
-        const before = await bodyOf(api.GET(oneSandbox, { params }));
-        const body = { upTo: lastOf(before, options) };
-        return showPlayed(await bodyOf(api.POST(`${oneSandbox}/steps`, { params, body })), before);
-      },
-    }),
-    delete: makeApiCommand({
-      summary: "Delete a sandbox at once, with its schools and people.",
-      args,
-      run: async ({ api }, { args: { sandbox: sandboxId } }) => {
-        await api.DELETE(oneSandbox, { params: { path: { sandboxId } } });
-        return gone(sandboxId);
-      },
-    }),
-  },
+export const verbs: Verbs = {
+  create: makeApiCommand({
+    summary:
+      "Make a sandbox: two schools with test users, which this app alone sees. The passwords are shown only once.",
+    options: { app: required(option.text("The app that it is for.", "client-id")) },
+    run: async ({ api }, { options: { app: clientId } }) => {
+      const params = { path: { clientId }, ...withIdempotencyKey() };
+      return showCreated(await bodyOf(api.POST("/admin/v1/apps/{clientId}/sandboxes", { params })));
+    },
+  }),
+  list: lists("/admin/v1/sandboxes", {
+    summary: "List sandboxes, the newest first.",
+    name: "sandboxes",
+    options: { app: option.text("Only those of this app.", "client-id") },
+    columns: {
+      id: ({ id }) => id,
+      app: ({ clientId }) => clientId,
+      made: ({ createdAt }) => createdAt,
+      "deleted at": ({ expiresAt }) => expiresAt,
+      played: ({ steps: all }) => `${all.filter(({ doneAt }) => doneAt !== null).length} of ${all.length}`,
+    },
+  }),
+  show: shows(oneSandbox, {
+    summary: "Show the steps of the school year, and when each was played.",
+    show: (sandbox) => showPlayed(sandbox, null),
+  }),
+  play: makeApiCommand({
+    summary: "Play the next step of a school year, or several; says what the app should see and do.",
+    args: argsOf(oneSandbox),
+    options: {
+      upTo: option.oneOf(steps, "All steps up to this one; those that are done are left out."),
+      all: option.flag("All steps."),
+    },
+    run: async ({ api }, { args: path, options }) => {
+      const params = { path };
+      const before = await bodyOf(api.GET(oneSandbox, { params }));
+      const body = { upTo: lastOf(before, options) };
+      return showPlayed(await bodyOf(api.POST(`${oneSandbox}/steps`, { params, body })), before);
+    },
+  }),
+  delete: changes("delete", oneSandbox, {
+    summary: "Delete a sandbox at once, with its schools and people.",
+    line: "Sandbox deleted.",
+  }),
 };

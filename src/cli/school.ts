@@ -4,9 +4,7 @@ import { listTexts, type TextName } from "../platform/contract-texts.ts";
 import {
   bodyOf,
   retryStale,
-  omitUndefined,
   isEmpty,
-  readListResult,
   requireMachine,
   makeBody,
   makeNestedBody,
@@ -16,10 +14,11 @@ import {
   type AllProperties,
   type Schemas,
 } from "./admin-api.ts";
-import { makeApiCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
-import { done, made, updated, listOptions, recordLines, type Columns } from "./lines.ts";
-import { argument, option, required, UsageError } from "./option.ts";
+import { makeApiCommand, type Verbs, type OptionsOf, type Result } from "./command.ts";
+import { done, listOptions, made, recordLines, updated } from "./lines.ts";
+import { option, required, UsageError } from "./option.ts";
 import { dashed } from "./read-call.ts";
+import { argsOf, lists, shows } from "./verbs.ts";
 
 type AdminSchool = Schemas["AdminSchool"];
 type SignInSettings = Schemas["SignInSettings"];
@@ -51,15 +50,6 @@ const properties = {
   city: option.text("City."),
   country: option.text("ISO 3166-1 code in capitals; DE if left out."),
   state: option.text("Part of the ISO 3166-2 code behind the hyphen, such as NI."),
-};
-
-const args = { school: argument.school() };
-
-const columns: Columns<AdminSchool> = {
-  id: ({ id }) => id,
-  "official id": ({ officialId }) => officialId,
-  name: ({ name }) => name,
-  city: ({ address }) => address.city,
 };
 
 const creation = {
@@ -141,65 +131,59 @@ function show(shown: AdminSchool): Result {
 }
 
 const oneSchool = "/admin/v1/schools/{schoolId}";
+const args = argsOf(oneSchool);
 
-export const school: Noun = {
-  verbs: {
-    create: makeApiCommand({
-      summary: "Register a school.",
-      options: creation,
-      run: async (service, { options }) => {
-        const { id } = options;
-        const body = readNewSchool(options);
-        if (id !== undefined) {
-          const { createSchoolWithId } = await import("./own-ids.ts");
-          return made(await createSchoolWithId(requireMachine(service, { id }), id, body));
-        }
-        return made((await bodyOf(service.api.POST("/admin/v1/schools", { params: withIdempotencyKey(), body }))).id);
-      },
-    }),
-    update: makeApiCommand({
-      summary: "Change what is given of a school; what is left out stays.",
-      args,
-      options: changes,
-      run: async ({ api }, { args: { school: schoolId }, options }) => {
-        const body = readUpdate(options);
-        const path = { schoolId };
-        const changed = await updateRecord({
-          read: () => api.GET(oneSchool, { params: { path } }),
-          change: (_before, header) =>
-            isEmpty(body) ? null : api.PATCH(oneSchool, { params: { path, header }, body }),
-        });
-        return updated("School", schoolId, changed);
-      },
-    }),
-    "set-sign-in": makeApiCommand({
-      summary: "Change how the people of a school sign in; what is left out stays.",
-      args,
-      options: signInChanges,
-      run: async ({ api }, { args: { school: schoolId }, options }) => {
-        const [address, path] = [`${oneSchool}/sign-in-settings`, { schoolId }] as const;
-        return retryStale(async () => {
-          const { record, ifMatch } = await readTagged(api.GET(address, { params: { path } }));
-          const body = readSignIn(record, options);
-          await api.PUT(address, { params: { path, header: ifMatch }, body });
-          return done("Sign-in of the school changed.", { id: schoolId, ...body });
-        });
-      },
-    }),
-    show: makeApiCommand({
-      summary: "Show one school.",
-      args,
-      run: async ({ api }, { args: { school: schoolId } }) =>
-        show(await bodyOf(api.GET(oneSchool, { params: { path: { schoolId } } }))),
-    }),
-    list: makeApiCommand({
-      summary: "List schools by name.",
-      options: listOptions,
-      run: ({ api }, { options: { search, ...part } }) => {
-        const query = omitUndefined({ search });
-        const read = (page: object) => api.GET("/admin/v1/schools", { params: { query: { ...query, ...page } } });
-        return readListResult("schools", read, { ...part, columns });
-      },
-    }),
-  },
+export const verbs: Verbs = {
+  create: makeApiCommand({
+    summary: "Register a school.",
+    options: creation,
+    run: async (service, { options }) => {
+      const { id } = options;
+      const body = readNewSchool(options);
+      if (id !== undefined) {
+        const { createSchoolWithId } = await import("./own-ids.ts");
+        return made(await createSchoolWithId(requireMachine(service, { id }), id, body));
+      }
+      return made((await bodyOf(service.api.POST("/admin/v1/schools", { params: withIdempotencyKey(), body }))).id);
+    },
+  }),
+  update: makeApiCommand({
+    summary: "Change what is given of a school; what is left out stays.",
+    args,
+    options: changes,
+    run: async ({ api }, { args: path, options }) => {
+      const body = readUpdate(options);
+      const changed = await updateRecord({
+        read: () => api.GET(oneSchool, { params: { path } }),
+        change: (_before, header) => (isEmpty(body) ? null : api.PATCH(oneSchool, { params: { path, header }, body })),
+      });
+      return updated("School", path.schoolId, changed);
+    },
+  }),
+  "set-sign-in": makeApiCommand({
+    summary: "Change how the people of a school sign in; what is left out stays.",
+    args,
+    options: signInChanges,
+    run: async ({ api }, { args: path, options }) => {
+      const address = `${oneSchool}/sign-in-settings` as const;
+      return retryStale(async () => {
+        const { record, ifMatch } = await readTagged(api.GET(address, { params: { path } }));
+        const body = readSignIn(record, options);
+        await api.PUT(address, { params: { path, header: ifMatch }, body });
+        return done("Sign-in of the school changed.", { id: path.schoolId, ...body });
+      });
+    },
+  }),
+  show: shows(oneSchool, { summary: "Show one school.", show }),
+  list: lists("/admin/v1/schools", {
+    summary: "List schools by name.",
+    name: "schools",
+    options: { search: listOptions.search },
+    columns: {
+      id: ({ id }) => id,
+      "official id": ({ officialId }) => officialId,
+      name: ({ name }) => name,
+      city: ({ address }) => address.city,
+    },
+  }),
 };

@@ -1,18 +1,10 @@
-import type { PersonId } from "../directory/index.ts";
-import {
-  bodyOf,
-  omitUndefined,
-  readListResult,
-  makeBody,
-  withIdempotencyKey,
-  type AllProperties,
-  type Schemas,
-} from "./admin-api.ts";
-import { makeApiCommand, type Command, type OptionsOf } from "./command.ts";
-import { done, listOptions, nameOf, type Columns } from "./lines.ts";
+import { bodyOf, makeBody, withIdempotencyKey, type AllProperties, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type OptionsOf, type Verbs } from "./command.ts";
+import { done, listOptions, nameOf } from "./lines.ts";
 import { showLogin } from "./new-login.ts";
 import { argument, option, required } from "./option.ts";
 import { softDeletePerson } from "./person.ts";
+import { argsNamed, lists } from "./verbs.ts";
 
 type StaffRoleName = Schemas["StaffRole"]["role"];
 
@@ -44,20 +36,12 @@ export const readRole = (role: StaffRoleName, options: OptionsOf<typeof roleOpti
   endsAt: options.ends?.toISOString(),
 });
 
-const columns: Columns<Schemas["StaffPerson"]> = {
-  id: ({ id }) => id,
-  status: ({ status }) => status,
-  name: ({ name }) => nameOf(name),
-  "user name": ({ username }) => username,
-  roles: ({ roles }) => roles.map(({ role }) => role).join(" "),
-};
-
-const args = { person: argument.person() };
+const args = argsNamed("personId");
 
 const staffPeople = "/admin/v1/staff-people";
 
 /** Accounts of staff who are at no school. */
-export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
+export const staffPeopleVerbs: Verbs = {
   create: makeApiCommand({
     summary:
       "Make an account for somebody at no school, with a role; the first password is shown only once, and they choose their own.",
@@ -71,42 +55,38 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
     run: async ({ api }, { args: { role }, options: { username, first, last, ...options } }) => {
       const body = makeBody<Schemas["NewStaffPerson"]>({
         ...readRole(role, options),
-        name: readName(first, last),
+        name: { firstFull: first, firstCall: first.trim().split(/\s+/)[0]!, last },
         username,
       });
       return showLogin(await bodyOf(api.POST(staffPeople, { params: withIdempotencyKey(), body })));
     },
   }),
-  people: makeApiCommand({
+  people: lists(staffPeople, {
     summary: "List the staff who are at no school, with their roles.",
-    options: listOptions,
-    run: ({ api }, { options: { search, ...part } }) => {
-      const query = omitUndefined({ search });
-      const read = (page: object) => api.GET(staffPeople, { params: { query: { ...query, ...page } } });
-      return readListResult("people", read, { ...part, columns });
+    name: "people",
+    options: { search: listOptions.search },
+    columns: {
+      id: ({ id }) => id,
+      status: ({ status }) => status,
+      name: ({ name }) => nameOf(name),
+      "user name": ({ username }) => username,
+      roles: ({ roles }) => roles.map(({ role }) => role).join(" "),
     },
   }),
   "new-password": makeApiCommand({
     summary: "Give somebody of the staff a new password, which is shown only once. They are signed out everywhere.",
     args,
-    run: async ({ api }, { args: { person: personId } }) => {
-      const params = { path: { personId }, ...withIdempotencyKey() };
+    run: async ({ api }, { args: path }) => {
+      const params = { path, ...withIdempotencyKey() };
       return showLogin(await bodyOf(api.POST("/admin/v1/people/{personId}/login/password", { params })));
     },
   }),
   delete: makeApiCommand({
     summary: "Delete an account; never the last operator's. Until the restore window ends: person restore.",
     args,
-    run: async (service, { args: { person: personId } }) =>
-      deleted(personId, await softDeletePerson(service, personId)),
+    run: async (service, { args: { personId: id } }) => {
+      const purgeAt = await softDeletePerson(service, id);
+      return done(`Account deleted. It can be restored until ${purgeAt}.`, { id, purgeAt });
+    },
   }),
 };
-
-const readName = (firstFull: string, last: string) => ({
-  firstFull,
-  firstCall: firstFull.trim().split(/\s+/)[0]!,
-  last,
-});
-
-const deleted = (id: PersonId, purgeAt: string | null) =>
-  done(`Account deleted. It can be restored until ${purgeAt}.`, { id, purgeAt });

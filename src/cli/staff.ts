@@ -1,18 +1,12 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import {
-  bodyOf,
-  omitUndefined,
-  readListResult,
-  requireMachine,
-  makeBody,
-  withIdempotencyKey,
-  type Schemas,
-} from "./admin-api.ts";
-import { makeApiCommand, type Noun, type OptionsOf, type Result, type Machine } from "./command.ts";
-import { done, listOptions, listResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
+import { bodyOf, makeBody, omitUndefined, readListResult, requireMachine, withIdempotencyKey } from "./admin-api.ts";
+import type { Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Machine, type OptionsOf, type Result, type Verbs } from "./command.ts";
+import { defaultLimit, done, listOptions, listResult, timeOf, type Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { readRole, roleOptions, staffPeopleVerbs, staffRoleNames } from "./staff-people.ts";
+import { changes } from "./verbs.ts";
 
 type ListedRole = Schemas["ListedStaffRole"];
 
@@ -73,42 +67,36 @@ const listed = {
 
 const roles = "/admin/v1/staff-roles";
 
-export const staff: Noun = {
-  verbs: {
-    give: makeApiCommand({
-      summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
-      args: { role: argument.oneOf(staffRoleNames) },
-      options: gives,
-      run: async ({ api }, { args: { role }, options }) => {
-        const { person, app, confirmPartners } = options;
-        const body = makeBody<Schemas["NewStaffRole"]>({
-          ...readRole(role, options),
-          holder: readHolder(person, app),
-          confirmPartners: confirmPartners || undefined,
-        });
-        const made = await bodyOf(api.POST(roles, { params: withIdempotencyKey(), body }));
-        return { ...done(`${made.role} given: ${made.id}`, made), quiet: [made.id] };
-      },
-    }),
-    withdraw: makeApiCommand({
-      summary: "Take a role away, at once, for tokens too. The last operator stays.",
-      args: { role: argument.id() },
-      run: async ({ api }, { args: { role: staffRoleId } }) => {
-        await api.DELETE(`${roles}/{staffRoleId}`, { params: { path: { staffRoleId } } });
-        return done("Role withdrawn.", { id: staffRoleId });
-      },
-    }),
-    list: makeApiCommand({
-      summary: "List the roles that hold, the latest given first.",
-      options: listed,
-      run: ({ api, ...service }, { options }) => {
-        const { withEnded, limit, after, ...filter } = options;
-        if (withEnded) return listWithEnded(requireMachine({ api, ...service }, { withEnded }), options);
-        const query = omitUndefined(filter);
-        const read = (page: object) => api.GET(roles, { params: { query: { ...query, ...page } } });
-        return readListResult("roles", read, { limit, after, columns });
-      },
-    }),
-    ...staffPeopleVerbs,
-  },
+export const verbs: Verbs = {
+  give: makeApiCommand({
+    summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
+    args: { role: argument.oneOf(staffRoleNames) },
+    options: gives,
+    run: async ({ api }, { args: { role }, options }) => {
+      const { person, app, confirmPartners } = options;
+      const body = makeBody<Schemas["NewStaffRole"]>({
+        ...readRole(role, options),
+        holder: readHolder(person, app),
+        confirmPartners: confirmPartners || undefined,
+      });
+      const made = await bodyOf(api.POST(roles, { params: withIdempotencyKey(), body }));
+      return { ...done(`${made.role} given: ${made.id}`, made), quiet: [made.id] };
+    },
+  }),
+  withdraw: changes("delete", `${roles}/{staffRoleId}`, {
+    summary: "Take a role away, at once, for tokens too. The last operator stays.",
+    line: "Role withdrawn.",
+  }),
+  list: makeApiCommand({
+    summary: "List the roles that hold, the latest given first.",
+    options: listed,
+    run: ({ api, ...service }, { options }) => {
+      const { withEnded, limit, after, ...filter } = options;
+      if (withEnded) return listWithEnded(requireMachine({ api, ...service }, { withEnded }), options);
+      const query = omitUndefined(filter);
+      const read = (page: object) => api.GET(roles, { params: { query: { ...query, ...page } } });
+      return readListResult("roles", read, { limit, after, columns });
+    },
+  }),
+  ...staffPeopleVerbs,
 };

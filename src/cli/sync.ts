@@ -1,11 +1,12 @@
-import type { ClientId, GrantKey } from "../access/index.ts";
+import type { GrantKey } from "../access/index.ts";
 import { bodyOf, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Noun, type Result } from "./command.ts";
+import { makeApiCommand, type Verbs, type Result } from "./command.ts";
 import { changeGrant, oneGrant } from "./grant.ts";
 import { done, recordLines, tableOf } from "./lines.ts";
-import { argument, option, UsageError } from "./option.ts";
+import { option, UsageError } from "./option.ts";
+import { argsNamed } from "./verbs.ts";
 
-const args = { app: argument.text<ClientId>(), school: argument.school() };
+const args = argsNamed("clientId", "schoolId");
 
 const switched = ({ clientId: app, schoolId: school }: GrantKey, sync: boolean, changed: boolean): Result => {
   const state = `Sync is ${sync ? "on" : "off"}.`;
@@ -16,8 +17,7 @@ const makeSwitch = (sync: boolean, summary: string) =>
   makeApiCommand({
     summary,
     args,
-    run: async (service, { args: { app: clientId, school: schoolId } }) => {
-      const key = { clientId, schoolId };
+    run: async (service, { args: key }) => {
       const { before } = await changeGrant(service, key, () => ({ sync }));
       return switched(key, sync, before.sync !== sync);
     },
@@ -59,39 +59,35 @@ function groupsChosen({ clientId: app, schoolId: school }: GrantKey, wanted: rea
   };
 }
 
-export const sync: Noun = {
-  verbs: {
-    on: makeSwitch(true, "Let an app read the school and its synced groups with their members."),
-    off: makeSwitch(false, "Hide the school from an app. The synced groups are kept for when it is switched on again."),
-    show: makeApiCommand({
-      summary: "Show whether a school syncs to an app, and which groups.",
-      args,
-      run: async ({ api }, { args: { app: clientId, school: schoolId } }) => {
-        const path = { clientId, schoolId };
-        const { sync, syncedGroupIds } = await bodyOf(api.GET(oneGrant, { params: { path } }));
-        const groups: Schemas["AdminGroup"][] = [];
-        for (const groupId of syncedGroupIds)
-          groups.push(await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } })));
-        return show(path, sync, groups);
-      },
-    }),
-    groups: makeApiCommand({
-      summary: "Choose the groups that a school syncs to an app, whether or not sync is on.",
-      args,
-      options: {
-        set: option.groups("Exactly these."),
-        add: option.groups("Add these."),
-        remove: option.groups("Remove these."),
-        none: option.flag("Remove all."),
-      },
-      run: async (service, { args: { app: clientId, school: schoolId }, options }) => {
-        checkChoice(options);
-        const key = { clientId, schoolId };
-        const { after } = await changeGrant(service, key, ({ syncedGroupIds }) => ({
-          syncedGroupIds: [...new Set(chosen(options, syncedGroupIds))],
-        }));
-        return groupsChosen(key, after.syncedGroupIds);
-      },
-    }),
-  },
+export const verbs: Verbs = {
+  on: makeSwitch(true, "Let an app read the school and its synced groups with their members."),
+  off: makeSwitch(false, "Hide the school from an app. The synced groups are kept for when it is switched on again."),
+  show: makeApiCommand({
+    summary: "Show whether a school syncs to an app, and which groups.",
+    args,
+    run: async ({ api }, { args: path }) => {
+      const { sync, syncedGroupIds } = await bodyOf(api.GET(oneGrant, { params: { path } }));
+      const groups: Schemas["AdminGroup"][] = [];
+      for (const groupId of syncedGroupIds)
+        groups.push(await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } })));
+      return show(path, sync, groups);
+    },
+  }),
+  groups: makeApiCommand({
+    summary: "Choose the groups that a school syncs to an app, whether or not sync is on.",
+    args,
+    options: {
+      set: option.groups("Exactly these."),
+      add: option.groups("Add these."),
+      remove: option.groups("Remove these."),
+      none: option.flag("Remove all."),
+    },
+    run: async (service, { args: key, options }) => {
+      checkChoice(options);
+      const { after } = await changeGrant(service, key, ({ syncedGroupIds }) => ({
+        syncedGroupIds: [...new Set(chosen(options, syncedGroupIds))],
+      }));
+      return groupsChosen(key, after.syncedGroupIds);
+    },
+  }),
 };

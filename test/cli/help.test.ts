@@ -40,7 +40,7 @@ test.each(all)("$path has help that names all it takes, each with its meaning", 
   const { code, out } = await run(...path, "--help");
   expect(code).toBe(0);
   expect(command.summary).toMatch(/^[A-Z].*[.…]$/);
-  for (const name of Object.keys(command.args)) expect(out).toContain(`<${name}>`);
+  for (const [name, { label = name }] of Object.entries(command.args)) expect(out).toContain(`<${label}>`);
   for (const [name, option] of Object.entries(command.options)) {
     expect(out).toContain(`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
     expect(option.meaning).toMatch(/\.$/);
