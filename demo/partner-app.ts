@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import createClient from "openapi-fetch";
 import * as client from "openid-client";
-import { makeIdmClient, makeSchulconnexClient } from "../src/publish/index.ts";
+import type { paths as IdmPaths } from "../generated/openapi/idm.ts";
+import type { paths as SchulconnexPaths } from "../generated/openapi/schulconnex.ts";
 import { makePages } from "./app-pages.ts";
 import type demo from "./demo.json";
 
@@ -14,6 +16,8 @@ export type PartnerApp = { clientId: string; name: string; url: string; close():
 type Attempt = { codeVerifier: string; state: string; nonce: string };
 type Settings = { issuerUrl: string; baseUrl: string; platform: string; demoPlatform: string; port: number };
 type Read = { path: string; body: unknown };
+
+const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
 
 /** Starts one app: it signs people in with the service as any partner's app would and shows what it got and read. */
 export async function startPartnerApp(app: Registered, settings: Settings): Promise<PartnerApp> {
@@ -86,14 +90,14 @@ export async function startPartnerApp(app: Registered, settings: Settings): Prom
 
   function readAsPerson(accessToken: string): Promise<Read>[] {
     if (peopleScope === undefined) return [];
-    const schulconnex = makeSchulconnexClient({ baseUrl, accessToken });
+    const schulconnex = createClient<SchulconnexPaths>({ baseUrl, headers: bearer(accessToken) });
     return [bodyOf("/idm/schulconnex/v1/person-info", schulconnex.GET("/idm/schulconnex/v1/person-info"))];
   }
 
   async function readAsApp(config: client.Configuration): Promise<Read[]> {
     if (clientSecret === null) return [];
     const { access_token: accessToken } = await client.clientCredentialsGrant(config, { scope: readScopes.join(" ") });
-    const idm = makeIdmClient({ baseUrl, accessToken });
+    const idm = createClient<IdmPaths>({ baseUrl, headers: bearer(accessToken) });
     return [await bodyOf("/idm/ep/v1/schools", idm.GET("/idm/ep/v1/schools"))];
   }
 

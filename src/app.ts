@@ -89,7 +89,7 @@ export async function makeApp(
   const api = {
     reading,
     log,
-    checkAccessToken: signOn.checkAccessToken,
+    checkToken: signOn.checkAccessToken,
     cursorKeys: deriveKeys(config.encryptionKeys, "cursor"),
     checkAnswers,
     inner: {

@@ -1,7 +1,16 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { makeSortKey, type NameOrder } from "../directory/index.ts";
 import type { Queryable, RecordStore, Transaction } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/database/sql.ts";
+import {
+  fields,
+  findRows,
+  makeRowLock,
+  sql,
+  statement,
+  table,
+  type Sql,
+  type Value,
+} from "../platform/database/sql.ts";
 import type { BackchannelLogoutUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 
@@ -106,13 +115,10 @@ export async function listAppsByName(
   });
 }
 
-const lockRow = statement<{ clientId: ClientId }>(
-  ({ clientId }) => sql`SELECT FROM ${registered} WHERE ${registered.clientId} = ${clientId} FOR NO KEY UPDATE`,
-  "access.lockApp",
-);
+const lockRow = makeRowLock("app", "clientId", "access.lockApp");
 
 export async function lockApp(tx: Transaction, clientId: ClientId): Promise<App | null> {
-  await findRows(tx, lockRow, { clientId });
+  await lockRow(tx, clientId);
   const found = await tx.prisma.app.findUnique({ where: { clientId } });
   return found && appFrom(found);
 }

@@ -6,20 +6,19 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { ClientId } from "./token.ts";
 import { schoolIsShown, shownSchools } from "./visibility.ts";
 
-type Columns = { clientIds: readonly string[]; schoolIds: readonly string[]; times: readonly Date[] };
-
+const client = sql`noted."clientId"`;
+const named = sql`noted."schoolId"::uuid`;
 const kept = table("lastCall");
 const excluded = table("lastCall", "excluded");
 
 /** `from` selects the schools. Sorted, so that two processes do not deadlock. */
 const keepLatest = (from: Sql, notWithin: Sql) =>
-  statement<Columns>(
-    ({ clientIds, schoolIds, times }) => sql`
+  statement<{ calls: string }>(
+    ({ calls }) => sql`
     ${insert(
       "lastCall",
-      { clientId: sql`noted.client_id`, schoolId: sql`shown.school_id`, at: sql`max(noted.at)` },
-      sql`FROM unnest(${clientIds}::text[], ${schoolIds}::text[], ${times}::timestamptz[])
-        AS noted (client_id, school_id, at)
+      { clientId: client, schoolId: sql`shown.school_id`, at: sql`max(noted.at)` },
+      sql`FROM jsonb_to_recordset(${calls}::jsonb) AS noted ("clientId" text, "schoolId" text, at timestamptz)
       CROSS JOIN LATERAL (${from}) AS shown (school_id) GROUP BY 1, 2 ORDER BY 1, 2`,
     )}
     ON CONFLICT (${columnNames("lastCall", "clientId", "schoolId")})
@@ -27,8 +26,6 @@ const keepLatest = (from: Sql, notWithin: Sql) =>
     WHERE ${kept.at} < ${excluded.at} - ${notWithin}`,
   );
 
-const client = sql`noted.client_id`;
-const named = sql`noted.school_id::uuid`;
 const keepOfSchool = keepLatest(sql`SELECT ${named} WHERE ${schoolIsShown(client, named)}`, sql`interval '0'`);
 const keepOfAll = keepLatest(shownSchools(client), sql`interval '1 hour'`);
 
@@ -63,15 +60,10 @@ export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Cloc
   }
 
   async function write(calls: readonly Call[]): Promise<void> {
-    const columnsOf = (rows: readonly Call[]): Columns => ({
-      clientIds: rows.map(({ clientId }) => clientId),
-      schoolIds: rows.map(({ schoolId }) => schoolId),
-      times: rows.map(({ at }) => at),
-    });
     const ofSchool = calls.filter(({ schoolId }) => schoolId !== "");
     const all = calls.filter(({ schoolId }) => schoolId === "");
-    if (ofSchool.length > 0) await run(db.pool, keepOfSchool, columnsOf(ofSchool));
-    if (all.length > 0) await run(db.pool, keepOfAll, columnsOf(all));
+    if (ofSchool.length > 0) await run(db.pool, keepOfSchool, { calls: JSON.stringify(ofSchool) });
+    if (all.length > 0) await run(db.pool, keepOfAll, { calls: JSON.stringify(all) });
   }
 
   async function flush(): Promise<void> {

@@ -4,7 +4,7 @@ import { recordAudit } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { makeRowLock } from "../platform/database/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import type { GroupId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
@@ -87,19 +87,14 @@ async function changeStatus(change: Change, { groupId, step, to }: StatusChange)
   await recordAudit(tx, { ...originOf(change), action, schoolId, detail: { groupId } });
 }
 
-const g = table("group", "g");
-
-const lockRow = statement<{ groupId: GroupId }>(
-  ({ groupId }) => sql`SELECT FROM ${g} WHERE ${g.id} = ${groupId} FOR NO KEY UPDATE`,
-  "directory.lockGroup",
-);
+const lockRow = makeRowLock("group", "id", "directory.lockGroup");
 
 export async function lockGroup(
   tx: Transaction,
   groupId: GroupId,
   step: GroupStep,
 ): Promise<{ schoolId: SchoolId; name: string }> {
-  await findRows(tx, lockRow, { groupId });
+  await lockRow(tx, groupId);
   const select = { schoolId: true, name: true, status: true };
   const group = await tx.prisma.group.findUnique({ where: { id: groupId }, select });
   if (group === null) throw new AppError("not_found", "group_not_found", "The group does not exist.");

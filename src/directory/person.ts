@@ -4,7 +4,7 @@ import { recordAudit } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { makeRowLock } from "../platform/database/sql.ts";
 import { definedOf, listDifferent, originOf, type Change } from "./change.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
@@ -117,20 +117,14 @@ export async function updatePerson(change: Change, update: PersonUpdate): Promis
   return changed;
 }
 
-const p = table("person", "p");
-
-// FOR UPDATE would block the person's sign-ins until the change ends.
-const lockRow = statement<{ personId: PersonId }>(
-  ({ personId }) => sql`SELECT FROM ${p} WHERE ${p.id} = ${personId} FOR NO KEY UPDATE`,
-  "directory.lockPerson",
-);
+const lockRow = makeRowLock("person", "id", "directory.lockPerson");
 
 export type LockedPerson = { homeSchoolId: SchoolId | null; purgeAt: Date | null; sourceIdIsShared: boolean } & {
   before: PersonRecord;
 };
 
 export async function lockPerson(tx: Transaction, personId: PersonId, step: PersonStep): Promise<LockedPerson> {
-  await findRows(tx, lockRow, { personId });
+  await lockRow(tx, personId);
   const person = await tx.prisma.person.findUnique({
     where: { id: personId },
     omit: { id: true, sortKey: true, softDeletedAt: true, blockedAt: true, createdAt: true, updatedAt: true },

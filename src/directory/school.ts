@@ -3,7 +3,7 @@ import { recordAudit } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { makeRowLock } from "../platform/database/sql.ts";
 import { definedOf, listDifferent, originOf, type Change } from "./change.ts";
 import type { SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
@@ -77,15 +77,10 @@ export async function isSandboxSchool({ prisma }: RecordStore, schoolId: SchoolI
   return (await prisma.school.count({ where: { id: schoolId, sandboxId: { not: null } } })) > 0;
 }
 
-const s = table("school", "s");
-
-const lockRow = statement<{ schoolId: SchoolId }>(
-  ({ schoolId }) => sql`SELECT FROM ${s} WHERE ${s.id} = ${schoolId} FOR NO KEY UPDATE`,
-  "directory.lockSchool",
-);
+const lockRow = makeRowLock("school", "id", "directory.lockSchool");
 
 export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<SchoolRecord> {
-  await findRows(tx, lockRow, { schoolId });
+  await lockRow(tx, schoolId);
   const record = await tx.prisma.school.findUnique({
     where: { id: schoolId },
     omit: { id: true, sortKey: true, sandboxId: true, createdAt: true, updatedAt: true },

@@ -8,18 +8,9 @@
  * Never knows: how tokens are stored, what Schulconnex is, how anything is changed.
  */
 import type { Router } from "express";
-import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
+import { scopeOfContract, type AccessToken } from "../access/index.ts";
 import type { Db } from "../platform/database/db.ts";
-import {
-  bindOperations,
-  type Binding,
-  type Handlers,
-  type OpenApiDocument,
-  type Reading,
-  makeProblemType,
-} from "../platform/http/index.ts";
-import type { Log } from "../platform/telemetry/log.ts";
-import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { bindOperations, makeProblemType, type Binding, type Handlers } from "../platform/http/index.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { makeRenderProblem } from "./failure.ts";
 import { getGroup } from "./getGroup.ts";
@@ -46,39 +37,21 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
 /** Callers within this process, acting as an app. */
 type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
 
-export type IdmDeps = {
-  reading: Reading;
+type Deps = Pick<Binding<operations, AccessToken>, "document" | "checkToken" | "reading" | "cursorKeys" | "log"> & {
   changes: Db;
-  checkAccessToken: CheckAccessToken;
   inner?: Inner;
-  document: OpenApiDocument;
-  cursorKeys: EncryptionKeys;
-  log: Log;
   issuerUrl: string;
-  /** Validates every answer against the contract (development and tests). */
+  /** Validates every response against the contract (development and tests). */
   checkAnswers: boolean;
 };
 
-export function makeIdmRouter({
-  reading,
-  changes,
-  checkAccessToken,
-  inner = {},
-  document,
-  cursorKeys,
-  log,
-  issuerUrl,
-  checkAnswers,
-}: IdmDeps): Router {
+export function makeIdmRouter({ changes, inner, issuerUrl, checkAnswers, ...deps }: Deps): Router {
+  const { reading, cursorKeys, document } = deps;
   return bindOperations<operations, AccessToken>({
-    document,
-    handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
-    checkToken: checkAccessToken,
+    ...deps,
     ...inner,
+    handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
     scopeName: scopeOfContract,
-    reading,
-    cursorKeys,
-    log,
     render: makeRenderProblem(makeProblemType(issuerUrl)),
     checkAnswersBy: checkAnswers ? [document] : [],
   });

@@ -11,17 +11,11 @@ import type { IdmHandler } from "./handler.ts";
 
 type Change = components["schemas"]["Change"];
 
+type Deps = { changes: Db; reads: ReadShare; cursorKeys: EncryptionKeys };
+
 /** Every change committed before the call is in the answer, even if no worker runs (with a replica: once it has it). */
 export const makeListChanges =
-  ({
-    changes,
-    reads,
-    cursorKeys,
-  }: {
-    changes: Db;
-    reads: ReadShare;
-    cursorKeys: EncryptionKeys;
-  }): IdmHandler<"listChanges"> =>
+  ({ changes, reads, cursorKeys }: Deps): IdmHandler<"listChanges"> =>
   ({ caller, query }) =>
     answerMade(async () => {
       const write = (position: string) => writeChangeCursor(cursorKeys, caller.clientId, position);

@@ -1,13 +1,13 @@
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { Router } from "express";
+import express, { Router } from "express";
 import { contents } from "./contents.ts";
 import type { Place } from "./documents.ts";
 import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.ts";
 import { renderMarkdown, renderOnPage } from "./markdown.ts";
 import { listRules, renderRuleList } from "./rules.ts";
-import { answerStatic, onFirstRequest } from "./static-answer.ts";
+import { answerPage, onFirstRequest } from "./static-answer.ts";
 import type { Page } from "../platform/pages/index.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
@@ -52,27 +52,13 @@ export type RenderArticle = (article: { path: string; title: string; html: strin
 export function makeGuidesRouter(settings: GuideSettings, renderArticle: RenderArticle): Router {
   const router = Router();
   const serve = (path: string, title: string, text: string) => {
-    const answerPage = () => {
-      const html = renderMarkdown(text, renderOnPage(text));
-      const page = renderArticle({ path, title, html });
-      return answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers });
-    };
-    router.get(path, onFirstRequest(answerPage));
+    const answer = () => answerPage(renderArticle({ path, title, html: renderMarkdown(text, renderOnPage(text)) }));
+    router.get(path, onFirstRequest(answer));
   };
   for (const { name, title, text } of listGuides(settings)) serve(`/docs/${name}`, title, text);
   for (const { code, text } of listErrors()) serve(`/docs/errors/${code}`, code, text);
   serve("/docs/rules", "Rules of the contract", renderRuleList());
   for (const { name, text } of listRules()) serve(`/docs/rules/${name}`, name, text);
-  const pictures = new Map(
-    readdirSync(join(folder, "pictures")).map((file) => [file, readFileSync(join(folder, "pictures", file))]),
-  );
-  router.get("/docs/pictures/:file", (req, res, next) => {
-    const picture = pictures.get(req.params.file);
-    if (picture === undefined) return next();
-    const etag = `"${createHash("sha256").update(picture).digest("base64url").slice(0, 22)}"`;
-    res.set({ "Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff", ETag: etag });
-    if (req.headers["if-none-match"] === etag) res.status(304).end();
-    else res.type("image/png").send(picture);
-  });
-  return router;
+  const setHeaders = (res: ServerResponse) => void res.setHeader("X-Content-Type-Options", "nosniff");
+  return router.use("/docs/pictures", express.static(join(folder, "pictures"), { maxAge: 300_000, setHeaders }));
 }

@@ -1,15 +1,13 @@
 /*
  * publish: what partners build on.
  *
- * Nouns:      document (a contract as served, with this operator's name and addresses), reference page, guide, typed
- *             client.
+ * Nouns:      document (a contract as served, with this operator's name and addresses), reference page, guide.
  * Invariants: a served document has no placeholder left; pages load nothing from another origin; everything here is
  *             public and the same for everybody.
  * Never knows: tokens, apps, people, the database.
  */
 export { makeAppGuides, type AppGuides, type OwnValues } from "./app-guides.ts";
 export type { Changelog } from "./changelog.ts";
-export { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "./clients.ts";
 export { fillPlatform } from "./fill.ts";
 export { listErrors } from "./guides.ts";
 export { listRules } from "./rules.ts";

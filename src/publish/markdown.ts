@@ -1,4 +1,5 @@
 import { Marked, type Token, type Tokens } from "marked";
+import { escapeHtml } from "../platform/pages/index.ts";
 
 /** Names of languages in the tabs. */
 const languages: Readonly<Record<string, string>> = {
@@ -26,9 +27,6 @@ export const listPrograms = (text: string): Program[] =>
 const isCode = (token: Token): token is Tokens.Code => token.type === "code";
 /** The words after the language are for the tests. */
 const languageOf = ({ lang = "" }: Tokens.Code): string => lang.split(" ")[0]!;
-
-const escape = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** As GitHub makes it. */
 const slugOf = (text: string): string =>
@@ -80,7 +78,7 @@ export function renderMarkdown(text: string, afterTitle = "", own?: OwnPrograms)
           `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag.split(" ")[0]!}>`).join("")}</tr>`;
         const head = cells(token.header, 'th scope="col"');
         const body = token.rows.map((row) => cells(row, "td")).join("");
-        const label = escape(token.header.map(({ text: title }) => plainText(title)).join(", "));
+        const label = escapeHtml(token.header.map(({ text: title }) => plainText(title)).join(", "));
         return `<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead>${head}</thead><tbody>${body}</tbody></table></div>`;
       },
     },
@@ -111,7 +109,7 @@ function groupCode(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
 function renderCode(token: Tokens.Code, own?: OwnPrograms): string {
   const program = { language: languageOf(token), code: token.text };
   const code = own?.fill(program) ?? token.text;
-  const pre = `<pre tabindex="0"><code class="language-${program.language}">${escape(code)}\n</code></pre>`;
+  const pre = `<pre tabindex="0"><code class="language-${program.language}">${escapeHtml(code)}\n</code></pre>`;
   return program.language === "output"
     ? `<figure class="output"><figcaption>Output</figcaption>${pre}</figure>`
     : `<div class="snippet">${pre}</div>${own?.after(program) ?? ""}`;

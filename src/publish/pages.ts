@@ -1,41 +1,21 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { Router } from "express";
-import { makeTemplates, pageHeaders, renderPage, type Page } from "../platform/pages/index.ts";
+import { addAsset, makeTemplates, pageHeaders, renderPage, type Page } from "../platform/pages/index.ts";
 import { contents } from "./contents.ts";
 import type { PublishedDocument } from "./documents.ts";
 import type { Guide, RenderArticle } from "./guides.ts";
 import { plainText } from "./markdown.ts";
 import type { Found } from "./search.ts";
 
-const render = makeTemplates(join(import.meta.dirname, "templates"));
+export const render = makeTemplates(join(import.meta.dirname, "templates"));
 
-const style = loadAsset("docs.css", "text/css; charset=utf-8", readOwn("docs.css"));
-const start = loadAsset("reference.js", "text/javascript; charset=utf-8", readOwn("reference.js"));
-const behaviour = loadAsset("docs.js", "text/javascript; charset=utf-8", readOwn("docs.js"));
-const redoc = loadAsset("redoc.js", "text/javascript; charset=utf-8", readRedoc());
+const [style, start, behaviour, redoc] = [
+  "docs.css",
+  "reference.js",
+  "docs.js",
+  "../../generated/redoc/redoc.standalone.js",
+].map((file) => addAsset(join(import.meta.dirname, file))) as [string, string, string, string];
 
-export function makeReferenceAssets(): Router {
-  const router = Router();
-  for (const asset of [style, start, behaviour, redoc]) {
-    router.get(asset.path, (req, res) => {
-      const zipped = req.acceptsEncodings("gzip") === "gzip";
-      res.set({
-        "Content-Type": asset.contentType,
-        "Cache-Control": "public, max-age=31536000, immutable",
-        "X-Content-Type-Options": "nosniff",
-        Vary: "Accept-Encoding",
-        ...(zipped ? { "Content-Encoding": "gzip" } : {}),
-      });
-      res.send(zipped ? asset.zip() : asset.content);
-    });
-  }
-  return router;
-}
-
-export const guideAssets = { stylesheets: [style.path], scripts: [behaviour.path] } as const;
+export const guideAssets = { stylesheets: [style], scripts: [behaviour] } as const;
 
 /** `about` is the page's first sentence. */
 type Listed = { path: string; title: string; about: string };
@@ -87,7 +67,7 @@ const renderFrame = (title: string, body: string): Page =>
   renderPage({ title, body, width: "wide", ...guideAssets }, { locale: "en" });
 
 export function renderReference(document: PublishedDocument, documents: PublishedDocument[]): Page {
-  const html = render("reference", { document, documents, style: style.path, redoc: redoc.path, start: start.path });
+  const html = render("reference", { document, documents, style, redoc, start });
   const headers = { ...pageHeaders(), "Content-Security-Policy": referencePolicy, "Content-Language": "en" };
   return allowCaching({ status: 200, html, headers });
 }
@@ -108,19 +88,4 @@ const referencePolicy = [
 function allowCaching(page: Page): Page {
   const { "Cache-Control": _, "Content-Type": __, ...headers } = page.headers;
   return { ...page, headers };
-}
-
-function readOwn(file: string): Buffer {
-  return readFileSync(join(import.meta.dirname, file));
-}
-
-function readRedoc(): Buffer {
-  return readFileSync(join(import.meta.dirname, "../../generated/redoc/redoc.standalone.js"));
-}
-
-function loadAsset(name: string, contentType: string, content: Buffer) {
-  const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
-  let zipped: Buffer | undefined;
-  const zip = () => (zipped ??= gzipSync(content));
-  return { path: `/docs/assets/${name.replace(".", `-${hash}.`)}`, contentType, content, zip };
 }

@@ -3,17 +3,9 @@ import type { Page } from "../platform/pages/index.ts";
 import { makeChangelogRouter } from "./changelog-page.ts";
 import { loadPublishedDocuments, loadPublishedReleases } from "./documents.ts";
 import { listGuides, makeGuidesRouter, type GuideSettings } from "./guides.ts";
-import {
-  listContents,
-  makeArticles,
-  makeReferenceAssets,
-  renderOverview,
-  renderReference,
-  renderSearch,
-  renderStatus,
-} from "./pages.ts";
+import { listContents, makeArticles, renderOverview, renderReference, renderSearch, renderStatus } from "./pages.ts";
 import { makeSearch, type Search } from "./search.ts";
-import { answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
+import { answerPage, answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
 
 type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
@@ -42,12 +34,8 @@ function makeRouter({ isReady, ...place }: PublishOptions): Router {
 
   router.use("/docs", refuseOtherMethods);
   let search: Search | undefined;
-  router.use(makeReferenceAssets(), makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));
-  const overview = renderOverview(pages, documents);
-  router.get(
-    "/docs",
-    answerStatic(overview.html, { contentType: "text/html; charset=utf-8", headers: overview.headers }),
-  );
+  router.use(makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));
+  router.get("/docs", answerPage(renderOverview(pages, documents)));
   router.get("/docs/search", (req, res) => {
     const query = typeof req.query["q"] === "string" ? req.query["q"].slice(0, longestQuery) : "";
     search ??= makeSearch(guides, documents);
@@ -55,11 +43,8 @@ function makeRouter({ isReady, ...place }: PublishOptions): Router {
   });
   router.get("/docs/status", async (_req, res) => sendPage(res, renderStatus(pages, await isReady())));
   for (const document of documents) {
-    const answerPage = () => {
-      const page = renderReference(document, documents);
-      return answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers });
-    };
-    router.get(`/docs/${document.name}`, onFirstRequest(answerPage));
+    const answerReference = () => answerPage(renderReference(document, documents));
+    router.get(`/docs/${document.name}`, onFirstRequest(answerReference));
   }
   return router;
 }

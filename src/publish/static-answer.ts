@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RequestHandler } from "express";
+import { isNotModified } from "../platform/http/index.ts";
+import type { Page } from "../platform/pages/index.ts";
 
 type Static = { contentType: string; headers?: Record<string, string> };
 
@@ -7,13 +9,13 @@ export function answerStatic(text: string, { contentType, headers = {} }: Static
   const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
   return (req, res) => {
     res.set({ "Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff", ...headers, ETag: etag });
-    if (hasETag(req.headers["if-none-match"], etag)) {
-      res.status(304).end();
-      return;
-    }
-    res.set("Content-Type", contentType).send(text);
+    if (isNotModified(req, etag)) res.status(304).end();
+    else res.set("Content-Type", contentType).send(text);
   };
 }
+
+export const answerPage = ({ html, headers }: Pick<Page, "html" | "headers">): RequestHandler =>
+  answerStatic(html, { contentType: "text/html; charset=utf-8", headers });
 
 /** Makes an answer when it is first asked for, so that the service starts without it. */
 export function onFirstRequest(make: () => RequestHandler): RequestHandler {
@@ -22,11 +24,6 @@ export function onFirstRequest(make: () => RequestHandler): RequestHandler {
     answer ??= make();
     return answer(req, res, next);
   };
-}
-
-function hasETag(header: string | undefined, etag: string): boolean {
-  const known = header?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
-  return known.includes("*") || known.includes(etag);
 }
 
 export const refuseOtherMethods: RequestHandler = (req, res, next) => {

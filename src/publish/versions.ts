@@ -1,12 +1,9 @@
-import { join } from "node:path";
 import { Router } from "express";
 import { parse } from "yaml";
-import { makeTemplates } from "../platform/pages/index.ts";
 import type { PublishedDocument, PublishedRelease } from "./documents.ts";
 import type { RenderArticle } from "./guides.ts";
-import { answerStatic, onFirstRequest } from "./static-answer.ts";
-
-const render = makeTemplates(join(import.meta.dirname, "templates"));
+import { render } from "./pages.ts";
+import { answerPage, answerStatic, onFirstRequest } from "./static-answer.ts";
 
 type Versions = {
   documents: PublishedDocument[];
@@ -42,10 +39,7 @@ export function makeVersionsRouter({ documents, releases, issuerUrl, renderArtic
   const page = renderArticle({ path: "/openapi", title: "Versions of the contract", html });
   const vary = { Vary: "Accept" };
   const asJson = answerStatic(JSON.stringify(list), { contentType: "application/json", headers: vary });
-  const asPage = answerStatic(page.html, {
-    contentType: "text/html; charset=utf-8",
-    headers: { ...page.headers, Vary: [page.headers["Vary"], "Accept"].filter(Boolean).join(", ") },
-  });
+  const asPage = answerPage({ ...page, headers: { ...page.headers, ...vary } });
   router.get("/openapi", (req, res, next) =>
     (req.accepts(["application/json", "text/html"]) === "text/html" ? asPage : asJson)(req, res, next),
   );

@@ -8,16 +8,8 @@
  * Never knows: how tokens are stored, the IDM API, how anything is changed.
  */
 import type { Router } from "express";
-import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
-import {
-  bindOperations,
-  type Binding,
-  type Handlers,
-  type OpenApiDocument,
-  type Reading,
-} from "../platform/http/index.ts";
-import type { Log } from "../platform/telemetry/log.ts";
-import type { EncryptionKeys } from "../platform/crypto/seal.ts";
+import { scopeOfContract, type AccessToken } from "../access/index.ts";
+import { bindOperations, type Binding, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
@@ -28,39 +20,21 @@ const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersone
 /** Callers within this process, acting as an app. */
 type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
 
-export type SchulconnexDeps = {
-  reading: Reading;
-  checkAccessToken: CheckAccessToken;
+type Deps = Pick<Binding<operations, AccessToken>, "document" | "checkToken" | "reading" | "cursorKeys" | "log"> & {
   inner?: Inner;
-  document: OpenApiDocument;
   /** The same document in the spelling of version 1.7. */
   document17: OpenApiDocument;
-  cursorKeys: EncryptionKeys;
-  log: Log;
-  /** Validates every answer against the contract in either spelling (development and tests). */
+  /** Validates every response against the contract in either spelling (development and tests). */
   checkAnswers: boolean;
 };
 
-export function makeSchulconnexRouter({
-  reading,
-  checkAccessToken,
-  inner = {},
-  document,
-  document17,
-  cursorKeys,
-  log,
-  checkAnswers,
-}: SchulconnexDeps): Router {
+export function makeSchulconnexRouter({ inner, document17, checkAnswers, ...deps }: Deps): Router {
   return bindOperations<operations, AccessToken>({
-    document,
-    handlers,
-    checkToken: checkAccessToken,
+    ...deps,
     ...inner,
+    handlers,
     scopeName: scopeOfContract,
-    reading,
-    cursorKeys,
-    log,
     render: renderSchulconnex,
-    checkAnswersBy: checkAnswers ? [document, document17] : [],
+    checkAnswersBy: checkAnswers ? [deps.document, document17] : [],
   });
 }

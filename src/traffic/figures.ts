@@ -1,6 +1,6 @@
 import type { Queryable } from "../platform/database/db.ts";
+import { jsonRows } from "../platform/database/parameters-sql.ts";
 import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
-import { columnsOf, unnest, type Columns } from "./insert-rows.ts";
 
 const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 const steps = ["HOUR", "DAY"] as const;
@@ -19,8 +19,9 @@ const app = table("app", "app");
 const types = { metric: "text", subject: "text", outcome: "text", hour: "timestamptz", count: "bigint" } as const;
 
 // Sorted, so that two processes do not deadlock. Deleted apps are left out.
-const addCounts = statement<Columns<Counted>>(
-  (rows) => sql`
+const addCounts = statement<{ counted: string }>((given) => {
+  const { from, columns: counted } = jsonRows(given.counted, "counted", types);
+  return sql`
   ${insert(
     "figure",
     {
@@ -32,20 +33,19 @@ const addCounts = statement<Columns<Counted>>(
       count: sql`summed.count`,
     },
     sql`FROM (
-    SELECT counted.metric, step.step, counted.subject, date_trunc(step.step, counted.hour) AS at, counted.outcome,
-      sum(counted.count) AS count
-    FROM ${unnest(rows, types)} AS counted (metric, subject, outcome, hour, count)
-    CROSS JOIN (VALUES ('HOUR'), ('DAY')) AS step (step)
-    WHERE counted.subject NOT LIKE 'app:%'
-      OR EXISTS (SELECT FROM ${app} WHERE ${app.clientId} = substr(counted.subject, 5))
+    SELECT ${counted.metric}, step.step, ${counted.subject}, date_trunc(step.step, ${counted.hour}) AS at,
+      ${counted.outcome}, sum(${counted.count}) AS count
+    FROM ${from} CROSS JOIN (VALUES ('HOUR'), ('DAY')) AS step (step)
+    WHERE ${counted.subject} NOT LIKE 'app:%'
+      OR EXISTS (SELECT FROM ${app} WHERE ${app.clientId} = substr(${counted.subject}, 5))
     GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5) summed`,
   )}
   ON CONFLICT (${columnNames("figure", "metric", "step", "subject", "at", "outcome")})
-  DO UPDATE SET ${columnNames("figure", "count")} = figure.count + ${excluded.count}`,
-);
+  DO UPDATE SET ${columnNames("figure", "count")} = figure.count + ${excluded.count}`;
+});
 
 export async function writeCounts(db: Queryable, counted: readonly Counted[]): Promise<void> {
-  if (counted.length > 0) await run(db, addCounts, columnsOf(counted, types));
+  if (counted.length > 0) await run(db, addCounts, { counted: JSON.stringify(counted) });
 }
 
 type FigureQuery = {

@@ -1,6 +1,6 @@
 import type { Queryable, RecordStore } from "../platform/database/db.ts";
-import { columnNames, fields, findRows, run, sql, statement, table } from "../platform/database/sql.ts";
-import { columnsOf, insertRows, type Columns } from "./insert-rows.ts";
+import { jsonRows } from "../platform/database/parameters-sql.ts";
+import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 
 export type JobRun = {
   name: string;
@@ -23,21 +23,22 @@ const types = {
   failures: "int",
 } as const;
 
-const keepLatest = statement<Columns<JobRun>>(
-  (rows) => sql`
-  ${insertRows("jobRun", rows, { types, then: sql`ORDER BY line.name` })}
+const keepLatest = statement<{ runs: string }>(({ runs }) => {
+  const { from, columns } = jsonRows(runs, "run", types);
+  return sql`
+  ${insert("jobRun", columns, sql`FROM ${from} ORDER BY ${columns.name}`)}
   ON CONFLICT (${columnNames("jobRun", "name")}) DO UPDATE SET ${columnNames("jobRun", "at")} = ${excluded.at},
     ${columnNames("jobRun", "durationMs")} = ${excluded.durationMs},
     ${columnNames("jobRun", "outcome")} = ${excluded.outcome},
     ${columnNames("jobRun", "doneAt")} = coalesce(${excluded.doneAt}, ${job.doneAt}),
     ${columnNames("jobRun", "failures")} = ${excluded.failures}
       + CASE WHEN ${excluded.doneAt} IS NULL THEN ${job.failures} ELSE 0 END
-  WHERE ${job.at} < ${excluded.at}`,
-);
+  WHERE ${job.at} < ${excluded.at}`;
+});
 
 /** Records runs, unless another process has run the job since. */
 export async function writeJobRuns(db: Queryable, runs: readonly JobRun[]): Promise<void> {
-  if (runs.length > 0) await run(db, keepLatest, columnsOf(runs, types));
+  if (runs.length > 0) await run(db, keepLatest, { runs: JSON.stringify(runs) });
 }
 
 export async function listJobRuns({ prisma }: RecordStore): Promise<JobRun[]> {

@@ -3,8 +3,8 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
-import { run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
-import { columnsOf, insertRows, type Columns } from "./insert-rows.ts";
+import { jsonRows } from "../platform/database/parameters-sql.ts";
+import { insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 
 /** `code` is the error code of a refusal. */
 export type ApiRequest = {
@@ -35,10 +35,9 @@ export type SignOnStep = {
 
 /** `readSent` is called only if the step is kept. */
 type NotedStep = Omit<SignOnStep, "id" | "at" | "sent"> & { readSent?: () => SentParameter[] };
-type StepRow = Omit<SignOnStep, "sent"> & { sent: string | null };
 
 const app = table("app", "app");
-const ofKnownApps: Sql = sql`JOIN ${app} ON ${app.clientId} = line.client_id`;
+const ofKnownApps = (clientId: Sql): Sql => sql`JOIN ${app} ON ${app.clientId} = ${clientId}`;
 
 const requestTypes = {
   id: "uuid",
@@ -50,9 +49,10 @@ const requestTypes = {
   code: "text",
   durationMs: "int",
 } as const;
-const insertRequests = statement<Columns<ApiRequest>>((rows) =>
-  insertRows("apiRequest", rows, { types: requestTypes, then: ofKnownApps }),
-);
+const insertRequests = statement<{ lines: string }>(({ lines }) => {
+  const { from, columns } = jsonRows(lines, "line", requestTypes);
+  return insert("apiRequest", columns, sql`FROM ${from} ${ofKnownApps(columns.clientId)}`);
+});
 
 const stepTypes = {
   id: "uuid",
@@ -66,9 +66,10 @@ const stepTypes = {
   description: "text",
   sent: "jsonb",
 } as const;
-const insertSteps = statement<Columns<StepRow>>((rows) =>
-  insertRows("signOnStep", rows, { types: stepTypes, then: ofKnownApps }),
-);
+const insertSteps = statement<{ lines: string }>(({ lines }) => {
+  const { from, columns } = jsonRows(lines, "line", stepTypes);
+  return insert("signOnStep", columns, sql`FROM ${from} ${ofKnownApps(columns.clientId)}`);
+});
 
 const minuteMs = 60_000;
 const mostKeys = 50_000;
@@ -94,7 +95,7 @@ function makeIds(): (at: Date) => string {
 
 export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock }): Logs {
   let requests: ApiRequest[] = [];
-  let steps: StepRow[] = [];
+  let steps: SignOnStep[] = [];
   let minute = 0;
   let kept = new Map<string, number>();
   const nextId = makeIds();
@@ -125,15 +126,14 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
       const at = clock();
       const share = step.outcome === "refused" ? "refusedStep" : "step";
       if (!isWithinLimit(`${share} ${step.clientId}`, keptPerMinute[share], at)) return;
-      const sent = readSent === undefined ? null : JSON.stringify(readSent());
-      steps.push({ ...step, sent, at, id: nextId(at) });
+      steps.push({ ...step, sent: readSent?.() ?? null, at, id: nextId(at) });
     },
     async flush() {
       const [newRequests, newSteps] = [requests, steps];
       requests = [];
       steps = [];
-      if (newRequests.length > 0) await run(db.pool, insertRequests, columnsOf(newRequests, requestTypes));
-      if (newSteps.length > 0) await run(db.pool, insertSteps, columnsOf(newSteps, stepTypes));
+      if (newRequests.length > 0) await run(db.pool, insertRequests, { lines: JSON.stringify(newRequests) });
+      if (newSteps.length > 0) await run(db.pool, insertSteps, { lines: JSON.stringify(newSteps) });
     },
   };
 }

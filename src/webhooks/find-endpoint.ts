@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PrismaDb, Queryable, RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, makeRowLock, sql, statement, table } from "../platform/database/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
@@ -86,16 +86,12 @@ export async function readEndpoint(store: Store, id: string): Promise<Endpoint> 
   return { ...endpoint, ...(endpoint as Codes), pending: (await pendingOf(store, [id])).get(id) ?? 0 };
 }
 
-const w = table("webhookEndpoint", "w");
-const lockRow = statement<{ id: string }>(
-  ({ id }) => sql`SELECT FROM ${w} WHERE ${w.id} = ${id} FOR NO KEY UPDATE`,
-  "webhooks.lockEndpoint",
-);
+const lockRow = makeRowLock("webhookEndpoint", "id", "webhooks.lockEndpoint");
 
 /** `disables` locks the queues first, as other writers do. Errors: not_found. */
 export async function lockEndpoint(tx: Transaction, id: string, { disables = false } = {}): Promise<Endpoint> {
   if (disables) await lockQueues(tx, "exclusive");
-  await run(tx, lockRow, { id });
+  await lockRow(tx, id);
   return readEndpoint(tx, id);
 }
 

@@ -79,7 +79,7 @@ async function recordStatements(db: PrismaDb, { app, user, people }: World): Pro
   const router = makeIdmRouter({
     reading: makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists),
     changes: { pool },
-    checkAccessToken: async () => ({
+    checkToken: async () => ({
       kind: "valid",
       token: { clientId: app.clientId, personId: null, hasSecondFactor: false, readsNames: true, scopes },
     }),

@@ -165,7 +165,7 @@ test.each([
     const router = makeIdmRouter({
       reading: readFrom(pool),
       changes: { pool },
-      checkAccessToken: async () => ({ kind: "valid", token }),
+      checkToken: async () => ({ kind: "valid", token }),
       document,
       cursorKeys: [],
       log: silentLog,

@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
-import { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "../../src/publish/index.ts";
+import { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "../support/typed-clients.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
 import { basic, getAppToken, getUserTokens, type TokenBody } from "../support/token.ts";
 import { findBundle } from "./bundles.ts";

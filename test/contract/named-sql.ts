@@ -35,7 +35,6 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/events/{sequence,sweep,sweep-audit}.ts"],
     "positions and removal in batches, under a row lock or by index whatever the statistics say",
   ],
-  [["src/directory/{school,person,group}.ts"], "row locks: `FOR NO KEY UPDATE`, so that sign-ins do not wait"],
   [["src/directory/person-status.ts"], "row lock; the people to purge without a list of any length that failed"],
   [
     ["src/directory/affiliation.ts"],
@@ -92,7 +91,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/sandbox/find.ts"], "the row lock of a change"],
   [["src/admin/today-sql.ts"], "what there is to do, of the tables of several modules in one statement"],
   [
-    ["src/traffic/{figures,insert-rows,job-runs,logs}.ts"],
+    ["src/traffic/{figures,job-runs,logs}.ts"],
     "counts and lines of many apps in one statement, sums, and removal of what is more than a share",
   ],
   [["src/traffic/read-logs.ts"], "worded as the index on the names of an attempt is"],

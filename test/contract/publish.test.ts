@@ -6,14 +6,9 @@ import express from "express";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentNames, listVersions, releasesFolder } from "../../openapi/tools/document.ts";
-import {
-  fillPlatform,
-  listRules,
-  makeIdmClient,
-  makePublishRouter,
-  makeSchulconnexClient,
-  makeSignOnClient,
-} from "../../src/publish/index.ts";
+import { makePageAssets } from "../../src/platform/pages/index.ts";
+import { fillPlatform, listRules, makePublishRouter } from "../../src/publish/index.ts";
+import { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "../support/typed-clients.ts";
 import { partnerBundles } from "./bundles.ts";
 
 const place = {
@@ -32,7 +27,7 @@ let isReady = true;
 beforeAll(async () => {
   const app = express()
     .disable("etag")
-    .use(makePublishRouter({ ...place, withoutPkce, isReady: async () => isReady }));
+    .use(makePageAssets(), makePublishRouter({ ...place, withoutPkce, isReady: async () => isReady }));
   app.use((_req, res) => void res.status(404).json({ code: "not_found" }));
   server = createServer(app).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -84,7 +79,7 @@ describe.each(partnerBundles)("$name as it is served", ({ name, text, document }
     expect(html).toContain(`data-document="/openapi/${name}.json"`);
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
     expect(loaded.filter((address) => !/^(\/|data:)/.test(address))).toEqual([]);
-    for (const asset of loaded.filter((address) => address.startsWith("/docs/assets/"))) {
+    for (const asset of loaded.filter((address) => address.startsWith("/assets/"))) {
       const answer = await fetch(url + asset);
       expect([answer.status, answer.headers.get("cache-control")]).toEqual([
         200,

@@ -1,7 +1,7 @@
 import { raw } from "sql-template-tag";
 import { type Parameter, sql, type Sql } from "./sql.ts";
 
-type SqlType = "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "uuid";
+type SqlType = "bigint" | "bytea" | "int" | "jsonb" | "text" | "timestamptz" | "uuid";
 
 /** Hides the array's length from the planner, which would plan every call with a short array anew. */
 export const arrayOf = (parameter: Parameter, type: SqlType): Sql => sql`(SELECT ${parameter}::${raw(type)}[])`;

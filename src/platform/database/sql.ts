@@ -163,6 +163,20 @@ export function render(query: Sql, names: string[] = []): { text: string; names:
   return { text, names };
 }
 
+/** Makes a lock of one row until the end of the transaction, which other rows may still refer to. */
+export function makeRowLock<Name extends TableName>(
+  name: Name,
+  key: ColumnsOf<Name> & string,
+  statementName: string,
+): (tx: Queryable, value: string) => Promise<void> {
+  const column = (tables[name].columns as Readonly<Record<string, string>>)[key]!;
+  const lock = statement<{ value: string }>(
+    ({ value }) => sql`SELECT FROM ${raw(tables[name].name)} WHERE ${raw(column)} = ${value} FOR NO KEY UPDATE`,
+    statementName,
+  );
+  return async (tx, value) => void (await run(tx, lock, { value }));
+}
+
 export async function findRows<Row extends Record<string, unknown>, Given extends object = object>(
   db: Queryable,
   { text, name, values }: Statement<Given>,

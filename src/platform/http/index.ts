@@ -37,7 +37,7 @@ export { requestIdOf, type RenderFailure } from "./failure.ts";
 export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation-types.ts";
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
 export { makeGate } from "../concurrency/gate.ts";
-export { etagOf } from "./send.ts";
+export { etagOf, isNotModified } from "./send.ts";
 export { makeProblemType, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";
 export { ParameterError } from "./validation.ts";

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { basename, dirname, extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { Router } from "express";
 
 const contentTypes = {
@@ -11,7 +12,7 @@ const contentTypes = {
   ".svg": "image/svg+xml",
 } as const;
 
-type Asset = { content: Buffer; contentType: string };
+type Asset = { content: Buffer; contentType: string; zipped?: Buffer };
 
 const assets = new Map<string, Asset>();
 
@@ -43,15 +44,18 @@ export const assetPaths = {
 
 export function makePageAssets(): Router {
   const router = Router();
-  router.get("/assets/:file", (request, response, next) => {
-    const asset = assets.get(`/assets/${request.params.file}`);
+  router.get("/assets/:file", (req, res, next) => {
+    const asset = assets.get(`/assets/${req.params.file}`);
     if (asset === undefined) return next();
-    response.set({
+    const isZipped = asset.contentType.startsWith("text/") && req.acceptsEncodings("gzip") === "gzip";
+    res.set({
       "Content-Type": asset.contentType,
       "Cache-Control": "public, max-age=31536000, immutable",
       "X-Content-Type-Options": "nosniff",
+      Vary: "Accept-Encoding",
+      ...(isZipped && { "Content-Encoding": "gzip" }),
     });
-    response.send(asset.content);
+    res.send(isZipped ? (asset.zipped ??= gzipSync(asset.content)) : asset.content);
   });
   return router;
 }

@@ -14,4 +14,4 @@ export { renderPage, type Page, type PageContext } from "./layout.ts";
 export { locales, type Locale } from "./locale.ts";
 export { addressInLanguage, keepPickedLocale, picksLocale, readLocale } from "./read-locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
-export { emphasise, makeTranslator, type Texts, type Translate } from "./texts.ts";
+export { emphasise, escapeHtml, makeTranslator, type Texts, type Translate } from "./texts.ts";

@@ -40,7 +40,7 @@ export function emphasise(translate: Translate, key: string, values: Record<stri
   );
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }

@@ -13,7 +13,7 @@ import { sweepEvents } from "../../../src/events/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { writeChangeCursor } from "../../../src/idm/change-cursor.ts";
 import { deriveKeys } from "../../../src/platform/crypto/seal.ts";
-import { makeIdmClient } from "../../../src/publish/index.ts";
+import { makeIdmClient } from "../../support/typed-clients.ts";
 import { setCredential } from "../../../src/accounts/index.ts";
 import { idmScopes } from "../../support/api.ts";
 import { testDatabase } from "../../support/database.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
-import { makeIdmClient } from "../../../src/publish/index.ts";
+import { makeIdmClient } from "../../support/typed-clients.ts";
 import { makeMakers, type Make } from "../../support/make.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { getAppToken, type TestApp } from "../../support/token.ts";

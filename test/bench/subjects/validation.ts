@@ -25,7 +25,7 @@ const idm = makeIdmRouter({
   ...checked,
   reading: makeReading(shares.reads, config.lists),
   changes: shares.changes,
-  checkAccessToken: signOn.checkAccessToken,
+  checkToken: signOn.checkAccessToken,
   document: await load("idm"),
   cursorKeys: config.encryptionKeys,
   issuerUrl: config.issuerUrl,
