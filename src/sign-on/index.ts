@@ -28,7 +28,7 @@ export { makeNextKeys, rotateSigningKeys, rotateSigningKeysIn } from "./protocol
 export { checkSigningKeys, describeSigningKeys } from "./protocol/keys/signing-keys.ts";
 export type { DescribedKey } from "./protocol/keys/signing-keys.ts";
 export { cookiesOfOnePath } from "./forms/cookies-of-one-path.ts";
-export { signInPath } from "./forms/platform-session.ts";
+export { signInPath } from "./forms/platform-page.ts";
 export { forgetApp, forgetClientTokens } from "./protocol/storage/forget-app.ts";
 export { forgetSignIns } from "./protocol/storage/forget-sign-ins.ts";
 export type { Count } from "./protocol/observe.ts";

@@ -39,7 +39,6 @@ import type { WithoutPkce } from "./protocol/provider/without-pkce.ts";
 import { makeProvider } from "./protocol/provider/make-provider.ts";
 import { makeShowPages } from "./forms/provider-pages.ts";
 import { needsSecondFactor } from "./protocol/admin-scopes.ts";
-import { askNewPassword } from "./forms/new-password/platform.ts";
 import { makeConfirmRouter } from "./forms/second-factor/confirm.ts";
 import { makeSetUpRouter } from "./forms/second-factor/set-up.ts";
 import { findSignedIn, type SignedIn } from "./protocol/signed-in.ts";
@@ -189,7 +188,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
 
 const makePlatformPages = (deps: InteractionDeps): Router[] => [
   makePlatformSignIn(deps),
-  makeConfirmRouter(deps, askNewPassword),
+  makeConfirmRouter(deps),
   makeOwnPasswordRouter(deps),
   makeSetUpRouter(deps),
 ];

@@ -1,19 +1,18 @@
-import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
-import type { InteractionDeps } from "../protocol/deps.ts";
 import { endSession } from "../protocol/logout/end-session.ts";
 import { limitSessions } from "../protocol/logout/limit-sessions.ts";
 import { answerInteraction, forgetSession, type Interaction, startSession } from "../protocol/provider/library.ts";
 import { makeBinding } from "../protocol/session-binding.ts";
 import { secondsOfSession, sharedDevice } from "../protocol/shared-device.ts";
 import { readLastSignIn } from "./last-sign-in.ts";
+import { type PageRequest, providerContextOf, redirect, requestIdOf, sessionOf } from "./page-request.ts";
 import { setSessionCookie } from "./platform-session.ts";
 
 /** Whether the person is asked to switch because the app hinted at another person. */
 export const asksToSwitch = ({ prompt }: Interaction): boolean => prompt.reasons.includes("login_hint");
 
-/** Who has proved who they are, and how. Without `isShared` the device is what it was at the sign-in before. */
-export type ProvedPerson = {
+/** Without `isShared` the device is shared if it was at the sign-in before. */
+type AuthenticatedPerson = {
   personId: PersonId;
   generation: number;
   cardId?: string;
@@ -22,45 +21,41 @@ export type ProvedPerson = {
 };
 
 /**
- * Signs a person in and sends the browser on. Every way of signing in ends here.
- *
- * `to` is the interaction of the app that waits, or the path of this service that is next.
+ * Signs a person in and redirects the browser. All ways of signing in end here. `to` is the interaction of the app that
+ * waits, or a path of this service.
  */
 export async function signIn(
-  deps: InteractionDeps,
-  req: Request,
-  res: Response,
-  { personId, generation, cardId, amr, isShared = readLastSignIn(deps, req, res).isShared }: ProvedPerson,
+  request: PageRequest,
+  { personId, generation, cardId, amr, isShared = readLastSignIn(request).isShared }: AuthenticatedPerson,
   to: Interaction | string,
 ): Promise<void> {
+  const { deps } = request;
   const standing = { generation, cardId: cardId ?? null };
   const acr = isShared ? sharedDevice : undefined;
   if (typeof to !== "string") {
-    await leaveSession(deps, req, res, { unlessOf: personId, interaction: to });
+    await leaveSession(request, { unlessOf: personId, interaction: to });
     const login = { accountId: personId, remember: false, amr: [...amr], ...(acr && { acr }) };
     const hint = asksToSwitch(to) ? { hint: { answered: true } } : {};
-    return res.redirect(303, await answerInteraction(to, { login, ...hint }, standing));
+    return redirect(request, await answerInteraction(to, { login, ...hint }, standing));
   }
-  await leaveSession(deps, req, res, { unlessOf: null, interaction: null });
+  await leaveSession(request, { unlessOf: null, interaction: null });
   await limitSessions(deps.db, { personId, at: deps.clock() });
-  const provider = deps.provider();
   const now = Math.floor(Date.now() / 1000);
   const seconds = secondsOfSession({ acr, loginTs: now }, { sessionSeconds: deps.sessionSeconds, now });
-  const browser = makeBinding(provider.createContext(req, res));
-  setSessionCookie(deps, req, res, await startSession(provider, { personId, browser, amr, acr, seconds, standing }));
-  res.redirect(303, to);
+  const browser = makeBinding(providerContextOf(request));
+  const session = { personId, browser, amr, acr, seconds, standing };
+  setSessionCookie(request, await startSession(deps.provider(), session));
+  redirect(request, to);
 }
 
-/** Ends the session of the browser. The library itself would send the browser through a form that a script posts. */
+/** Ends the session of the browser. The library itself would show a form that a script posts. */
 export async function leaveSession(
-  deps: InteractionDeps,
-  req: Request,
-  res: Response,
+  request: PageRequest,
   { unlessOf, interaction }: { unlessOf: PersonId | null; interaction: Interaction | null },
 ): Promise<void> {
-  const provider = deps.provider();
-  const { accountId, uid } = await provider.Session.get(provider.createContext(req, res));
+  const { db, clock } = request.deps;
+  const { accountId, uid } = await sessionOf(request);
   if (accountId === undefined || accountId === unlessOf) return;
   if (interaction !== null) await forgetSession(interaction);
-  await endSession(deps.db, { uid, at: deps.clock(), requestId: res.locals["requestId"] as string | undefined });
+  await endSession(db, { uid, at: clock(), requestId: requestIdOf(request) });
 }

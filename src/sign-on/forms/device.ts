@@ -1,15 +1,10 @@
-import type { Request, Response } from "express";
-import type { InteractionDeps } from "../protocol/deps.ts";
+import { type PageRequest, readCookie, setCookie } from "./page-request.ts";
 
 const name = "_device";
-const yearMs = 365 * 24 * 3600 * 1000;
+const yearSeconds = 365 * 24 * 3600;
 
-/** Reads the cookie by which a browser is recognised as one that a person signed in with before. */
-export function readDevice({ provider }: InteractionDeps, req: Request, res: Response): string | null {
-  return provider().createContext(req, res).cookies.get(name, { signed: false }) ?? null;
-}
+/** Reads the cookie of a browser that a person signed in with before. */
+export const readDevice = (request: PageRequest): string | null => readCookie(request, name, { signed: false });
 
-export function rememberDevice({ provider }: InteractionDeps, req: Request, res: Response, device: string): void {
-  const { cookies } = provider().createContext(req, res);
-  cookies.set(name, device, { signed: false, httpOnly: true, sameSite: "lax", maxAge: yearMs });
-}
+export const rememberDevice = (request: PageRequest, device: string): void =>
+  setCookie(request, name, device, { signed: false, seconds: yearSeconds });

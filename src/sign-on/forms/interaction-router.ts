@@ -1,72 +1,57 @@
-import express, { type Request, type Response, Router } from "express";
+import { Router } from "express";
 import { errors } from "oidc-provider";
-import { rememberWaiting } from "./cards/waiting-app.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
+import { rememberWaiting } from "./cards/waiting-app.ts";
 import { sendError, showOver } from "./interaction/over.ts";
 import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./interaction/show.ts";
-import { fieldOf, sendPage } from "./form.ts";
-import {
-  allow,
-  cancel,
-  chooseNewPassword,
-  chooseSchool,
-  logIn,
-  proveSecondFactor,
-  stay,
-  switchUser,
-  type Step,
-} from "./interaction/steps.ts";
+import * as steps from "./interaction/steps.ts";
 import { rememberApp } from "./interaction/way-to-app.ts";
+import { fieldOf, onPage, type PageRequest, readForm, sendPage } from "./page-request.ts";
 
-const steps: Record<string, Step> = {
-  login: logIn,
-  consent: allow,
-  "new-password": chooseNewPassword,
-  "second-factor": proveSecondFactor,
-  school: chooseSchool,
-  stay,
-  switch: switchUser,
-  cancel,
+const stepsByPath: Record<string, steps.Step> = {
+  login: steps.logIn,
+  consent: steps.allow,
+  "new-password": steps.chooseNewPassword,
+  "second-factor": steps.proveSecondFactor,
+  school: steps.chooseSchool,
+  stay: steps.stay,
+  switch: steps.switchUser,
+  cancel: steps.cancel,
 };
 
-/** Serves what a person sees and answers between an app's request and its answer. */
+/** Serves the pages between an app's request and its response. */
 export function makeInteractionRouter(deps: InteractionDeps): Router {
   const router = Router();
-  router.get("/interaction/:uid", async (req, res) => {
-    const visit = await findVisit(deps, req, res);
-    if (!visit) return;
-    rememberApp(deps, req, res, visit.app);
-    rememberWaiting(deps, req, res, visit.interaction);
-    sendPage(res, await renderVisit(deps, visit, req, res));
+  router.get("/interaction/:uid", onPage(deps, show));
+  router.post("/interaction/:uid/:step", readForm, (req, res, next) => {
+    const step = Object.hasOwn(stepsByPath, req.params.step) ? stepsByPath[req.params.step] : undefined;
+    return step ? take({ deps, req, res }, step) : next();
   });
-  router.post(
-    "/interaction/:uid/:step",
-    express.urlencoded({ extended: false, limit: "16kb" }),
-    async (req, res, next) => {
-      const step = Object.hasOwn(steps, req.params.step) ? steps[req.params.step] : undefined;
-      if (!step) return next();
-      const visit = await findVisit(deps, req, res);
-      if (!visit) return;
-      if (isOwnForm(deps, visit, fieldOf(req, "csrf"))) await orOver(deps, req, res, () => step(deps, visit, req, res));
-      else if (step === logIn) sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
-      else sendError(req, res, { reason: "forged", status: 403, again: `/interaction/${visit.interaction.uid}` });
-    },
-  );
   return router;
 }
 
-async function findVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
-  const visit = await openVisit(deps, req, res);
-  if (!visit) await showOver(deps, req, res);
-  return visit;
+async function show(request: PageRequest): Promise<void> {
+  const visit = await openVisit(request);
+  if (!visit) return showOver(request);
+  rememberApp(visit);
+  rememberWaiting(visit, visit.interaction);
+  sendPage(visit, await renderVisit(visit));
 }
 
-/** Shows that the sign-on is over if it ended while `work` ran. */
-async function orOver(deps: InteractionDeps, req: Request, res: Response, work: () => Promise<void>): Promise<void> {
+async function take(request: PageRequest, step: steps.Step): Promise<void> {
+  const visit = await openVisit(request);
+  if (!visit) return showOver(request);
+  if (isOwnForm(visit, fieldOf(visit, "csrf"))) await runStep(visit, step);
+  else if (step === steps.logIn) sendPage(visit, await renderLogin(visit, { kind: "expired_form" }));
+  else sendError(visit, { reason: "forged", status: 403, again: `/interaction/${visit.interaction.uid}` });
+}
+
+/** Shows that the sign-on is over if it ended while the step ran. */
+async function runStep(visit: Visit, step: steps.Step): Promise<void> {
   try {
-    await work();
+    await step(visit);
   } catch (error) {
     if (!(error instanceof errors.SessionNotFound)) throw error;
-    await showOver(deps, req, res);
+    await showOver(visit);
   }
 }

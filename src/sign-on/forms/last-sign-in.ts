@@ -1,89 +1,87 @@
-import type { Request, Response } from "express";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import type { InteractionDeps } from "../protocol/deps.ts";
 import { makeSealed } from "../../platform/crypto/sealed.ts";
+import type { InteractionDeps } from "../protocol/deps.ts";
+import { type PageRequest, readCookie, setCookie } from "./page-request.ts";
+import type { LoginModel } from "./pages/index.ts";
 
 const name = "_last_sign_in";
 const keptSeconds = 180 * 24 * 3600;
 
 /**
- * What this browser keeps, encrypted, of the sign-in before.
- *
- * Shape: `personId` null on a shared device; `isShared` is what was said then; `hasSeveral` where two people signed in
- *        one after the other, and neither said that the device is shared.
+ * What this browser stores, encrypted, of the sign-in before. `personId` is null on a shared device; `hasSeveral`: two
+ * people signed in one after the other, and neither said that the device is shared.
  */
-export type LastSignIn = {
-  isShared: boolean;
-  hasSeveral: boolean;
-  personId: PersonId | null;
-  schoolId: SchoolId | null;
-};
-
-type Deps = Pick<InteractionDeps, "provider" | "secrets" | "clock" | "db">;
+type LastSignIn = { isShared: boolean; hasSeveral: boolean; personId: PersonId | null; schoolId: SchoolId | null };
 
 const none: LastSignIn = { isShared: false, hasSeveral: false, personId: null, schoolId: null };
-const sealed = ({ secrets }: Deps) => makeSealed<LastSignIn>(secrets.lastSignIn, "last sign-in", keptSeconds);
-const cookiesOf = ({ provider }: Deps, req: Request, res: Response) => provider().createContext(req, res).cookies;
+const sealed = ({ secrets }: InteractionDeps) =>
+  makeSealed<LastSignIn>(secrets.lastSignIn, "last sign-in", keptSeconds);
 
-export function readLastSignIn(deps: Deps, req: Request, res: Response): LastSignIn {
-  const text = cookiesOf(deps, req, res).get(name, { signed: false });
-  return (text === undefined ? null : sealed(deps).read(text, deps.clock())) ?? none;
+export function readLastSignIn(request: PageRequest): LastSignIn {
+  const text = readCookie(request, name, { signed: false });
+  return (text === null ? null : sealed(request.deps).read(text, request.deps.clock())) ?? none;
 }
 
-function write(deps: Deps, req: Request, res: Response, last: LastSignIn): void {
-  const text = sealed(deps).write(last, deps.clock());
-  const options = { httpOnly: true, sameSite: "lax", signed: false, maxAge: keptSeconds * 1000 } as const;
-  cookiesOf(deps, req, res).set(name, text, options);
+function write(request: PageRequest, last: LastSignIn): void {
+  const { deps } = request;
+  setCookie(request, name, sealed(deps).write(last, deps.clock()), { signed: false, seconds: keptSeconds });
 }
 
-/** Keeps who signed in, on a device of their own; on a shared one nothing but the school. */
+/** Stores who signed in; on a shared device only the school. */
 export function keepLastSignIn(
-  deps: Deps,
-  req: Request,
-  res: Response,
+  request: PageRequest,
   { personId, homeSchoolId, isShared }: { personId: PersonId; homeSchoolId: SchoolId | null; isShared: boolean },
 ): void {
-  const before = readLastSignIn(deps, req, res);
+  const before = readLastSignIn(request);
   const isAnother = before.personId !== null && before.personId !== personId;
-  // Who took the tick away on purpose is believed: the form had it set.
+  // The form of a shared device has the tick set, so its removal is deliberate.
   const hasSeveral = !isShared && isAnother;
   const keeps = !isShared && !hasSeveral;
-  write(deps, req, res, { isShared, hasSeveral, personId: keeps ? personId : null, schoolId: homeSchoolId });
+  write(request, { isShared, hasSeveral, personId: keeps ? personId : null, schoolId: homeSchoolId });
 }
 
-/** Forgets the person, and keeps the rest. */
-export const forgetLastPerson = (deps: Deps, req: Request, res: Response): void =>
-  write(deps, req, res, { ...readLastSignIn(deps, req, res), personId: null });
+export const forgetLastPerson = (request: PageRequest): void =>
+  write(request, { ...readLastSignIn(request), personId: null });
 
-/** Whom the sign-in page greets, and what it says of the school. */
-export type KnownBrowser = {
+/** The person whom the sign-in page greets, and the help text of the school. */
+type KnownBrowser = {
   isShared: boolean;
   person: { firstName: string; username: string } | null;
   help: { school: string; text: string } | null;
 };
 
 /**
- * What the sign-in page may show before anybody has signed in.
- *
- * Shape: `schoolId` is that of a person whom only this service can have named; else the school is that of the sign-in
- *        before. What an app wrote itself names no school: it would say where the owner of a user name is.
+ * Reads what the sign-in page may show before anybody has signed in. `schoolId` belongs to a person in a hint that only
+ * this service can make; a hint that an app wrote itself names no school, because that would reveal it.
  */
-export async function readKnownBrowser(
-  deps: Deps,
-  req: Request,
-  res: Response,
-  schoolId: SchoolId | null = null,
-): Promise<KnownBrowser> {
-  const last = readLastSignIn(deps, req, res);
+export async function readKnownBrowser(request: PageRequest, schoolId: SchoolId | null = null): Promise<KnownBrowser> {
+  const last = readLastSignIn(request);
   const isShared = last.isShared || last.hasSeveral;
   const [person, help] = await Promise.all([
-    isShared || last.personId === null ? null : findPerson(deps, last.personId),
-    findHelp(deps, schoolId ?? last.schoolId),
+    isShared || last.personId === null ? null : findPerson(request.deps, last.personId),
+    findHelp(request.deps, schoolId ?? last.schoolId),
   ]);
   return { isShared, person, help };
 }
 
-async function findPerson({ db: { prisma } }: Deps, id: PersonId): Promise<KnownBrowser["person"]> {
+export type TypedLogin = { username: string; isShared: boolean };
+
+/**
+ * The fields of the login form that depend on the browser. The last person is greeted unless another user name was
+ * typed; `other` is the address of the form that asks for any user name.
+ */
+export function describeBrowser(
+  { req }: PageRequest,
+  { person, isShared, help }: KnownBrowser,
+  { typed, other }: { typed: TypedLogin | undefined; other: string },
+): Pick<LoginModel, "username" | "known" | "isShared" | "help"> {
+  const username = typed?.username ?? "";
+  const isGreeted = req.query["other"] === undefined && (username === "" || username === person?.username);
+  const known = person !== null && isGreeted ? { ...person, other } : null;
+  return { username, known, isShared: typed?.isShared ?? isShared, help };
+}
+
+async function findPerson({ db: { prisma } }: InteractionDeps, id: PersonId): Promise<KnownBrowser["person"]> {
   const found = await prisma.person.findFirst({
     where: { id, status: "ACTIVE" },
     select: { firstCall: true, credential: { select: { username: true } } },
@@ -92,7 +90,7 @@ async function findPerson({ db: { prisma } }: Deps, id: PersonId): Promise<Known
   return { firstName: found.firstCall, username: found.credential.username };
 }
 
-async function findHelp({ db: { prisma } }: Deps, id: SchoolId | null): Promise<KnownBrowser["help"]> {
+async function findHelp({ db: { prisma } }: InteractionDeps, id: SchoolId | null): Promise<KnownBrowser["help"]> {
   if (id === null) return null;
   const found = await prisma.school.findUnique({
     where: { id },

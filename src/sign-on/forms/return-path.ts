@@ -2,9 +2,8 @@ const longest = 2000;
 const base = "http://localhost";
 
 /**
- * Where a person goes on after signing in; `/` for everything but a path of this service.
- *
- * Shape: one slash at its beginning, so that no browser takes it for another host, and only characters of addresses.
+ * Returns where a person goes on after signing in; `/` for everything but a path of this service. It starts with one
+ * slash, so that no browser takes it for another host.
  */
 export function readReturnPath(asked: unknown): string {
   if (typeof asked !== "string" || asked.length > longest || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(asked))

@@ -1,7 +1,5 @@
-import type { Request, Response } from "express";
 import type { SchoolId } from "../../directory/index.ts";
 import { seal, unseal } from "../../platform/crypto/seal.ts";
-import type { InteractionDeps } from "./deps.ts";
 
 const name = "_login_hint";
 const schoolName = "_hinted_school";
@@ -38,8 +36,8 @@ export function keepHintedSchool(cookies: Cookies, { key, schoolId, path, second
   cookies.set(schoolName, value, { path, maxAge: seconds * 1000, httpOnly: true, sameSite: "lax", signed: false });
 }
 
-export function readHintedSchool({ provider, secrets }: InteractionDeps, req: Request, res: Response): SchoolId | null {
-  const text = provider().createContext(req, res).cookies.get(schoolName, { signed: false }) ?? "";
-  const plain = unseal([secrets.lastSignIn], schoolPurpose, Buffer.from(text, "base64url"));
+export function readHintedSchool(cookies: Pick<Cookies, "get">, key: Buffer): SchoolId | null {
+  const text = cookies.get(schoolName, { signed: false }) ?? "";
+  const plain = unseal([key], schoolPurpose, Buffer.from(text, "base64url"));
   return (plain?.toString() ?? null) as SchoolId | null;
 }

@@ -1,41 +1,37 @@
-import type { Request, Response } from "express";
 import { readLocale, type PageContext } from "../../../platform/pages/index.ts";
-import { renderErrorPage, renderSignedInPage, type ErrorModel } from "../pages/index.ts";
 import { findSignedIn } from "../../protocol/signed-in.ts";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { sendPage } from "../form.ts";
+import { type PageRequest, redirect, requestIdOf, sendPage } from "../page-request.ts";
+import { renderErrorPage, renderSignedInPage, type ErrorModel } from "../pages/index.ts";
 import { findWayToApp } from "./way-to-app.ts";
 
 const asked = "cookies";
 
 /**
- * Answers for a sign-on that this browser does not hold: it is over, or its cookies did not come.
- *
- * Shape: a browser without any cookie is given one first, and asked once more.
+ * Answers for a sign-on that is over, or whose cookies the browser did not send. A browser without any cookie is
+ * redirected once with a cookie first.
  */
-export async function showOver(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
+export async function showOver(request: PageRequest): Promise<void> {
+  const { deps, req, res } = request;
   if (req.headers.cookie === undefined) {
-    if (req.method !== "GET" || asked in req.query) return sendError(req, res, { reason: "no_cookies", status: 400 });
+    if (req.method !== "GET" || asked in req.query) return sendError(request, { reason: "no_cookies", status: 400 });
     res.cookie("_cookies", "1", { httpOnly: true, sameSite: "lax", secure: req.secure });
-    return res.redirect(303, `${pathOf(req)}?${asked}`);
+    return redirect(request, `${pathOf(request)}?${asked}`);
   }
   const signedIn = await findSignedIn(deps, req, res);
-  const app = await findWayToApp(deps, req, res, signedIn?.personId ?? null);
-  if (signedIn === null) return sendError(req, res, { reason: "expired", status: 400, app });
+  const app = await findWayToApp(request, signedIn?.personId ?? null);
+  if (signedIn === null) return sendError(request, { reason: "expired", status: 400, app });
   const personName = await deps.findPersonName(signedIn.personId);
   const status = req.method === "GET" ? 200 : 409;
-  sendPage(res, renderSignedInPage({ status, personName, app }, contextOf(req)));
+  sendPage(request, renderSignedInPage({ status, personName, app }, contextOf(request)));
 }
 
-export function sendError(req: Request, res: Response, error: Omit<ErrorModel, "requestId">): void {
-  const requestId = (res.locals["requestId"] as string | undefined) ?? null;
-  sendPage(res, renderErrorPage({ ...error, requestId }, contextOf(req)));
-}
+export const sendError = (request: PageRequest, error: Omit<ErrorModel, "requestId">): void =>
+  sendPage(request, renderErrorPage({ ...error, requestId: requestIdOf(request) ?? null }, contextOf(request)));
 
-/** The page of the sign-on, which takes GET. */
-const pathOf = (req: Request): string => `/interaction/${encodeURIComponent(String(req.params["uid"]))}`;
+/** The page of the sign-on, also for the form of one of its steps. */
+const pathOf = ({ req }: PageRequest): string => `/interaction/${encodeURIComponent(String(req.params["uid"]))}`;
 
-const contextOf = (req: Request): PageContext => ({
-  locale: readLocale(req),
-  languageUrl: (locale) => `${pathOf(req)}?lang=${locale}`,
+const contextOf = (request: PageRequest): PageContext => ({
+  locale: readLocale(request.req),
+  languageUrl: (locale) => `${pathOf(request)}?lang=${locale}`,
 });

@@ -1,4 +1,3 @@
-import type { Request, Response } from "express";
 import {
   appAttributes,
   type App,
@@ -10,8 +9,22 @@ import {
   type ScopeName,
   type SignOnRight,
 } from "../../../access/index.ts";
+import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { formTarget, type Page, type PageContext, readLocale } from "../../../platform/pages/index.ts";
+import { listDecisions } from "../../protocol/consent.ts";
+import type { InteractionDeps } from "../../protocol/deps.ts";
+import { readOwnInteractionId } from "../../protocol/find-interaction.ts";
+import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
+import { mayOverrule } from "../../protocol/provider/hints.ts";
+import { type Interaction, readInteractionSignature } from "../../protocol/provider/library.ts";
+import { secondFactorPrompt } from "../../protocol/provider/policy.ts";
+import { withoutRefused } from "../../protocol/staff-scopes.ts";
+import { readHintedSchool, readTypedHint } from "../../protocol/typed-hint.ts";
+import type { LoginProblem, WaitingLogin } from "../check-login.ts";
+import { asksToSwitch } from "../complete-sign-in.ts";
+import { describeBrowser, readKnownBrowser, type TypedLogin } from "../last-sign-in.ts";
+import { cookiesOf, type PageRequest } from "../page-request.ts";
 import {
   checkCsrfToken,
   makeCsrfToken,
@@ -24,27 +37,14 @@ import {
   renderSetUpNeededPage,
   renderSwitchUserPage,
   renderWaitingPage,
-  type LoginModel,
   type NewPasswordModel,
   type SecondFactorModel,
 } from "../pages/index.ts";
-import { type KnownBrowser, readKnownBrowser } from "../last-sign-in.ts";
-import { listDecisions } from "../../protocol/consent.ts";
-import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
-import { mayOverrule } from "../../protocol/provider/hints.ts";
-import { secondFactorPrompt } from "../../protocol/provider/policy.ts";
-import { hasSecondFactors, makePseudonym } from "../../../accounts/index.ts";
-import { withoutRefused } from "../../protocol/staff-scopes.ts";
+import { addressWith, setUpPath } from "../platform-page.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
-import { type Interaction, readInteractionSignature } from "../../protocol/provider/library.ts";
-import type { LoginProblem } from "../check-login.ts";
-import { asksToSwitch } from "../complete-sign-in.ts";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { readOwnInteractionId } from "../../protocol/find-interaction.ts";
-import { readHintedSchool, readTypedHint } from "../../protocol/typed-hint.ts";
 
-/** An interaction, with what its pages and steps need. */
-export type Visit = {
+/** A request to the pages of an interaction, with what they need. */
+export type Visit = PageRequest & {
   interaction: Interaction;
   app: App;
   logoPath: string | null;
@@ -53,24 +53,26 @@ export type Visit = {
   personId: PersonId | null;
   scopes: ScopeName[];
   browser: string;
-  /** The user name that the app wrote into its request. */
+  /** The user name that the app sent. */
   typedHint: string;
 };
 
-export async function openVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
+export async function openVisit(request: PageRequest): Promise<Visit | null> {
+  const { deps, req, res } = request;
   const id = readOwnInteractionId(deps.provider(), req, res);
   const found = id === null || id !== req.params["uid"] ? null : await deps.findInteraction(id);
   if (found === null || found.app === null) return null;
   const { interaction, app, logoPath } = found;
-  const { cookies } = deps.provider().createContext(req, res);
-  const asked = ((interaction.params["scope"] as string | undefined) ?? "").split(" ");
+  const cookies = cookiesOf(request);
+  const requested = ((interaction.params["scope"] as string | undefined) ?? "").split(" ");
   return {
+    ...request,
     interaction,
     app,
     logoPath,
     clientId: app.clientId,
     personId: (interaction.session?.accountId ?? null) as PersonId | null,
-    scopes: asked.map((scope) => scopeFromWire(deps.platform, scope)).filter((scope) => scope !== null),
+    scopes: requested.map((scope) => scopeFromWire(deps.platform, scope)).filter((scope) => scope !== null),
     browser: readInteractionSignature(deps.provider(), cookies),
     typedHint: readTypedHint(cookies),
   };
@@ -78,42 +80,37 @@ export async function openVisit(deps: InteractionDeps, req: Request, res: Respon
 
 const boundOf = ({ interaction, browser }: Visit) => ({ interaction: interaction.uid, browser });
 
-export function isOwnForm(deps: InteractionDeps, visit: Visit, presented: unknown): boolean {
-  return visit.browser !== "" && checkCsrfToken(deps.secrets.csrf, boundOf(visit), presented);
-}
+export const isOwnForm = (visit: Visit, presented: unknown): boolean =>
+  visit.browser !== "" && checkCsrfToken(visit.deps.secrets.csrf, boundOf(visit), presented);
 
-/** Shows what the person is asked next. */
-export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Request, res: Response): Promise<Page> {
-  const context = contextOf(visit, req);
-  const { app, personId, scopes, clientId } = visit;
+/** Shows the next question to the person. */
+export async function renderVisit(visit: Visit): Promise<Page> {
+  const { deps, app, personId, scopes, clientId } = visit;
   const { prompt } = visit.interaction;
   if (personId === null || (prompt.name === "login" && !asksToSwitch(visit.interaction)))
-    return renderLogin(deps, visit, req, res, null);
+    return renderLogin(visit, null);
+  const context = contextOf(visit);
   const personName = await deps.findPersonName(personId);
-  const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, action) });
+  const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(visit, action) });
 
   if (prompt.name === "login") {
-    return renderSwitchUserPage(
-      { ...model("switch"), stay: mayStay(visit) ? stepsOf(deps, visit, "stay").action : null },
-      context,
-    );
+    const stay = mayStay(visit) ? stepsOf(visit, "stay").action : null;
+    return renderSwitchUserPage({ ...model("switch"), stay }, context);
   }
-  if (prompt.name === secondFactorPrompt) return renderSecondFactor(deps, visit, req, { problem: null });
+  if (prompt.name === secondFactorPrompt) return renderSecondFactor(visit, { problem: null });
   const right = await findSignOnRight(deps.db.pool, { clientId, personId }, deps.clock());
   if (prompt.name === "consent") {
     const claims = await findClaims(deps, { clientId, personId, right });
-    const asked = withoutRefused(right, scopes);
+    const offered = withoutRefused(right, scopes);
     const withheld = appAttributes.filter((name) => !app.attributes.includes(name));
-    return renderConsentPage(
-      { ...model("consent"), scopes: asked, claims, withheld, switchUser: stepsOf(deps, visit, "switch").action },
-      context,
-    );
+    const switchUser = stepsOf(visit, "switch").action;
+    return renderConsentPage({ ...model("consent"), scopes: offered, claims, withheld, switchUser }, context);
   }
   if (right.kind === "refused") return renderRefusalPage({ ...model("switch"), reason: right.reason }, context);
   return renderChooseSchoolPage({ ...model("school"), schools: right.schools }, context);
 }
 
-/** What the app would get of the person: of the school that they chose, or of their only one. */
+/** The claims that the app would get: of the chosen school, or of the only one. */
 async function findClaims(
   { db: { pool }, secrets }: InteractionDeps,
   { right, ...pair }: { clientId: ClientId; personId: PersonId; right: SignOnRight },
@@ -126,102 +123,59 @@ async function findClaims(
 }
 
 /**
- * Asks for the second factor, or lets the person set one up and come back.
- *
- * Shape: `before` is the person who is to choose a password after it and has no session yet.
+ * Asks for the second factor, or lets the person set one up first. `before` is a person without a session, who chooses
+ * a password after it.
  */
 export async function renderSecondFactor(
-  deps: InteractionDeps,
   visit: Visit,
-  req: Request,
   { problem, before }: { problem: SecondFactorModel["problem"]; before?: { personId: PersonId; pending: string } },
 ): Promise<Page> {
-  const { app, interaction } = visit;
+  const { deps, interaction, browser } = visit;
   const personId = before?.personId ?? visit.personId;
-  const context = contextOf(visit, req);
-  const steps = stepsOf(deps, visit, "second-factor");
+  const context = contextOf(visit);
+  const model = { app: { name: visit.app.name }, steps: stepsOf(visit, "second-factor") };
   if (personId === null || !(await hasSecondFactors(deps.db, personId))) {
-    const setUp = `/sign-in/second-factor?${new URLSearchParams({ return: `/interaction/${interaction.uid}` }).toString()}`;
-    return renderSetUpNeededPage({ app: { name: app.name }, steps, setUp }, context);
+    const setUp = addressWith(setUpPath, `/interaction/${interaction.uid}`);
+    return renderSetUpNeededPage({ ...model, setUp }, context);
   }
-  const question = await askSecondFactor(deps, { personId, browser: visit.browser });
-  const pending = before?.pending ?? null;
-  return renderSecondFactorPage({ app: { name: app.name }, steps, problem, pending, ...question }, context);
+  const question = await askSecondFactor(deps, { personId, browser });
+  return renderSecondFactorPage({ ...model, problem, pending: before?.pending ?? null, ...question }, context);
 }
 
-/** Asks for a password of the person's own, before the sign-in goes on. */
-export function renderNewPassword(
-  deps: InteractionDeps,
-  visit: Visit,
-  req: Request,
-  asked: Pick<NewPasswordModel, "pending" | "problem">,
-): Page {
-  const { action, csrf } = stepsOf(deps, visit, "new-password");
-  return renderNewPasswordPage({ ...asked, action, csrf, asksCurrent: false, back: null }, contextOf(visit, req));
+/** Asks for a password of the person's own, before the sign-in continues. */
+export function renderNewPassword(visit: Visit, asked: Pick<NewPasswordModel, "pending" | "problem">): Page {
+  const { action, csrf } = stepsOf(visit, "new-password");
+  return renderNewPasswordPage({ ...asked, action, csrf, asksCurrent: false, back: null }, contextOf(visit));
 }
 
-/** Whether the person may continue: the app gave a hint that anyone can write, and asks for nothing else. */
+/** Whether the person may continue although the app hinted at another: anyone can write such a hint. */
 export const mayStay = ({ interaction }: Visit): boolean =>
   interaction.prompt.reasons.every((reason) => reason === "login_hint") && mayOverrule(interaction.params);
 
-export type Typed = { username: string; isShared: boolean };
-
-/**
- * What the login form shows of this browser, beside what was typed.
- *
- * Shape: the person of the sign-in before is greeted unless another user name was typed; `other` is where the form asks
- *        for any user name.
- */
-export function describeBrowser(
-  { person, isShared, help }: KnownBrowser,
-  typed: Typed | undefined,
-  { other, asksOther }: { other: string; asksOther: boolean },
-): Pick<LoginModel, "username" | "known" | "isShared" | "help"> {
-  const username = typed?.username ?? "";
-  const isMeant = person !== null && !asksOther && (username === "" || username === person.username);
-  return { username, known: isMeant ? { ...person, other } : null, isShared: typed?.isShared ?? isShared, help };
-}
-
-export async function renderLogin(
-  deps: InteractionDeps,
-  visit: Visit,
-  req: Request,
-  res: Response,
-  problem: LoginProblem,
-  typed?: Typed,
-): Promise<Page> {
-  const { app, logoPath, typedHint, interaction } = visit;
-  const known = await readKnownBrowser(deps, req, res, readHintedSchool(deps, req, res));
+export async function renderLogin(visit: Visit, problem: LoginProblem, typed?: TypedLogin): Promise<Page> {
+  const { deps, app, logoPath, typedHint, interaction } = visit;
+  const known = await readKnownBrowser(visit, readHintedSchool(cookiesOf(visit), deps.secrets.lastSignIn));
   const hinted = typedHint === "" ? undefined : { username: typedHint, isShared: known.isShared };
-  const other = `/interaction/${interaction.uid}?other`;
-  return renderLoginPage(
-    {
-      app: { name: app.name, logoPath },
-      steps: stepsOf(deps, visit, "login"),
-      problem,
-      ...describeBrowser(known, typed ?? hinted, { other, asksOther: req.query["other"] !== undefined }),
-    },
-    contextOf(visit, req),
-  );
+  const model = describeBrowser(visit, known, {
+    typed: typed ?? hinted,
+    other: `/interaction/${interaction.uid}?other`,
+  });
+  const steps = stepsOf(visit, "login");
+  return renderLoginPage({ app: { name: app.name, logoPath }, steps, problem, ...model }, contextOf(visit));
 }
 
-/** Tells when it is the turn of somebody whose password could not be checked at once, and goes on by itself then. */
-export function renderWaiting(
-  deps: InteractionDeps,
-  visit: Visit,
-  req: Request,
-  { waiting, retryAfterSeconds }: { waiting: string; retryAfterSeconds: number },
-): Page {
-  const model = { app: { name: visit.app.name }, steps: stepsOf(deps, visit, "login"), waiting, retryAfterSeconds };
-  return renderWaitingPage(model, { ...contextOf(visit, req), languageUrl: null });
+/** Counts down to the turn of a person whose password could not be checked at once, and continues then. */
+export function renderWaiting(visit: Visit, { waiting, retryAfterSeconds }: WaitingLogin): Page {
+  const model = { app: { name: visit.app.name }, steps: stepsOf(visit, "login"), waiting, retryAfterSeconds };
+  return renderWaitingPage(model, { ...contextOf(visit), languageUrl: null });
 }
 
-function stepsOf(deps: InteractionDeps, visit: Visit, action: string) {
+function stepsOf(visit: Visit, action: string) {
   const to = (step: string) => `/interaction/${visit.interaction.uid}/${step}`;
-  return { action: to(action), cancel: to("cancel"), csrf: makeCsrfToken(deps.secrets.csrf, boundOf(visit)) };
+  return { action: to(action), cancel: to("cancel"), csrf: makeCsrfToken(visit.deps.secrets.csrf, boundOf(visit)) };
 }
 
-export function contextOf({ interaction }: Pick<Visit, "interaction">, req: Request): PageContext {
+function contextOf({ interaction, req }: Visit): PageContext {
   const { ui_locales: uiLocales, redirect_uri: redirectUri } = interaction.params;
   return {
     locale: readLocale(req, typeof uiLocales === "string" ? uiLocales : undefined),

@@ -1,14 +1,4 @@
-import express, { type Request, type Response, Router } from "express";
-import type { PageContext } from "../../../platform/pages/index.ts";
-import { readLocale } from "../../../platform/pages/index.ts";
-import { readDevice } from "../device.ts";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { fieldOf, sendPage } from "../form.ts";
-import { renderNewPasswordPage, renderNoOwnPasswordPage, type NewPasswordModel } from "../pages/index.ts";
-import { isOwnForm, makeFormToken, signInPath } from "../platform-session.ts";
-import { signIn } from "../complete-sign-in.ts";
-import { readReturnPath } from "../return-path.ts";
-import { addressWith, confirmAddress } from "../second-factor/confirm.ts";
+import { Router } from "express";
 import {
   changePassword,
   findOwnPassword,
@@ -16,81 +6,74 @@ import {
   passwordAlone,
   type OwnPassword,
 } from "../../../accounts/index.ts";
+import type { InteractionDeps } from "../../protocol/deps.ts";
 import { findSignedIn, type SignedIn } from "../../protocol/signed-in.ts";
+import { signIn } from "../complete-sign-in.ts";
+import { readDevice } from "../device.ts";
+import { fieldOf, onPage, readForm, redirect, requestIdOf, sendPage, sessionOf } from "../page-request.ts";
+import type { PageRequest } from "../page-request.ts";
+import { renderNewPasswordPage, renderNoOwnPasswordPage, type NewPasswordModel } from "../pages/index.ts";
+import { addressOf, addressWith, confirmPath, contextOf, returnPathOf, signInPath } from "../platform-page.ts";
+import { isOwnForm, makeFormToken } from "../platform-session.ts";
 
-/** Where a person who is signed in changes their password. */
-export const ownPasswordPath = `${signInPath}/password`;
+const path = `${signInPath}/password`;
 
-type Handle = (req: Request, res: Response, signedIn: SignedIn, own: OwnPassword) => Promise<void>;
-
-const returnPathOf = (req: Request): string => readReturnPath(req.query["return"]);
-const addressOf = (req: Request, query: Record<string, string> = {}): string =>
-  addressWith(ownPasswordPath, returnPathOf(req), query);
+type Handle = (request: PageRequest, signedIn: SignedIn, own: OwnPassword) => void | Promise<void>;
 
 /** Serves the page on which people change their own password. */
 export function makeOwnPasswordRouter(deps: InteractionDeps): Router {
   const router = Router();
   router.get(
-    ownPasswordPath,
-    owned(deps, async (req, res) => show(deps, req, res, null)),
+    path,
+    onPage(
+      deps,
+      ifAllowed((request) => show(request, null)),
+    ),
   );
-  router.post(
-    ownPasswordPath,
-    express.urlencoded({ extended: false, limit: "16kb" }),
-    owned(deps, (...of) => change(deps, ...of)),
-  );
+  router.post(path, readForm, onPage(deps, ifAllowed(change)));
   return router;
 }
 
-/** Lets in who may change their own password; says to others whom to ask. */
-function owned(deps: InteractionDeps, handle: Handle) {
-  return async (req: Request, res: Response): Promise<void> => {
+/** Calls the handler if the person may change their own password; tells others whom to ask. */
+function ifAllowed(handle: Handle) {
+  return async (request: PageRequest): Promise<void> => {
+    const { deps, req, res } = request;
+    const here = addressOf(request, path);
     const signedIn = await findSignedIn(deps, req, res);
-    if (signedIn === null) return res.redirect(303, addressWith(signInPath, addressOf(req)));
+    if (signedIn === null) return redirect(request, addressWith(signInPath, here));
     const { personId, hasSecondFactor } = signedIn;
     if (!hasSecondFactor && (await hasSecondFactors(deps.db, personId)))
-      return res.redirect(303, confirmAddress(addressOf(req)));
+      return redirect(request, addressWith(confirmPath, here));
     const own = await findOwnPassword(deps.db, personId);
-    if (own?.isAllowed === true) return handle(req, res, signedIn, own);
-    sendPage(
-      res,
-      renderNoOwnPasswordPage({ helpText: own?.helpText ?? null, back: returnPathOf(req) }, contextOf(req)),
-    );
+    if (own?.isAllowed === true) return handle(request, signedIn, own);
+    const model = { helpText: own?.helpText ?? null, back: returnPathOf(request) };
+    sendPage(request, renderNoOwnPasswordPage(model, contextOf(request, path)));
   };
 }
 
-function show(deps: InteractionDeps, req: Request, res: Response, problem: NewPasswordModel["problem"]): void {
-  const csrf = makeFormToken(deps, req, res, ownPasswordPath);
-  const model = { action: addressOf(req), csrf, pending: null, asksCurrent: true, back: returnPathOf(req), problem };
-  sendPage(res, renderNewPasswordPage(model, contextOf(req)));
+function show(request: PageRequest, problem: NewPasswordModel["problem"]): void {
+  const [action, back, csrf] = [addressOf(request, path), returnPathOf(request), makeFormToken(request, path)];
+  const model = { action, csrf, pending: null, asksCurrent: true, back, problem };
+  sendPage(request, renderNewPasswordPage(model, contextOf(request, path)));
 }
 
-async function change(
-  deps: InteractionDeps,
-  ...[req, res, { personId }, { username }]: Parameters<Handle>
-): Promise<void> {
-  const problem = (given: NewPasswordModel["problem"]) => show(deps, req, res, given);
-  if (!isOwnForm(deps, req, res, ownPasswordPath)) return problem({ kind: "expired_form" });
-  const [password, repeated] = [fieldOf(req, "password"), fieldOf(req, "repeated")];
-  const current = { username, password: fieldOf(req, "current") };
-  if (current.password === "") return problem({ kind: "wrong" });
+const change: Handle = async (request, { personId }, { username }) => {
+  const { deps, req } = request;
+  if (!isOwnForm(request, path)) return show(request, { kind: "expired_form" });
+  const [password, repeated] = [fieldOf(request, "password"), fieldOf(request, "repeated")];
+  const current = { username, password: fieldOf(request, "current") };
+  if (current.password === "") return show(request, { kind: "wrong" });
   const now = deps.clock();
-  const device = readDevice(deps, req, res);
+  const device = readDevice(request);
   const check = await deps.checkPassword({ ...current, address: req.ip ?? "", device, now });
-  if (check.kind !== "ok") return problem(check.kind === "refused" ? { kind: "wrong" } : check);
-  if (check.personId !== personId) return problem({ kind: "wrong" });
-  const { amr } = await deps.provider().Session.get(deps.provider().createContext(req, res));
-  const requestId = res.locals["requestId"] as string | undefined;
+  if (check.kind !== "ok") return show(request, check.kind === "refused" ? { kind: "wrong" } : check);
+  if (check.personId !== personId) return show(request, { kind: "wrong" });
+  const { amr } = await sessionOf(request);
   const chosen = { personId, generation: check.generation, password, repeated };
-  const result = await changePassword(deps.db, chosen, { at: now, requestId });
-  if (result.kind === "outdated") return problem({ kind: "wrong" });
-  if (result.kind === "fault") return problem({ kind: result.fault });
-  // All sessions have ended, so this browser gets one that stands on the new password.
-  const proved = { personId, generation: result.generation, amr: amr ?? passwordAlone };
-  await signIn(deps, req, res, proved, returnPathOf(req));
-}
-
-const contextOf = (req: Request): PageContext => ({
-  locale: readLocale(req),
-  languageUrl: (lang) => addressOf(req, { lang }),
-});
+  const result = await changePassword(deps.db, chosen, { at: now, requestId: requestIdOf(request) });
+  if (result.kind === "outdated") return show(request, { kind: "wrong" });
+  if (result.kind === "fault") return show(request, { kind: result.fault });
+  // All sessions have ended, so this browser gets a new one.
+  const { generation } = result;
+  await signIn(request, { personId, generation, amr: amr ?? passwordAlone }, returnPathOf(request));
+};

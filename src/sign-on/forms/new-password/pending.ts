@@ -1,50 +1,50 @@
-import type { Request, Response } from "express";
-import type { PersonId } from "../../../directory/index.ts";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { fieldOf } from "../form.ts";
 import { changePassword, hasSecondFactors, type PasswordFault, type SecondMethod } from "../../../accounts/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
 import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import type { InteractionDeps } from "../../protocol/deps.ts";
+import { fieldOf, type PageRequest, requestIdOf } from "../page-request.ts";
 
 /**
- * A person whose password was right and is to be replaced, before they have a session.
- *
- * Shape: `method` is the second factor that they have proved; who has one chooses no password without it.
+ * A person without a session, whose password was right and must be replaced; after `method` if they have a second
+ * factor.
  */
 export type PendingPassword = { personId: PersonId; generation: number; browser: string; method?: SecondMethod };
 
 const pendingSeconds = 1_200;
 
-type Deps = Pick<InteractionDeps, "db" | "clock" | "secrets">;
+const sealed = ({ secrets }: InteractionDeps) =>
+  makeSealed<PendingPassword>(secrets.newPassword, "new password", pendingSeconds);
 
-const sealed = ({ secrets }: Deps) => makeSealed<PendingPassword>(secrets.newPassword, "new password", pendingSeconds);
+/** Makes the field by which nobody else can choose the password. */
+export const sealPending = (
+  deps: InteractionDeps,
+  { personId, generation, browser, method }: PendingPassword,
+): string => sealed(deps).write({ personId, generation, browser, ...(method && { method }) }, deps.clock());
 
-/** What the form carries, so that nobody else can choose the password. */
-export const sealPending = (deps: Deps, { personId, generation, browser, method }: PendingPassword): string =>
-  sealed(deps).write({ personId, generation, browser, ...(method && { method }) }, deps.clock());
-
-/** What the form carries; null where it is too old or of another browser. */
-export function readPending(deps: Deps, req: Request, browser: string): PendingPassword | null {
-  const text = fieldOf(req, "pending");
-  const pending = text === "" ? null : sealed(deps).read(text, deps.clock());
+/** Reads that field; null if it is too old or another browser's. */
+export function readPending(request: PageRequest, browser: string): PendingPassword | null {
+  const text = fieldOf(request, "pending");
+  const pending = text === "" ? null : sealed(request.deps).read(text, request.deps.clock());
   return pending === null || browser === "" || pending.browser !== browser ? null : pending;
 }
 
-/** What became of the form; "expired" for one that is too old, of another browser, or lacks the second factor. */
-export type Taken =
+/** "expired": the form is too old, another browser's, or lacks the second factor. */
+type TakenPassword =
   | { kind: "done"; personId: PersonId; generation: number; method?: SecondMethod }
   | { kind: "fault"; fault: PasswordFault; pending: string }
   | { kind: "expired" };
 
-/** Takes the password that a person chose in place of the one that they signed in with. */
-export async function takeNewPassword(deps: Deps, req: Request, res: Response, browser: string): Promise<Taken> {
-  const pending = readPending(deps, req, browser);
+/** Takes the password that a person chose instead of the one that they signed in with. */
+export async function takeNewPassword(request: PageRequest, browser: string): Promise<TakenPassword> {
+  const { db, clock } = request.deps;
+  const pending = readPending(request, browser);
   if (pending === null) return { kind: "expired" };
   const { personId, generation, method } = pending;
-  if (method === undefined && (await hasSecondFactors(deps.db, personId))) return { kind: "expired" };
-  const chosen = { personId, generation, password: fieldOf(req, "password"), repeated: fieldOf(req, "repeated") };
-  const requestId = res.locals["requestId"] as string | undefined;
-  const result = await changePassword(deps.db, chosen, { at: deps.clock(), requestId });
+  if (method === undefined && (await hasSecondFactors(db, personId))) return { kind: "expired" };
+  const [password, repeated] = [fieldOf(request, "password"), fieldOf(request, "repeated")];
+  const origin = { at: clock(), requestId: requestIdOf(request) };
+  const result = await changePassword(db, { personId, generation, password, repeated }, origin);
   if (result.kind === "outdated") return { kind: "expired" };
-  if (result.kind === "fault") return { ...result, pending: fieldOf(req, "pending") };
+  if (result.kind === "fault") return { ...result, pending: fieldOf(request, "pending") };
   return { ...result, personId, ...(method && { method }) };
 }

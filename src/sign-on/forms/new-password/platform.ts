@@ -1,57 +1,40 @@
-import express, { type Request, type Response, Router } from "express";
-import { readLocale } from "../../../platform/pages/index.ts";
+import { Router } from "express";
 import type { InteractionDeps } from "../../protocol/deps.ts";
-import { sendPage } from "../form.ts";
+import { onPage, type PageRequest, readForm, redirect, sendPage } from "../page-request.ts";
 import { renderNewPasswordPage, type NewPasswordModel } from "../pages/index.ts";
-import { isOwnForm, makeFormToken, readBrowser, signInPath } from "../platform-session.ts";
-import { readReturnPath } from "../return-path.ts";
-import { addressWith } from "../second-factor/confirm.ts";
+import { addressOf, contextOf, signInPath } from "../platform-page.ts";
+import { isOwnForm, makeFormToken, readBrowser } from "../platform-session.ts";
 import { sealPending, takeNewPassword, type PendingPassword } from "./pending.ts";
 
-const newPasswordPath = `${signInPath}/new-password`;
+const path = `${signInPath}/new-password`;
 
-type Asked = Pick<NewPasswordModel, "pending" | "problem">;
+type CheckedPerson = Omit<PendingPassword, "browser">;
 
-/** Asks a person, whose password was right, for one of their own before they get a session. */
-export function askNewPassword(
-  deps: InteractionDeps,
-  req: Request,
-  res: Response,
-  check: Omit<PendingPassword, "browser">,
-): void {
-  const browser = readBrowser(deps, req, res);
+/** Asks a person whose password was right for one of their own, before they get a session. */
+export function askNewPassword(request: PageRequest, person: CheckedPerson): void {
+  const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
-  show(deps, req, res, { pending: sealPending(deps, { ...check, browser }), problem: null });
+  show(request, { pending: sealPending(request.deps, { ...person, browser }), problem: null });
 }
 
-function show(deps: InteractionDeps, req: Request, res: Response, asked: Asked): void {
-  const returnPath = readReturnPath(req.query["return"]);
-  const model: NewPasswordModel = {
-    ...asked,
-    asksCurrent: false,
-    back: null,
-    action: addressWith(newPasswordPath, returnPath),
-    csrf: makeFormToken(deps, req, res, newPasswordPath),
-  };
-  const languageUrl = (locale: string) => addressWith(signInPath, returnPath, { lang: locale });
-  sendPage(res, renderNewPasswordPage(model, { locale: readLocale(req), languageUrl }));
+function show(request: PageRequest, asked: Pick<NewPasswordModel, "pending" | "problem">): void {
+  const [action, csrf] = [addressOf(request, path), makeFormToken(request, path)];
+  const model: NewPasswordModel = { ...asked, asksCurrent: false, back: null, action, csrf };
+  sendPage(request, renderNewPasswordPage(model, contextOf(request, signInPath)));
 }
 
-/** Serves the form. Shape: `goOn` continues as after a right password. */
+/** Serves the form; `goOn` continues as after a right password. */
 export function makeNewPasswordRouter(
   deps: InteractionDeps,
-  goOn: (req: Request, res: Response, check: Omit<PendingPassword, "browser">) => Promise<void>,
+  goOn: (request: PageRequest, person: CheckedPerson) => Promise<void>,
 ): Router {
-  const router = Router();
-  const startAgain = (req: Request, res: Response) =>
-    res.redirect(303, addressWith(signInPath, readReturnPath(req.query["return"])));
-  router.get(newPasswordPath, startAgain);
-  router.post(newPasswordPath, express.urlencoded({ extended: false, limit: "16kb" }), async (req, res) => {
-    if (!isOwnForm(deps, req, res, newPasswordPath)) return startAgain(req, res);
-    const taken = await takeNewPassword(deps, req, res, readBrowser(deps, req, res) ?? "");
-    if (taken.kind === "expired") return startAgain(req, res);
-    if (taken.kind === "fault") return show(deps, req, res, { pending: taken.pending, problem: { kind: taken.fault } });
-    await goOn(req, res, taken);
-  });
-  return router;
+  const startAgain = (request: PageRequest) => redirect(request, addressOf(request, signInPath));
+  const take = async (request: PageRequest) => {
+    if (!isOwnForm(request, path)) return startAgain(request);
+    const taken = await takeNewPassword(request, readBrowser(request) ?? "");
+    if (taken.kind === "expired") return startAgain(request);
+    if (taken.kind === "fault") return show(request, { pending: taken.pending, problem: { kind: taken.fault } });
+    await goOn(request, taken);
+  };
+  return Router().get(path, onPage(deps, startAgain)).post(path, readForm, onPage(deps, take));
 }

@@ -1,45 +1,40 @@
-import type { Request, Response } from "express";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { fieldOf } from "../form.ts";
-import type { SecondFactorModel } from "../pages/index.ts";
 import {
+  type Asked,
   askForPasskey,
   checkCode,
   checkPasskey,
   limitedTry,
   listSecondFactors,
-  type Asked,
   type SecondFactorCheck,
 } from "../../../accounts/index.ts";
+import type { InteractionDeps } from "../../protocol/deps.ts";
+import { fieldOf, type PageRequest, requestIdOf } from "../page-request.ts";
+import type { SecondFactorModel } from "../pages/index.ts";
 
-type Question = Pick<SecondFactorModel, "takesCode" | "passkey">;
-
-/** What the page that asks for a person's second factor shows. */
-export async function askSecondFactor(deps: InteractionDeps, asked: Asked): Promise<Question> {
+/** The ways in which a person can prove their second factor. */
+export async function askSecondFactor(
+  deps: InteractionDeps,
+  asked: Asked,
+): Promise<Pick<SecondFactorModel, "takesCode" | "passkey">> {
   const factors = await listSecondFactors(deps.db, asked.personId);
-  return {
-    takesCode: factors.some(({ kind }) => kind === "TOTP"),
-    passkey: await askForPasskey(deps, asked),
-  };
+  return { takesCode: factors.some(({ kind }) => kind === "TOTP"), passkey: await askForPasskey(deps, asked) };
 }
 
 const longestCode = 64;
 
-/** Checks the answer that came with the form. */
+/** Checks the code or passkey of the form. */
 export async function checkAnswer(
-  deps: InteractionDeps,
-  req: Request,
-  res: Response,
+  request: PageRequest,
   asked: Asked,
 ): Promise<SecondFactorCheck | { kind: "missing" }> {
+  const { deps } = request;
   const { personId } = asked;
-  const response = fieldOf(req, "passkey");
+  const response = fieldOf(request, "passkey");
   if (response !== "") {
-    const answer = { response, state: fieldOf(req, "state") };
+    const answer = { response, state: fieldOf(request, "state") };
     return limitedTry(deps, personId, async () => ((await checkPasskey(deps, asked, answer)) ? "hwk" : null));
   }
-  const code = fieldOf(req, "code").trim();
+  const code = fieldOf(request, "code").trim().slice(0, longestCode);
   if (code === "") return { kind: "missing" };
-  const requestId = res.locals["requestId"] as string | undefined;
-  return checkCode(deps, { personId, code: code.slice(0, longestCode), requestId });
+  return checkCode(deps, { personId, code, requestId: requestIdOf(request) });
 }

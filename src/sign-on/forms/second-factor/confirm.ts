@@ -1,168 +1,125 @@
-import express, { type Request, type Response, Router } from "express";
-import type { PersonId } from "../../../directory/index.ts";
-import { readLocale } from "../../../platform/pages/index.ts";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { sendPage } from "../form.ts";
-import { renderSecondFactorPage, type SecondFactorModel } from "../pages/index.ts";
-import { cookiesOf, isOwnForm, openForm, readBrowser } from "../platform-session.ts";
-import { signInPath, strengthenSession } from "../platform-session.ts";
-import { signIn } from "../complete-sign-in.ts";
-import { readReturnPath } from "../return-path.ts";
-import { findRefusal, findSignedIn } from "../../protocol/signed-in.ts";
-import { askSecondFactor, checkAnswer } from "./ask.ts";
+import { Router } from "express";
 import { hasSecondFactors, passwordAnd, type SecondMethod } from "../../../accounts/index.ts";
+import type { PersonId } from "../../../directory/index.ts";
 import { makeSealed, type Sealed } from "../../../platform/crypto/sealed.ts";
+import type { InteractionDeps } from "../../protocol/deps.ts";
+import { findRefusal, findSignedIn } from "../../protocol/signed-in.ts";
+import { signIn } from "../complete-sign-in.ts";
+import { askNewPassword } from "../new-password/platform.ts";
+import { onPage, type PageRequest, readCookie, readLargeForm, redirect, sendPage, setCookie } from "../page-request.ts";
+import { renderSecondFactorPage, type SecondFactorModel } from "../pages/index.ts";
+import { addressOf, confirmPath, contextOf, returnPathOf, signInPath } from "../platform-page.ts";
+import { isOwnForm, openForm, readBrowser, strengthenSession } from "../platform-session.ts";
+import { askSecondFactor, checkAnswer } from "./ask.ts";
 
-export const confirmPath = `${signInPath}/confirm`;
 const pendingCookie = "_sign_in_pending";
 const confirmedCookie = "_sign_in_confirmed";
-const pendingSeconds = 600;
-const confirmedSeconds = 600;
+const cookie = { signed: false, path: "/" };
+const sealedSeconds = 600;
 
 /** A person whose password was right, before they have a session. */
 type Pending = { personId: PersonId; generation: number; browser: string; mustChange?: boolean };
 /** A person who has just proved a second factor with this browser. */
 type Confirmed = { personId: PersonId; browser: string };
 
-type Deps = InteractionDeps;
+const sealedPending = ({ secrets }: InteractionDeps): Sealed<Pending> =>
+  makeSealed(secrets.secondFactor, "pending sign-in", sealedSeconds);
+const sealedConfirmed = ({ secrets }: InteractionDeps): Sealed<Confirmed> =>
+  makeSealed(secrets.secondFactor, "confirmed", sealedSeconds);
 
-const sealedPending = ({ secrets }: Deps): Sealed<Pending> =>
-  makeSealed(secrets.secondFactor, "pending sign-in", pendingSeconds);
-const sealedConfirmed = ({ secrets }: Deps): Sealed<Confirmed> =>
-  makeSealed(secrets.secondFactor, "confirmed", confirmedSeconds);
-
-/** The address of the page that asks for the second factor, and goes on to `path`. */
-export const confirmAddress = (path: string): string => addressWith(confirmPath, path);
-
-export function addressWith(page: string, path: string, query: Record<string, string> = {}): string {
-  const all = new URLSearchParams({ ...(path !== "/" && { return: path }), ...query });
-  return all.size === 0 ? page : `${page}?${all.toString()}`;
-}
-
-const returnPathOf = (req: Request): string => readReturnPath(req.query["return"]);
-
-/** Keeps with the browser that the password was right, until the second factor follows. */
+/** Stores in the browser that the password was right, until the second factor follows. */
 export function keepPending(
-  deps: Deps,
-  req: Request,
-  res: Response,
+  request: PageRequest,
   { personId, generation, mustChange = false }: Omit<Pending, "browser">,
 ): void {
-  const browser = readBrowser(deps, req, res);
+  const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
-  const pending = { personId, generation, browser, mustChange };
-  setCookie(deps, req, res, pendingCookie, sealedPending(deps).write(pending, deps.clock()));
+  const { deps } = request;
+  const pending = sealedPending(deps).write({ personId, generation, browser, mustChange }, deps.clock());
+  setCookie(request, pendingCookie, pending, cookie);
 }
 
-function readOf<Value extends { browser: string }>(
-  deps: Deps,
-  req: Request,
-  res: Response,
-  { name, sealed }: { name: string; sealed: Sealed<Value> },
+function readSealed<Value extends { browser: string }>(
+  request: PageRequest,
+  name: string,
+  sealed: Sealed<Value>,
 ): Value | null {
-  const text = cookiesOf(deps, req, res).get(name, { signed: false });
-  const value = text === undefined ? null : sealed.read(text, deps.clock());
-  return value !== null && value.browser === readBrowser(deps, req, res) ? value : null;
+  const text = readCookie(request, name, cookie);
+  const value = text === null ? null : sealed.read(text, request.deps.clock());
+  return value !== null && value.browser === readBrowser(request) ? value : null;
 }
 
 /** Whether the person has proved a second factor with this browser within the last ten minutes. */
-export function isConfirmed(deps: Deps, req: Request, res: Response, personId: PersonId): boolean {
-  const confirmed = readOf(deps, req, res, { name: confirmedCookie, sealed: sealedConfirmed(deps) });
-  return confirmed?.personId === personId;
+export const isConfirmed = (request: PageRequest, personId: PersonId): boolean =>
+  readSealed(request, confirmedCookie, sealedConfirmed(request.deps))?.personId === personId;
+
+export function keepConfirmed(request: PageRequest, personId: PersonId): void {
+  const { deps } = request;
+  const browser = readBrowser(request);
+  if (browser !== null)
+    setCookie(request, confirmedCookie, sealedConfirmed(deps).write({ personId, browser }, deps.clock()), cookie);
 }
 
-export function keepConfirmed(deps: Deps, req: Request, res: Response, personId: PersonId): void {
-  const browser = readBrowser(deps, req, res);
-  if (browser === null) return;
-  setCookie(deps, req, res, confirmedCookie, sealedConfirmed(deps).write({ personId, browser }, deps.clock()));
-}
+type AskedPerson = { personId: PersonId; pending: Pending | null };
 
-function setCookie(deps: Deps, req: Request, res: Response, name: string, value: string | null): void {
-  cookiesOf(deps, req, res).set(name, value, { httpOnly: true, sameSite: "lax", signed: false, path: "/" });
-}
-
-type Asked = { personId: PersonId; pending: Pending | null };
-
-async function findAsked(deps: Deps, req: Request, res: Response): Promise<Asked | null> {
-  const pending = readOf(deps, req, res, { name: pendingCookie, sealed: sealedPending(deps) });
+async function findAskedPerson(request: PageRequest): Promise<AskedPerson | null> {
+  const { deps, req, res } = request;
+  const pending = readSealed(request, pendingCookie, sealedPending(deps));
   if (pending !== null) return { personId: pending.personId, pending };
   const signedIn = await findSignedIn(deps, req, res);
   if (!signedIn?.hasPassword || !(await hasSecondFactors(deps.db, signedIn.personId))) return null;
   return { personId: signedIn.personId, pending: null };
 }
 
-type Proved = { personId: PersonId; generation: number; method: SecondMethod };
-
-/**
- * Serves the page that asks for the second factor: after the password, and of who is signed in without one.
- *
- * Shape: `askNewPassword` goes on with who has to replace their password first.
- */
-export function makeConfirmRouter(
-  deps: Deps,
-  askNewPassword: (deps: Deps, req: Request, res: Response, proved: Proved) => void,
-): Router {
-  const router = Router();
-  router.get(confirmPath, async (req, res) => {
-    const asked = await findAsked(deps, req, res);
-    if (asked === null) res.redirect(303, addressWith(signInPath, returnPathOf(req)));
-    else await show(deps, req, res, { asked, problem: null });
-  });
-  router.post(confirmPath, express.urlencoded({ extended: false, limit: "32kb" }), async (req, res) => {
-    const asked = await findAsked(deps, req, res);
-    if (asked === null) return res.redirect(303, addressWith(signInPath, returnPathOf(req)));
-    if (!isOwnForm(deps, req, res, confirmPath))
-      return show(deps, req, res, { asked, problem: { kind: "expired_form" } });
-    const check = await checkAnswer(deps, req, res, {
-      personId: asked.personId,
-      browser: readBrowser(deps, req, res) ?? "",
+/** Serves the page that asks for the second factor: after the password, or in a session without one. */
+export function makeConfirmRouter(deps: InteractionDeps): Router {
+  const withPerson = (handle: (request: PageRequest, asked: AskedPerson) => Promise<void>) =>
+    onPage(deps, async (request) => {
+      const asked = await findAskedPerson(request);
+      return asked === null ? redirect(request, addressOf(request, signInPath)) : handle(request, asked);
     });
-    if (check.kind !== "ok") return show(deps, req, res, { asked, problem: check });
-    if (asked.pending?.mustChange === true) {
-      const { personId, generation } = asked.pending;
-      setCookie(deps, req, res, pendingCookie, null);
-      return askNewPassword(deps, req, res, { personId, generation, method: check.method });
-    }
-    await goOn(deps, req, res, asked, check.method);
-  });
-  return router;
+  return Router()
+    .get(
+      confirmPath,
+      withPerson((request, asked) => show(request, asked, null)),
+    )
+    .post(confirmPath, readLargeForm, withPerson(confirm));
 }
 
-/** Signs in who had no session yet; else notes the second factor in the session. */
-async function goOn(
-  deps: Deps,
-  req: Request,
-  res: Response,
-  { personId, pending }: Asked,
-  method: SecondMethod,
-): Promise<void> {
+async function confirm(request: PageRequest, asked: AskedPerson): Promise<void> {
+  const { personId, pending } = asked;
+  if (!isOwnForm(request, confirmPath)) return show(request, asked, { kind: "expired_form" });
+  const check = await checkAnswer(request, { personId, browser: readBrowser(request) ?? "" });
+  if (check.kind !== "ok") return show(request, asked, check);
+  const { method } = check;
+  if (pending?.mustChange !== true) return goOn(request, asked, method);
+  setCookie(request, pendingCookie, null, cookie);
+  askNewPassword(request, { personId, generation: pending.generation, method });
+}
+
+/** Signs in a person without a session; else records the second factor in the session. */
+async function goOn(request: PageRequest, { personId, pending }: AskedPerson, method: SecondMethod): Promise<void> {
+  const { db, clock } = request.deps;
   const amr = passwordAnd(method);
   const isRefused =
     pending === null
-      ? !(await strengthenSession(deps, req, res, { personId, amr }))
-      : (await findRefusal(deps.db.pool, { personId, now: deps.clock() })) !== null;
-  if (isRefused || pending !== null) setCookie(deps, req, res, pendingCookie, null);
-  if (isRefused) return res.redirect(303, addressWith(signInPath, returnPathOf(req)));
-  keepConfirmed(deps, req, res, personId);
-  if (pending === null) return res.redirect(303, returnPathOf(req));
-  await signIn(deps, req, res, { personId, generation: pending.generation, amr }, returnPathOf(req));
+      ? !(await strengthenSession(request, { personId, amr }))
+      : (await findRefusal(db.pool, { personId, now: clock() })) !== null;
+  if (isRefused || pending !== null) setCookie(request, pendingCookie, null, cookie);
+  if (isRefused) return redirect(request, addressOf(request, signInPath));
+  keepConfirmed(request, personId);
+  if (pending === null) return redirect(request, returnPathOf(request));
+  await signIn(request, { personId, generation: pending.generation, amr }, returnPathOf(request));
 }
 
 async function show(
-  deps: Deps,
-  req: Request,
-  res: Response,
-  { asked, problem }: { asked: Asked; problem: SecondFactorModel["problem"] },
+  request: PageRequest,
+  { personId }: AskedPerson,
+  problem: SecondFactorModel["problem"],
 ): Promise<void> {
-  const { csrf, browser } = openForm(deps, req, res, confirmPath);
-  const steps = { action: confirmAddress(returnPathOf(req)), cancel: null, csrf };
-  const question = await askSecondFactor(deps, { personId: asked.personId, browser });
-  const page = renderSecondFactorPage(
-    { app: null, steps, problem, ...question },
-    {
-      locale: readLocale(req),
-      languageUrl: (lang) => addressWith(confirmPath, returnPathOf(req), { lang }),
-    },
-  );
-  sendPage(res, page);
+  const { csrf, browser } = openForm(request, confirmPath);
+  const steps = { action: addressOf(request, confirmPath), cancel: null, csrf };
+  const question = await askSecondFactor(request.deps, { personId, browser });
+  const model = { app: null, steps, problem, ...question };
+  sendPage(request, renderSecondFactorPage(model, contextOf(request, confirmPath)));
 }

@@ -1,13 +1,6 @@
-import express, { type Request, type Response, Router } from "express";
+import { Router } from "express";
 import qrcode from "qrcode";
 import { againAfterDeadlock } from "../../../access/index.ts";
-import type { PersonId } from "../../../directory/index.ts";
-import { personActor, type Origin } from "../../../events/index.ts";
-import { withPrismaTransaction } from "../../../platform/database/db.ts";
-import { AppError } from "../../../platform/errors.ts";
-import { makeUuid } from "../../../platform/crypto/ids.ts";
-import { type PageContext, readLocale } from "../../../platform/pages/index.ts";
-import { seal } from "../../../platform/crypto/seal.ts";
 import {
   addSecondFactor,
   askForNewPasskey,
@@ -17,24 +10,39 @@ import {
   listSecondFactors,
   makeTotpAddress,
   makeTotpSecret,
+  passwordAnd,
   readNewPasskey,
   recordAtHome,
   removeSecondFactor,
   renewRecoveryCodes,
+  type SecondMethod,
   spellTotpSecret,
   totpPurpose,
-  passwordAnd,
 } from "../../../accounts/index.ts";
-import type { InteractionDeps } from "../../protocol/deps.ts";
-import { fieldOf, sendPage } from "../form.ts";
-import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
-import { isOwnForm, makeFormToken, openForm, readBrowser, signInPath, strengthenSession } from "../platform-session.ts";
-import { readReturnPath } from "../return-path.ts";
-import { findSignedIn, type SignedIn } from "../../protocol/signed-in.ts";
-import { addressWith, confirmAddress, isConfirmed, keepConfirmed } from "./confirm.ts";
+import type { PersonId } from "../../../directory/index.ts";
+import { personActor, type Origin } from "../../../events/index.ts";
+import { makeUuid } from "../../../platform/crypto/ids.ts";
+import { seal } from "../../../platform/crypto/seal.ts";
 import { makeSealed } from "../../../platform/crypto/sealed.ts";
+import { withPrismaTransaction } from "../../../platform/database/db.ts";
+import { AppError } from "../../../platform/errors.ts";
+import { readLocale } from "../../../platform/pages/index.ts";
+import type { InteractionDeps } from "../../protocol/deps.ts";
+import { findSignedIn, type SignedIn } from "../../protocol/signed-in.ts";
+import { fieldOf, onPage, type PageRequest, readLargeForm, redirect, requestIdOf, sendPage } from "../page-request.ts";
+import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
+import {
+  addressOf,
+  addressWith,
+  confirmPath,
+  contextOf,
+  returnPathOf,
+  setUpPath,
+  signInPath,
+} from "../platform-page.ts";
+import { isOwnForm, makeFormToken, openForm, readBrowser, strengthenSession } from "../platform-session.ts";
+import { isConfirmed, keepConfirmed } from "./confirm.ts";
 
-export const setUpPath = `${signInPath}/second-factor`;
 const totpPath = `${setUpPath}/totp`;
 const passkeyPath = `${setUpPath}/passkey`;
 const removePath = `${setUpPath}/remove`;
@@ -42,233 +50,202 @@ const codesPath = `${setUpPath}/codes`;
 const longestLabel = 60;
 const setUpSeconds = 1800;
 
-type Deps = InteractionDeps;
 type NewTotp = { id: string; personId: PersonId; secret: string };
 
-const sealedTotp = ({ secrets }: Deps) => makeSealed<NewTotp>(secrets.secondFactor, "new TOTP", setUpSeconds);
-const returnPathOf = (req: Request): string => readReturnPath(req.query["return"]);
-const addressOf = (req: Request, page: string): string => addressWith(page, returnPathOf(req));
+const sealedTotp = ({ secrets }: InteractionDeps) =>
+  makeSealed<NewTotp>(secrets.secondFactor, "new TOTP", setUpSeconds);
 
-const contextOf = (req: Request, page: string): PageContext => ({
-  locale: readLocale(req),
-  languageUrl: (lang) => addressWith(page, returnPathOf(req), { lang }),
-});
+type Handle = (request: PageRequest, signedIn: SignedIn) => Promise<void>;
 
-type Handle = (deps: Deps, req: Request, res: Response, signedIn: SignedIn) => Promise<void>;
-
-/** Serves the pages on which a person sets up, names and removes what they prove beside their password. */
-export function makeSetUpRouter(deps: Deps): Router {
-  const router = Router();
-  const form = express.urlencoded({ extended: false, limit: "32kb" });
-  router.get(setUpPath, owned(deps, list));
-  router.get(
-    totpPath,
-    owned(deps, (...given) => showTotp(...given, null)),
-  );
-  router.post(totpPath, form, owned(deps, addTotp));
-  router.get(
-    passkeyPath,
-    owned(deps, (...given) => showPasskey(...given, false)),
-  );
-  router.post(passkeyPath, form, owned(deps, addPasskey));
-  router.post(removePath, form, owned(deps, remove));
-  router.post(codesPath, form, owned(deps, renewCodes));
-  return router;
+/** Serves the pages on which a person sets up, names and removes their second factors. */
+export function makeSetUpRouter(deps: InteractionDeps): Router {
+  const owned = (handle: Handle) => onPage(deps, (request) => ifProved(request, handle));
+  return Router()
+    .get(setUpPath, owned(list))
+    .get(
+      totpPath,
+      owned((request, signedIn) => showTotp(request, signedIn, null)),
+    )
+    .post(totpPath, readLargeForm, owned(addTotp))
+    .get(
+      passkeyPath,
+      owned((request, signedIn) => showPasskey(request, signedIn, false)),
+    )
+    .post(passkeyPath, readLargeForm, owned(addPasskey))
+    .post(removePath, readLargeForm, owned(remove))
+    .post(codesPath, readLargeForm, owned(renewCodes));
 }
 
-/** Lets in who has just typed their password or, where they have a second factor, has just proved that. */
-function owned(deps: Deps, handle: Handle) {
-  return async (req: Request, res: Response): Promise<void> => {
-    const signedIn = await findSignedIn(deps, req, res);
-    const here = addressOf(req, req.method === "GET" ? req.path : setUpPath);
-    if (signedIn === null) return res.redirect(303, addressWith(signInPath, here));
-    const { personId, hasPassword } = signedIn;
-    if (!hasPassword) return res.redirect(303, "/");
-    const hasFactors = await hasSecondFactors(deps.db, personId);
-    if (!hasFactors && !signedIn.isFresh) return res.redirect(303, addressWith(signInPath, here, { again: "1" }));
-    if (hasFactors && !isProved(deps, req, res, signedIn)) {
-      const goesOn = returnPathOf(req) !== "/" && !signedIn.hasSecondFactor;
-      return res.redirect(303, confirmAddress(goesOn ? returnPathOf(req) : here));
-    }
-    if (req.method === "POST" && !isOwnForm(deps, req, res, setUpPath))
-      return res.redirect(303, addressOf(req, setUpPath));
-    await handle(deps, req, res, signedIn);
-  };
+/** Calls the handler if the person has just typed their password or, with a second factor, has just proved that. */
+async function ifProved(request: PageRequest, handle: Handle): Promise<void> {
+  const { deps, req, res } = request;
+  const signedIn = await findSignedIn(deps, req, res);
+  const here = addressOf(request, req.method === "GET" ? req.path : setUpPath);
+  if (signedIn === null) return redirect(request, addressWith(signInPath, here));
+  const { personId, hasPassword, hasSecondFactor, isFresh } = signedIn;
+  if (!hasPassword) return redirect(request, "/");
+  const hasFactors = await hasSecondFactors(deps.db, personId);
+  if (!hasFactors && !isFresh) return redirect(request, addressWith(signInPath, here, { again: "1" }));
+  if (hasFactors && !(hasSecondFactor && isConfirmed(request, personId))) {
+    const goesOn = returnPathOf(request) !== "/" && !hasSecondFactor;
+    return redirect(request, addressWith(confirmPath, goesOn ? returnPathOf(request) : here));
+  }
+  if (req.method === "POST" && !isOwnForm(request, setUpPath)) return redirect(request, addressOf(request, setUpPath));
+  await handle(request, signedIn);
 }
 
-const isProved = (deps: Deps, req: Request, res: Response, { personId, hasSecondFactor }: SignedIn): boolean =>
-  hasSecondFactor && isConfirmed(deps, req, res, personId);
-
-const originOf = ({ clock }: Deps, res: Response, personId: PersonId): Origin => ({
-  at: clock(),
+const originOf = (request: PageRequest, personId: PersonId): Origin => ({
+  at: request.deps.clock(),
   actorId: personActor(personId),
-  requestId: res.locals["requestId"] as string | undefined,
+  requestId: requestIdOf(request),
 });
 
-const list: Handle = async (deps, req, res, { personId, needsSecondFactor }) => {
+const list: Handle = async (request, { personId, needsSecondFactor }) => {
+  const { db } = request.deps;
   const [factors, codesLeft] = await Promise.all([
-    listSecondFactors(deps.db, personId),
-    deps.db.prisma.recoveryCode.count({ where: { personId } }),
+    listSecondFactors(db, personId),
+    db.prisma.recoveryCode.count({ where: { personId } }),
   ]);
   const page = renderSecondFactorsPage(
     {
       factors,
       codesLeft,
       isNeeded: needsSecondFactor,
-      next: returnPathOf(req),
-      csrf: makeFormToken(deps, req, res, setUpPath),
-      totp: addressOf(req, totpPath),
-      passkey: addressOf(req, passkeyPath),
-      remove: addressOf(req, removePath),
-      codes: addressOf(req, codesPath),
+      next: returnPathOf(request),
+      csrf: makeFormToken(request, setUpPath),
+      totp: addressOf(request, totpPath),
+      passkey: addressOf(request, passkeyPath),
+      remove: addressOf(request, removePath),
+      codes: addressOf(request, codesPath),
     },
-    contextOf(req, setUpPath),
+    contextOf(request, setUpPath),
   );
-  sendPage(res, page);
+  sendPage(request, page);
 };
 
-type TotpProblem = null | "refused" | "expired";
-
 async function showTotp(
-  deps: Deps,
-  req: Request,
-  res: Response,
+  request: PageRequest,
   { personId }: SignedIn,
-  problem: TotpProblem,
-  given: { totp: NewTotp; label: string } | null = null,
+  problem: null | "refused" | "expired",
+  typed: { totp: NewTotp; label: string } | null = null,
 ): Promise<void> {
-  const id = makeUuid(deps.clock());
-  const totp = given?.totp ?? { id, personId, secret: makeTotpSecret().toString("base64url") };
+  const { db, clock, issuerUrl } = request.deps;
+  const id = makeUuid(clock());
+  const totp = typed?.totp ?? { id, personId, secret: makeTotpSecret().toString("base64url") };
   const secret = Buffer.from(totp.secret, "base64url");
-  const login = await findLogin(deps.db, personId, deps.clock());
-  const issuer = new URL(deps.issuerUrl).host;
+  const login = await findLogin(db, personId, clock());
+  const issuer = new URL(issuerUrl).host;
   const address = makeTotpAddress(secret, { issuer, account: login?.username ?? issuer });
   const page = renderTotpPage(
     {
       problem,
       address,
-      label: given?.label ?? "",
+      label: typed?.label ?? "",
       qrCode: await qrcode.toString(address, { type: "svg", errorCorrectionLevel: "M", margin: 2 }),
       secret: spellTotpSecret(secret),
-      state: sealedTotp(deps).write(totp, deps.clock()),
-      csrf: makeFormToken(deps, req, res, setUpPath),
-      action: addressOf(req, totpPath),
-      back: addressOf(req, setUpPath),
+      state: sealedTotp(request.deps).write(totp, clock()),
+      csrf: makeFormToken(request, setUpPath),
+      action: addressOf(request, totpPath),
+      back: addressOf(request, setUpPath),
     },
-    contextOf(req, totpPath),
+    contextOf(request, totpPath),
   );
-  sendPage(res, page);
+  sendPage(request, page);
 }
 
-const labelOf = (req: Request, otherwise: string): string => {
-  const label = fieldOf(req, "label").normalize("NFC").replace(/\p{C}/gu, "").trim().slice(0, longestLabel);
+const labelOf = (request: PageRequest, otherwise: string): string => {
+  const label = fieldOf(request, "label").normalize("NFC").replace(/\p{C}/gu, "").trim().slice(0, longestLabel);
   return label === "" ? otherwise : label;
 };
 
-const addTotp: Handle = async (deps, req, res, signedIn) => {
-  const { personId } = signedIn;
-  const totp = sealedTotp(deps).read(fieldOf(req, "state"), deps.clock());
-  if (totp?.personId !== personId) return showTotp(deps, req, res, signedIn, "expired");
-  const label = labelOf(req, "Authenticator");
-  const secret = Buffer.from(totp.secret, "base64url");
-  const lastStep = findTotpStep(secret, fieldOf(req, "code").replace(/\s/g, ""), deps.clock());
-  if (lastStep === null) return showTotp(deps, req, res, signedIn, "refused", { totp, label });
-  const sealed = seal(deps.encryptionKeys, totpPurpose(totp.id), secret);
-  await add(deps, req, res, signedIn, {
-    factor: { kind: "TOTP", id: totp.id, label, secret: sealed, lastStep },
-    method: "otp",
-  });
+const addTotp: Handle = async (request, signedIn) => {
+  const { clock, encryptionKeys } = request.deps;
+  const totp = sealedTotp(request.deps).read(fieldOf(request, "state"), clock());
+  if (totp?.personId !== signedIn.personId) return showTotp(request, signedIn, "expired");
+  const label = labelOf(request, "Authenticator");
+  const plain = Buffer.from(totp.secret, "base64url");
+  const lastStep = findTotpStep(plain, fieldOf(request, "code").replace(/\s/g, ""), clock());
+  if (lastStep === null) return showTotp(request, signedIn, "refused", { totp, label });
+  const secret = seal(encryptionKeys, totpPurpose(totp.id), plain);
+  await add(request, signedIn, { kind: "TOTP", id: totp.id, label, secret, lastStep }, "otp");
 };
 
-async function showPasskey(
-  deps: Deps,
-  req: Request,
-  res: Response,
-  { personId }: SignedIn,
-  isRefused: boolean,
-): Promise<void> {
-  const { csrf, browser } = openForm(deps, req, res, setUpPath);
+async function showPasskey(request: PageRequest, { personId }: SignedIn, isRefused: boolean): Promise<void> {
+  const { deps } = request;
+  const { csrf, browser } = openForm(request, setUpPath);
   const login = await findLogin(deps.db, personId, deps.clock());
   const question = await askForNewPasskey(deps, { personId, browser }, login?.username ?? "");
-  const page = renderPasskeyPage(
-    {
-      ...question,
-      csrf,
-      isRefused,
-      label: labelOf(req, ""),
-      action: addressOf(req, passkeyPath),
-      back: addressOf(req, setUpPath),
-    },
-    contextOf(req, passkeyPath),
-  );
-  sendPage(res, page);
+  const [action, back] = [addressOf(request, passkeyPath), addressOf(request, setUpPath)];
+  const model = { ...question, csrf, isRefused, label: labelOf(request, ""), action, back };
+  sendPage(request, renderPasskeyPage(model, contextOf(request, passkeyPath)));
 }
 
-const addPasskey: Handle = async (deps, req, res, signedIn) => {
-  const asked = { personId: signedIn.personId, browser: readBrowser(deps, req, res) ?? "" };
-  const answer = { state: fieldOf(req, "state"), response: fieldOf(req, "passkey") };
-  const made = await readNewPasskey(deps, asked, answer);
-  if (made === null) return showPasskey(deps, req, res, signedIn, true);
-  const id = makeUuid(deps.clock());
-  const factor = { kind: "PASSKEY" as const, id, label: labelOf(req, "Passkey"), ...made };
-  await add(deps, req, res, signedIn, { factor, method: "hwk" }).catch((error: unknown) => {
+const addPasskey: Handle = async (request, signedIn) => {
+  const { deps } = request;
+  const asked = { personId: signedIn.personId, browser: readBrowser(request) ?? "" };
+  const answer = { state: fieldOf(request, "state"), response: fieldOf(request, "passkey") };
+  const passkey = await readNewPasskey(deps, asked, answer);
+  if (passkey === null) return showPasskey(request, signedIn, true);
+  const [id, label] = [makeUuid(deps.clock()), labelOf(request, "Passkey")];
+  await add(request, signedIn, { kind: "PASSKEY", id, label, ...passkey }, "hwk").catch((error: unknown) => {
     if (!isTaken(error)) throw error;
-    return showPasskey(deps, req, res, signedIn, true);
+    return showPasskey(request, signedIn, true);
   });
 };
 
 /** Whether somebody registered the same credential at the same time. */
 const isTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "23505";
 
-type Added = { factor: Parameters<typeof addSecondFactor>[1]["factor"]; method: "otp" | "hwk" };
+type NewFactor = Parameters<typeof addSecondFactor>[1]["factor"];
 
-/** Keeps the new factor, and with the first one shows the recovery codes. */
+/** Stores the new factor, and shows recovery codes with the first one. */
 async function add(
-  deps: Deps,
-  req: Request,
-  res: Response,
+  request: PageRequest,
   { personId }: SignedIn,
-  { factor, method }: Added,
+  factor: NewFactor,
+  method: SecondMethod,
 ): Promise<void> {
-  const origin = originOf(deps, res, personId);
-  const codes = await withPrismaTransaction(deps.db, async (tx) => {
+  const { db, secrets } = request.deps;
+  const origin = originOf(request, personId);
+  const codes = await withPrismaTransaction(db, async (tx) => {
     const { isFirst } = await addSecondFactor(tx, { personId, factor, origin });
-    return isFirst ? renewRecoveryCodes(tx, { personId, key: deps.secrets.recoveryCodes }) : null;
+    return isFirst ? renewRecoveryCodes(tx, { personId, key: secrets.recoveryCodes }) : null;
   }).catch(refuseFull);
-  if (!(await strengthenSession(deps, req, res, { personId, amr: passwordAnd(method) })))
-    return res.redirect(303, addressWith(signInPath, addressOf(req, setUpPath)));
-  keepConfirmed(deps, req, res, personId);
-  if (codes === null) return res.redirect(303, addressOf(req, setUpPath));
-  showCodes(req, res, codes);
+  const toList = addressOf(request, setUpPath);
+  if (!(await strengthenSession(request, { personId, amr: passwordAnd(method) })))
+    return redirect(request, addressWith(signInPath, toList));
+  keepConfirmed(request, personId);
+  if (codes === null) return redirect(request, toList);
+  showCodes(request, codes);
 }
 
-// Ten are more than anybody has; the list says what is there.
 function refuseFull(error: unknown): null {
   if (error instanceof AppError && error.code === "second_factors_full") return null;
   throw error;
 }
 
-function showCodes(req: Request, res: Response, codes: readonly string[]): void {
-  const next = returnPathOf(req);
-  const page = renderRecoveryCodesPage({ codes, next: next === "/" ? setUpPath : next }, { locale: readLocale(req) });
-  sendPage(res, page);
+function showCodes(request: PageRequest, codes: readonly string[]): void {
+  const path = returnPathOf(request);
+  const context = { locale: readLocale(request.req) };
+  sendPage(request, renderRecoveryCodesPage({ codes, next: path === "/" ? setUpPath : path }, context));
 }
 
-const remove: Handle = async (deps, req, res, { personId, sessionUid }) => {
-  const origin = originOf(deps, res, personId);
-  const id = fieldOf(req, "id");
+const remove: Handle = async (request, { personId, sessionUid }) => {
+  const origin = originOf(request, personId);
+  const id = fieldOf(request, "id");
   await againAfterDeadlock(() =>
-    withPrismaTransaction(deps.db, (tx) => removeSecondFactor(tx, { personId, id, sessionUid, origin })),
+    withPrismaTransaction(request.deps.db, (tx) => removeSecondFactor(tx, { personId, id, sessionUid, origin })),
   );
-  res.redirect(303, addressOf(req, setUpPath));
+  redirect(request, addressOf(request, setUpPath));
 };
 
-const renewCodes: Handle = async (deps, req, res, { personId }) => {
-  if (!(await hasSecondFactors(deps.db, personId))) return res.redirect(303, addressOf(req, setUpPath));
-  const origin = originOf(deps, res, personId);
-  const codes = await withPrismaTransaction(deps.db, async (tx) => {
+const renewCodes: Handle = async (request, { personId }) => {
+  const { db, secrets } = request.deps;
+  if (!(await hasSecondFactors(db, personId))) return redirect(request, addressOf(request, setUpPath));
+  const origin = originOf(request, personId);
+  const codes = await withPrismaTransaction(db, async (tx) => {
     await recordAtHome(tx, { ...origin, action: "recovery_codes_renewed", personId });
-    return renewRecoveryCodes(tx, { personId, key: deps.secrets.recoveryCodes });
+    return renewRecoveryCodes(tx, { personId, key: secrets.recoveryCodes });
   });
-  showCodes(req, res, codes);
+  showCodes(request, codes);
 };
