@@ -115,11 +115,13 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     router[method](expressPath(path), name(operation), ...steps);
   }
   for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
-  router.use(commonPrefix(Object.keys(document.paths)), () => {
+  const prefix = commonPrefix(Object.keys(document.paths));
+  router.use(prefix, () => {
     throw new AppError("not_found", "path_not_found", "There is nothing at this address.");
   });
   router.use(answerFailures({ log, render }));
-  return router;
+  // A page is not compared with the 300 paths of the APIs.
+  return Router().use((req, res, next) => (req.path.startsWith(prefix) ? router(req, res, next) : next()));
 }
 
 /** An operation of a standard may be described with 501 alone; it has no handler. */
