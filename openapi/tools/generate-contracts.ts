@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
+import openapiTypes, { astToString, COMMENT_HEADER, type OpenAPI3 } from "openapi-typescript";
+import { stringify } from "yaml";
+import type { Document } from "./document.ts";
 import { inlineEnums } from "./inline-enums.ts";
 import { inlineExamples } from "./inline-examples.ts";
 import { runProgram } from "./run-program.ts";
@@ -11,28 +13,28 @@ export async function generateContracts(root: string): Promise<void> {
   const out = join(root, "generated", "openapi");
   await mkdir(out, { recursive: true });
   const roots = (await readdir(join(root, "openapi"))).filter((name) => name.endsWith(".yaml"));
+  const files = roots.map((file) => join("openapi", file));
+  await runProgram("redocly", ["bundle", ...files, "--ext", "json", "--output", out], root);
+  const bundles = new Map<string, Document>();
   for (const file of roots) {
-    await runProgram("redocly", ["bundle", join("openapi", file), "--output", join(out, file)], root);
-    const bundle = await readFile(join(out, file), "utf8");
-    await writeFile(join(out, file), inlineExamples(bundle, join(root, "openapi", "examples")));
+    const name = file.replace(/\.yaml$/, "");
+    const bundle = JSON.parse(await readFile(join(out, `${name}.json`), "utf8")) as Document;
+    inlineExamples(bundle, join(root, "openapi", "examples"));
+    bundles.set(name, bundle);
   }
-  await writeFile(join(out, "schulconnex-1.7.yaml"), respell(await readFile(join(out, "schulconnex.yaml"), "utf8")));
+  bundles.set("schulconnex-1.7", respell(bundles.get("schulconnex")!));
 
-  const bundles = [...roots, "schulconnex-1.7.yaml"];
-  for (const file of bundles)
-    await runProgram("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
-
-  // Our own types keep the names of enums; what is published does without.
-  for (const file of bundles) {
-    const bundle = inlineEnums(await readFile(join(out, file), "utf8"));
-    await writeFile(join(out, file), bundle);
+  for (const [name, bundle] of bundles) {
+    const write = (extension: string, text: string) => writeFile(join(out, `${name}.${extension}`), text);
+    // Our own types keep the names of enums; what is published does without.
+    const types = await openapiTypes(structuredClone(bundle) as unknown as OpenAPI3, { silent: true });
+    await write("ts", COMMENT_HEADER + astToString(types));
+    const published = inlineEnums(bundle);
+    await write("yaml", stringify(published, { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true }));
     // What programs load: reading YAML takes thirty times as long.
-    await writeFile(join(out, jsonOf(file)), `${JSON.stringify(parse(bundle), null, 1)}\n`);
+    await write("json", `${JSON.stringify(published, null, 1)}\n`);
   }
 
-  const current = new Set(bundles.flatMap((file) => [file, jsonOf(file), typesOf(file)]));
+  const current = new Set([...bundles.keys()].flatMap((name) => [`${name}.yaml`, `${name}.json`, `${name}.ts`]));
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
 }
-
-const typesOf = (bundle: string): string => bundle.replace(/yaml$/, "ts");
-const jsonOf = (bundle: string): string => bundle.replace(/yaml$/, "json");

@@ -1,15 +1,13 @@
-import { parse, stringify } from "yaml";
 import type { Document, Schema } from "./document.ts";
 
 /**
- * Writes the values of every named enum where it is used, and drops the name from the bundle.
+ * Returns the bundle with the values of every named enum where it is used, and without its name.
  *
  * The python client that openapi-generator 7.0.0 makes cannot be imported when an enum has a name; with the values in
  * place it checks them, and the other languages make a type of their own.
  */
-export function inlineEnums(bundle: string): string {
-  const document = parse(bundle) as Document;
-  const schemas = document.components?.schemas ?? {};
+export function inlineEnums(bundle: Document): Document {
+  const schemas = bundle.components?.schemas ?? {};
   const enums = new Map(
     Object.entries(schemas)
       .filter(([, schema]) => schema.enum)
@@ -23,7 +21,8 @@ export function inlineEnums(bundle: string): string {
     if (meant) return { ...meant, ...own };
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]));
   };
+  const inlined = inline(bundle) as Document;
   for (const name of Object.keys(schemas))
-    if (enums.has(`#/components/schemas/${name}`)) Reflect.deleteProperty(schemas, name);
-  return stringify(inline(document), { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true });
+    if (enums.has(`#/components/schemas/${name}`)) Reflect.deleteProperty(inlined.components!.schemas!, name);
+  return inlined;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import type { Document } from "./document.ts";
 
 type Example = { value?: unknown };
@@ -9,8 +9,7 @@ type Example = { value?: unknown };
  * Replaces each `$ref: Name.yaml#/value` in an example by that value, with the properties beside it as replacements.
  * Redocly does not follow references there.
  */
-export function inlineExamples(bundle: string, folder: string): string {
-  const document = parse(bundle) as Document & { components?: { examples?: Record<string, Example> } };
+export function inlineExamples(bundle: Document, folder: string): void {
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);
     if (node === null || typeof node !== "object") return node;
@@ -21,6 +20,6 @@ export function inlineExamples(bundle: string, folder: string): string {
     const { value } = parse(readFileSync(join(folder, file), "utf8")) as Example;
     return { ...(inline(value) as object), ...entries };
   };
-  for (const example of Object.values(document.components?.examples ?? {})) example.value = inline(example.value);
-  return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true });
+  const { examples = {} } = (bundle.components ?? {}) as { examples?: Record<string, Example> };
+  for (const example of Object.values(examples)) example.value = inline(example.value);
 }

@@ -1,4 +1,4 @@
-import { parse, stringify } from "yaml";
+import type { Document } from "./document.ts";
 
 const codes = new Map([
   ["LERN", "Lern"],
@@ -20,9 +20,9 @@ type SchulconnexBundle = {
   components: { schemas: { Loeschung: { properties: { zeitpunkt: Json } } } };
 };
 
-/** Turns the Schulconnex bundle into that for apps registered for the spelling of version 1.7. */
-export function respell(bundle: string): string {
-  const document = respellValue(parse(bundle) as Json) as SchulconnexBundle & Json;
+/** Makes the bundle for apps registered for the spelling of version 1.7 from the Schulconnex bundle. */
+export function respell(bundle: Document): Document {
+  const document = respellValue(bundle as Json) as SchulconnexBundle & Document;
   document.info.title += ", spelling of version 1.7";
   document.info.description += " For apps registered for the spelling of version 1.7.";
   document.components.schemas.Loeschung.properties.zeitpunkt = {
@@ -31,7 +31,7 @@ export function respell(bundle: string): string {
     description: "When the person will be deleted for good, in UTC.",
     example: "2026-12-21T10:00:00Z",
   };
-  return stringify(document, { lineWidth: 0, singleQuote: true });
+  return document;
 }
 
 function respellValue(value: Json): Json {
