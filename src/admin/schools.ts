@@ -1,5 +1,5 @@
 import { createSchool as create, findSchool, listSchools as list, updateSchool as update } from "../directory/index.ts";
-import type { School, SchoolId } from "../directory/index.ts";
+import type { NewSchool, School, SchoolId, SchoolUpdate } from "../directory/index.ts";
 import type { Same } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -8,11 +8,14 @@ import type { AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
-type AdminSchool = components["schemas"]["AdminSchool"];
+type Schemas = components["schemas"];
+type AdminSchool = Schemas["AdminSchool"];
 
 const schoolsPath = "/admin/v1/schools";
-/** Does not compile if a school has a property that the contract lacks. */
+/** Do not compile if a school has a property that the contract lacks. */
 export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
+export const newSchoolProperties: Same<keyof Schemas["NewSchool"], Exclude<keyof NewSchool, "id">> = true;
+export const updatedProperties: Same<keyof Schemas["SchoolUpdate"], Exclude<keyof SchoolUpdate, "schoolId">> = true;
 
 /** Errors: not_found school_not_found. */
 async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {

@@ -1,123 +1,169 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkChangelog, findChangedParts, readChangelog } from "../../openapi/tools/changelog.ts";
 import { compareDocuments } from "../../openapi/tools/compare-documents.ts";
 import { bundleFolder, readDocument } from "../../openapi/tools/document.ts";
 import { generateContracts } from "../../openapi/tools/generate-contracts.ts";
 import { runProgram } from "../../openapi/tools/run-program.ts";
+import type { OpenApiDocument } from "../../src/platform/http/index.ts";
+import { findUntouched } from "../proxy/untouched.ts";
+import { makeStep, steps, type Step } from "../support/four-changes.ts";
+import { checkArea } from "../support/page-texts.ts";
+import { listExamples, type Bundle } from "./bundles.ts";
+import { makeCheck } from "./schema-check.ts";
 
-// Plays the example of CONTRIBUTING.md in a copy of the project: a school gets a nullable `shortName`.
+// Plays docs/design/four-changes.md in a copy of the project, and leaves out one file at a time.
 const project = join(import.meta.dirname, "..", "..");
-
-type Edit = { file: string; after: string; add: string };
-
-const text =
-  "  shortName:\n    type: string\n    nullable: true\n    description: The short name of the school.\n    example: GGM\n";
-const limited = text.replace("    nullable", "    maxLength: 200\n    nullable");
-const listed = { after: "required: [id, name, ", add: "shortName, " };
-
-/** Steps 1 to 3: the contract and the column. */
-const contract: Edit[] = [
-  { file: "openapi/schemas/School.yaml", ...listed },
-  { file: "openapi/schemas/School.yaml", after: "properties:\n", add: text },
-  { file: "openapi/schemas/AdminSchool.yaml", ...listed },
-  { file: "openapi/schemas/AdminSchool.yaml", after: "properties:\n", add: text },
-  { file: "openapi/schemas/NewSchool.yaml", after: "properties:\n", add: limited },
-  { file: "openapi/schemas/SchoolUpdate.yaml", after: "properties:\n", add: limited },
-  { file: "openapi/schemas/SchoolEventProperty.yaml", after: "enum: [name, ", add: "short_name, " },
-  {
-    file: "openapi/examples/GoetheGymnasium.yaml",
-    after: "  name: Goethe-Gymnasium Musterstadt\n",
-    add: "  shortName: GGM\n",
-  },
-  {
-    file: "prisma/schema/directory.prisma",
-    after: '  schoolingLevel  String?  @map("schooling_level")\n',
-    add: '  shortName       String?  @map("short_name")\n',
-  },
-];
-
-/** Step 4: every place that the compiler names, `names` being the file in which it does where that is another one. */
-const code: (Edit & { names?: string })[] = [
-  {
-    file: "src/idm/records.ts",
-    after: "    name: jsonText(s.name),\n",
-    add: "    shortName: jsonNullable(s.shortName),\n",
-  },
-  {
-    file: "src/access/change-tracking/snapshot.ts",
-    names: "src/webhooks/contract.ts",
-    after: "  school: {\n",
-    add: "    short_name: hash(s.shortName),\n",
-  },
-  ...["en", "de"].map((language) => ({
-    file: `src/portal/frame/locales/${language}.json`,
-    names: "src/portal/frame/differences.ts",
-    after: '      "property": {\n',
-    add: `        "shortName": "${language === "de" ? "Kurzname" : "Short name"}",\n`,
-  })),
-];
+const sources = ["openapi", "prisma", "src", "demo", "generated", "package.json", "prisma.config.ts"];
 
 let copy: string;
-/** The files in which the compiler finds errors after steps 1 to 3, and after step 4. */
-let found: { before: string[]; after: string[] };
+/** Texts that the compiler reads instead of those in the copy; null: there is no such file. */
+const overlay = new Map<string, string | null>();
+let compile: (files?: readonly string[]) => string[];
 
 beforeAll(async () => {
   await mkdir(join(project, ".cache"), { recursive: true });
   copy = await mkdtemp(join(project, ".cache", "newcomer-"));
-  for (const source of ["openapi", "prisma", "src", "demo", "clients", "generated", "package.json", "prisma.config.ts"])
-    await cp(join(project, source), join(copy, source), { recursive: true });
+  for (const source of sources) await cp(join(project, source), join(copy, source), { recursive: true });
   await symlink(join(project, "node_modules"), join(copy, "node_modules"));
-  const tsconfig = {
-    extends: join(project, "tsconfig.json"),
-    include: ["src"],
-    exclude: [],
-    compilerOptions: { incremental: true, tsBuildInfoFile: join(copy, "tsbuildinfo") },
-  };
-  await writeFile(join(copy, "tsconfig.json"), JSON.stringify(tsconfig));
-  await make(contract);
-  await generateContracts(copy);
-  await runProgram("prisma", ["generate"], copy);
-  const before = await compile();
-  await make(code);
-  found = { before, after: await compile() };
+  for (const step of steps) {
+    const path = join(copy, step.file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, makeStep(step, existsSync(path) ? readFileSync(path, "utf8") : ""));
+  }
+  await Promise.all([generateContracts(copy), runProgram("prisma", ["generate"], copy)]);
+  compile = makeCompiler();
 }, 400_000);
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-async function make(edits: readonly Edit[]): Promise<void> {
-  for (const { file, after, add } of edits) {
-    const before = await readFile(join(copy, file), "utf8");
-    expect(before.includes(after), `${file} has ${after}`).toBe(true);
-    await writeFile(
-      join(copy, file),
-      before.replace(after, () => after + add),
-    );
-  }
-}
-
-function compile(): Promise<string[]> {
-  const program = join(project, "node_modules/typescript/bin/tsc");
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [program, "-p", copy, "--noEmit", "--pretty", "false"],
-      { cwd: copy, maxBuffer: 1 << 26 },
-      (_, stdout) =>
-        resolve([...new Set([...stdout.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, file]) => file!))].toSorted()),
-    );
+/** A compiler of the copy's `src` that checks again only what a changed file can change. */
+function makeCompiler(): (files?: readonly string[]) => string[] {
+  const { config } = ts.readConfigFile(join(project, "tsconfig.json"), ts.sys.readFile) as { config: object };
+  const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ["src"] }, ts.sys, copy);
+  const host = ts.createCompilerHost(options);
+  const readFile = (path: string) => (overlay.has(path) ? (overlay.get(path) ?? undefined) : ts.sys.readFile(path));
+  const parsed = new Map<string, ts.SourceFile>();
+  Object.assign(host, {
+    readFile,
+    fileExists: (path: string) => (overlay.has(path) ? overlay.get(path) !== null : ts.sys.fileExists(path)),
+    getSourceFile(path: string, language: ts.ScriptTarget | ts.CreateSourceFileOptions) {
+      const text = readFile(path);
+      if (text === undefined) return undefined;
+      const before = parsed.get(path);
+      if (before?.text === text) return before;
+      const file = ts.createSourceFile(path, text, language);
+      parsed.set(path, file);
+      return file;
+    },
   });
+  let program: ts.Program | undefined;
+  return (files) => {
+    const rootNames = fileNames.filter((path) => overlay.get(path) !== null);
+    const made = ts.createProgram(rootNames, options, host, program);
+    program = made;
+    const found = (files ?? rootNames.map((path) => relative(copy, path))).flatMap((file) => {
+      const source = made.getSourceFile(join(copy, file));
+      return [...made.getSyntacticDiagnostics(source), ...made.getSemanticDiagnostics(source)];
+    });
+    return found.map(({ file, messageText }) => {
+      const text = ts.flattenDiagnosticMessageText(messageText, "\n");
+      return `${relative(copy, file!.fileName)}: ${text}`;
+    });
+  };
 }
 
-test("after the contract and the column, the compiler names every other place", () => {
-  expect(found.before).toEqual([...new Set(code.map(({ file, names = file }) => names))].toSorted());
+/** What the compiler says of files while others have these texts. */
+function compileWith(texts: Iterable<readonly [string, string | null]>, files: readonly string[]): string[] {
+  for (const [file, text] of texts) overlay.set(join(copy, file), text);
+  const errors = compile(files);
+  overlay.clear();
+  return errors;
+}
+
+const textIn = (folder: string, file: string) =>
+  existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8") : null;
+
+const contracts = ["admin", "idm", "webhooks"].map((name) => `generated/openapi/${name}.ts`);
+const tables = ["prisma/models/School.ts", "tables/index.ts"].map((name) => `generated/${name}`);
+
+/** The files of a project without the step: what is made of contract and tables is the project's own. */
+function textsWithout(step: Step): (readonly [string, string | null])[] {
+  if (step.file.startsWith("openapi/")) return contracts.map((file) => [file, textIn(project, file)]);
+  if (step.file.startsWith("prisma/")) return tables.map((file) => [file, textIn(project, file)]);
+  const others = steps.filter((other) => other.file === step.file && other !== step);
+  const text = others.reduce((all, other) => makeStep(other, all), textIn(project, step.file) ?? "");
+  return [[step.file, text === "" ? null : text]];
+}
+
+const messageOf = (task: string, gate: string): string => {
+  const page = readFileSync(join(project, "docs/design/four-changes.md"), "utf8");
+  const section = page.split(/^## /m).find((text) => text.startsWith(task))!;
+  return new RegExp(`\\*\\*${gate}\\*\\*\\s+says(?:\\s+in\\s+\\S+)?: \`([^\`]+)\``).exec(section)![1]!;
+};
+
+const bundleOf = (name: string): Bundle => {
+  const text = readFileSync(join(copy, `generated/openapi/${name}.json`), "utf8");
+  return { name, text, document: JSON.parse(text) as Bundle["document"] };
+};
+
+test("with all files, everything compiles; a property of a school is in at most 11 files and the changelog", () => {
+  expect(compile()).toEqual([]);
+  const files = steps.filter(({ task }) => task === "A property of a school").map(({ file }) => file);
+  expect(new Set(files).size).toBe(files.length);
+  expect(files.length).toBeLessThanOrEqual(11);
 });
 
-test("after those places nothing is missing, in at most 11 files and the changelog", () => {
-  expect(found.after).toEqual([]);
-  expect(new Set([...contract, ...code].map(({ file }) => file)).size).toBeLessThanOrEqual(11);
+describe("a file that is left out is named", () => {
+  const of = (gate: string) => steps.filter(({ without }) => without.gate === gate);
+
+  test.each(of("types"))("by the compiler: $file of $task", (step) => {
+    const { at, message } = step.without;
+    const errors = compileWith(textsWithout(step), [at!]);
+    expect(errors.map((text) => text.replaceAll("\n", " ")).join("\n")).toContain(message);
+  });
+
+  test.each(of("generate"))("by the bundler: $file of $task", async ({ file, without: { message } }) => {
+    const text = readFileSync(join(copy, file));
+    await rm(join(copy, file));
+    const bundled = runProgram("redocly", ["bundle", "openapi/admin.yaml", "--output", "/dev/null"], copy);
+    await expect(bundled).rejects.toThrow(message);
+    await writeFile(join(copy, file), text);
+  });
+
+  const isText = ({ without }: Step) => without.at === "test/portal/texts.test.ts";
+
+  test.each(of("tests").filter(isText))("by the test of texts: $file of $task", async (step) => {
+    const frame = join(copy, "src/portal/frame");
+    const folder = join(copy, dirname(dirname(step.file)));
+    const check = () =>
+      checkArea(folder, folder === frame ? { users: globSync(`${copy}/src/portal/*`) } : { shared: [frame] });
+    expect(check()).toEqual([]);
+    const [[, text]] = textsWithout(step) as [[string, string | null]];
+    await (text === null ? rm(join(copy, step.file)) : writeFile(join(copy, step.file), text));
+    expect(check()).toContain(step.without.message);
+  });
+
+  test("by the test of examples", () => {
+    const [step] = of("tests").filter((step) => !isText(step));
+    const idm = bundleOf("idm");
+    const { schema, value } = listExamples(idm).find(({ name }) => name === "goethe")!;
+    expect(makeCheck(idm)(schema, value)).toBe("");
+    const { shortName: _, ...before } = value as { shortName: string };
+    expect(makeCheck(idm)(schema, before)).toContain(step!.without.message);
+  });
+});
+
+test("an operation without a test is named", () => {
+  const admin = bundleOf("admin").document as unknown as OpenApiDocument;
+  const { missing } = findUntouched({ admin }, new Set());
+  const before = findUntouched({ admin: readDocument(join(bundleFolder, "admin.yaml")) as never }, new Set()).missing;
+  const said = missing.filter((line) => !before.includes(line)).map((line) => `no test had this answer: ${line}`);
+  expect(said).toEqual([messageOf("An operation", "every operation is tested")]);
 });
 
 test("the command line offers the property and its removal", async () => {
@@ -134,6 +180,7 @@ test("no released client breaks, and the changelog asks for an entry", () => {
     );
     expect(compareDocuments(before!, after!, { side: name === "webhooks" ? "app" : "service" })).toEqual([]);
   }
-  const changed = findChangedParts(undefined, join(copy, "generated/openapi"));
-  expect(checkChangelog(readChangelog(), changed).join("\n")).toMatch(/idm differs .*\bSchool\b/);
+  const said = checkChangelog(readChangelog(), findChangedParts(undefined, join(copy, "generated/openapi"))).join("\n");
+  expect(said).toContain(messageOf("A property", "changelog"));
+  expect(said).toMatch(/idm differs .*\bSchool\b/);
 });

@@ -4,27 +4,26 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Area, SchoolPage } from "../../src/portal/frame/index.ts";
 import type { CurrentPage, Links } from "../../src/portal/frame/navigation.ts";
+import { makeStep, steps } from "../support/four-changes.ts";
 import { checkArea } from "../support/page-texts.ts";
 
-// Adds the page `rooms` of a school as CONTRIBUTING.md says, and forgets one line at a time.
+// Makes the page of docs/design/four-changes.md, and changes its texts and templates. What a missing file does to the
+// types is in test/contract/newcomer.test.ts.
 
 let folder: string;
 const frame = "src/portal/frame";
+const page = "src/portal/size/";
 const check = () => checkArea(folder, { shared: [frame] });
 const write = (file: string, text: string) => writeFile(join(folder, file), text);
 const writeTexts = (locale: "de" | "en", texts: Record<string, string>) =>
-  write(`locales/${locale}.json`, JSON.stringify({ rooms: texts }));
+  write(`locales/${locale}.json`, JSON.stringify({ size: texts }));
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rooms-"));
+  folder = await mkdtemp(join(tmpdir(), "size-"));
   await mkdir(join(folder, "templates"));
   await mkdir(join(folder, "locales"));
-  await write(
-    "index.ts",
-    `pages.get("/admin/schools/:schoolId/rooms", ({ t }) => ({ title: t("rooms.title"), view: "rooms", model: {} }));`,
-  );
-  await write("templates/rooms.eta", `<p><%= it.t("rooms.text") %></p>`);
-  for (const locale of ["de", "en"] as const) await writeTexts(locale, { title: "Rooms", text: "Planted." });
+  for (const step of steps.filter(({ file }) => file.startsWith(page)))
+    await write(step.file.slice(page.length), makeStep(step, ""));
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -33,27 +32,27 @@ test("a page with its texts and its template is complete", () => {
 });
 
 test("a text that only one language has is named", async () => {
-  await writeTexts("en", { title: "Rooms" });
-  expect(check()).toEqual(["no English text rooms.text"]);
+  await writeTexts("en", { title: "Size" });
+  expect(check()).toEqual(["no English text size.people"]);
   await writeTexts("de", {});
-  expect(check()).toContain("no German text rooms.title");
+  expect(check()).toContain("no German text size.title");
 });
 
 test("a text that the page or its template names and nobody wrote is named, and so is one that nobody uses", async () => {
-  for (const locale of ["de", "en"] as const) await writeTexts(locale, { text: "Planted.", other: "Planted." });
-  expect(check()).toEqual(["no text rooms.title", "nobody uses the text rooms.other"]);
+  for (const locale of ["de", "en"] as const) await writeTexts(locale, { people: "Planted.", other: "Planted." });
+  expect(check()).toEqual(["no text size.title", "nobody uses the text size.other"]);
 });
 
 test("a missing template is named, and so is one that nobody uses", async () => {
-  await rm(join(folder, "templates/rooms.eta"));
+  await rm(join(folder, "templates/size.eta"));
   await write("templates/another.eta", "");
-  const texts = "nobody uses the text rooms.text";
-  expect(check()).toEqual(["no template rooms", texts, "nobody uses the template another"]);
+  const texts = "nobody uses the text size.people";
+  expect(check()).toEqual(["no template size", texts, "nobody uses the template another"]);
 });
 
 test("a value that only one language has is named", async () => {
-  await writeTexts("en", { title: "Rooms of {{school}}", text: "Planted." });
-  expect(check()).toEqual(["other values in the German text rooms.title"]);
+  await writeTexts("en", { title: "Size of {{school}}", people: "People: {{count}}" });
+  expect(check()).toEqual(["other values in the German text size.title"]);
 });
 
 // What the compiler holds: the gate of types fails when one of these lines compiles.
