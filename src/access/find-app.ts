@@ -79,10 +79,6 @@ function appFrom({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.Ap
   return { ...rest, ...checked, secretHash: toBuffer(secretHash), oldSecretHash: toBuffer(oldSecretHash) };
 }
 
-export async function listApps({ prisma }: RecordStore): Promise<App[]> {
-  return (await prisma.app.findMany({ orderBy: [{ name: "asc" }, { clientId: "asc" }] })).map(appFrom);
-}
-
 export type AppPlace = { clientId: ClientId; place: string };
 
 type AppFilter = { search?: string | undefined; among?: readonly ClientId[] | undefined };

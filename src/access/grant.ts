@@ -1,6 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { originOf, type Change, type GroupId, type PersonRole, type SchoolId } from "../directory/index.ts";
-import { recordAudit } from "../events/index.ts";
+import { auditChange, type Change, type GroupId, type PersonRole, type SchoolId } from "../directory/index.ts";
 import type { RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Records } from "../platform/database/prisma.ts";
@@ -29,8 +28,7 @@ export async function setGrant(change: Change, grant: GrantSettings): Promise<vo
   await writeAudience(change, grant, signOn);
   await writeSync(change, grant, sync);
   await replaceGroups(change.tx, "syncedGroup", { ...grant, groups: grant.syncedGroups });
-  const line = { action: "grant_set", clientId, schoolId, detail: { signOn: signOn.kind, sync } };
-  await recordAudit(change.tx, { ...originOf(change), ...line });
+  await auditChange(change, { action: "grant_set", clientId, schoolId, detail: { signOn: signOn.kind, sync } });
 }
 
 export async function setSignOn(
@@ -40,7 +38,7 @@ export async function setSignOn(
   await openGrant(change, key);
   await writeAudience(change, key, signOn);
   const { kind, ...of } = signOn;
-  await recordAudit(change.tx, { ...originOf(change), action: "sign_on_set", ...key, detail: { signOn: kind, ...of } });
+  await auditChange(change, { action: "sign_on_set", ...key, detail: { signOn: kind, ...of } });
 }
 
 /** Returns false, and writes nothing, if sync is in this state. Errors: not_found app_or_school_not_found. */
@@ -49,7 +47,7 @@ export async function setSync(change: Change, { sync, ...key }: GrantKey & { syn
   if (before.sync === sync) return false;
   await writeSync(change, key, sync);
   const action = sync ? "sync_switched_on" : "sync_switched_off";
-  await recordAudit(change.tx, { ...originOf(change), action, ...key });
+  await auditChange(change, { action, ...key });
   return true;
 }
 
@@ -61,7 +59,7 @@ export async function setSyncedGroups(
   await openGrant(change, key);
   const differs = await replaceGroups(change.tx, "syncedGroup", { ...key, groups });
   if (!differs) return false;
-  await recordAudit(change.tx, { ...originOf(change), action: "synced_groups_set", ...key, detail: { groups } });
+  await auditChange(change, { action: "synced_groups_set", ...key, detail: { groups } });
   return true;
 }
 
@@ -69,7 +67,7 @@ export async function withdrawGrant(change: Change, { clientId, schoolId }: Gran
   await change.touchSchool(schoolId, clientId);
   const { count } = await change.tx.prisma.grant.deleteMany({ where: { clientId, schoolId } });
   if (count === 0) throw new AppError("not_found", "grant_not_found", "The school has given this app nothing.");
-  await recordAudit(change.tx, { ...originOf(change), action: "grant_withdrawn", clientId, schoolId });
+  await auditChange(change, { action: "grant_withdrawn", clientId, schoolId });
 }
 
 const withGroups = {

@@ -27,7 +27,6 @@ export { deleteApp, type ForgetApp } from "./delete-app.ts";
 export {
   appOf,
   findApp,
-  listApps,
   listAppsByName,
   lockApp,
   readApp,
@@ -53,7 +52,7 @@ export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { listSignInTimes, type SignInTimes } from "./sign-in.ts";
 export { decideScopeRequest, listScopeRequests, requestScopes, type ScopeRequest } from "./scope-request.ts";
-export { recordFirstSignIn, recordSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
+export { recordFirstSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
 export {
   decideSignOnRight,
   findSignOnRight,

@@ -43,17 +43,6 @@ export const recordSignInsFrom = (relation: Sql): Sql =>
     FROM ${relation} ORDER BY client_id, person_id, at DESC) latest`,
   )} ${keepLatest}`;
 
-const findSignIn = statement<Omit<SignIn, "at">>(
-  ({ clientId, personId }) => sql`
-  SELECT FROM ${signIn} WHERE ${signIn.clientId} = ${clientId} AND ${signIn.personId} = ${personId}`,
-  "access.hasSignedIn",
-);
-
-export async function recordSignIn(db: Pick<Db, "pool">, event: SignIn): Promise<void> {
-  if ((await run(db.pool, findSignIn, event)) > 0) await run(db.pool, recordLater, event);
-  else await recordFirstSignIn(db, event);
-}
-
 // First sign-ins wait while a change commits.
 const patienceMs = 5000;
 const pauseMs = { first: 20, longest: 400 };

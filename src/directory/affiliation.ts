@@ -1,8 +1,7 @@
-import { recordAudit } from "../events/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { run, sql, statement, table, update, type Part, type Sql } from "../platform/database/sql.ts";
-import { originOf, type Change } from "./change.ts";
+import { auditChange, type Change } from "./change.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
 import { write } from "./refusals.ts";
@@ -70,19 +69,19 @@ const updateHome = statement<AtSchool & { now: Date }>(({ personId, schoolId, no
 
 async function changeHome(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await write(run(change.tx, updateHome, { personId, schoolId, now: change.now }));
-  await recordAudit(change.tx, { ...originOf(change), action: "home_school_changed", personId, schoolId });
+  await auditChange(change, { action: "home_school_changed", personId, schoolId });
 }
 
 async function addAffiliation(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   const { tx, now } = change;
   await write(tx.prisma.affiliation.create({ data: { id: makeUuid(now), personId, schoolId } }));
-  await recordAudit(tx, { ...originOf(change), action: "affiliation_added", personId, schoolId });
+  await auditChange(change, { action: "affiliation_added", personId, schoolId });
 }
 
 async function endAffiliation(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   const { count } = await change.tx.prisma.affiliation.deleteMany({ where: { personId, schoolId } });
   if (count === 0) throw notAtSchool();
-  await recordAudit(change.tx, { ...originOf(change), action: "affiliation_removed", personId, schoolId });
+  await auditChange(change, { action: "affiliation_removed", personId, schoolId });
 }
 
 const isAtSchool = async ({ tx }: Change, { personId, schoolId }: AtSchool): Promise<boolean> =>

@@ -1,4 +1,4 @@
-import type { Origin } from "../events/index.ts";
+import { recordAudit, type AuditLine, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 
@@ -33,6 +33,9 @@ export const originOf = ({ now, actorId, actorRole, requestId }: Change): Origin
   actorRole,
   requestId,
 });
+
+export const auditChange = (change: Change, line: Omit<AuditLine, keyof Origin>): Promise<void> =>
+  recordAudit(change.tx, { ...originOf(change), ...line });
 
 /** The fields that are not undefined. */
 export function definedOf<Fields extends object>(

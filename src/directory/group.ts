@@ -1,11 +1,10 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { GroupType } from "../../generated/prisma/enums.ts";
-import { recordAudit } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
-import { originOf, type Change } from "./change.ts";
+import { auditChange, type Change } from "./change.ts";
 import type { GroupId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
@@ -32,7 +31,7 @@ export async function createGroup(change: Change, group: NewGroup): Promise<Grou
   await change.touch({ groups: [id], schools: [schoolId] });
   const kept = { schoolId, sortKey: makeSortKey(record.name), createdAt: now, updatedAt: now };
   await write(tx.prisma.group.create({ data: { id, ...record, ...kept } }));
-  await recordAudit(tx, { ...originOf(change), action: "group_created", schoolId, detail: { groupId: id } });
+  await auditChange(change, { action: "group_created", schoolId, detail: { groupId: id } });
   return id;
 }
 
@@ -50,7 +49,7 @@ export async function renameGroup(
   if (before.name === name) return false;
   await tx.prisma.group.update({ where: { id: groupId }, data: { name, sortKey: makeSortKey(name), updatedAt: now } });
   const { schoolId } = before;
-  await recordAudit(tx, { ...originOf(change), action: "group_renamed", schoolId, detail: { groupId } });
+  await auditChange(change, { action: "group_renamed", schoolId, detail: { groupId } });
   return true;
 }
 
@@ -63,7 +62,7 @@ export async function setGroupSourceId(
   await change.touch({ groups: [groupId] });
   const { schoolId } = await lockGroup(tx, groupId, "change");
   await write(tx.prisma.group.update({ where: { id: groupId }, data: { sourceSystemIdentifier, updatedAt: now } }));
-  await recordAudit(tx, { ...originOf(change), action: "group_source_id_set", schoolId, detail: { groupId } });
+  await auditChange(change, { action: "group_source_id_set", schoolId, detail: { groupId } });
 }
 
 /** Keeps the memberships, so that a restored group has them. Errors: conflict group_wrong_status. */
@@ -84,7 +83,7 @@ async function changeStatus(change: Change, { groupId, step, to }: StatusChange)
   const deletedAt = to === "DELETED" ? now : null;
   await tx.prisma.group.update({ where: { id: groupId }, data: { status: to, deletedAt, updatedAt: now } });
   const action = to === "DELETED" ? "group_deleted" : "group_restored";
-  await recordAudit(tx, { ...originOf(change), action, schoolId, detail: { groupId } });
+  await auditChange(change, { action, schoolId, detail: { groupId } });
 }
 
 const lockRow = makeRowLock("group", "id", "directory.lockGroup");

@@ -11,7 +11,7 @@
  * Never knows: apps, school grants, HTTP; of sign-on only whether a person has a login.
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
-export { originOf, type Change, type Touched } from "./change.ts";
+export { auditChange, originOf, type Change, type Touched } from "./change.ts";
 export type { NameOrder, PersonOrder } from "./order.ts";
 export {
   findGroup,

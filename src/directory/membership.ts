@@ -1,6 +1,5 @@
-import { recordAudit } from "../events/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { originOf, type Change } from "./change.ts";
+import { auditChange, type Change } from "./change.ts";
 import { lockGroup } from "./group.ts";
 import type { GroupId, PersonId } from "./ids.ts";
 import { lockPerson, type PersonRole } from "./person.ts";
@@ -15,16 +14,14 @@ export async function addMembership(change: Change, { groupId, personId, role }:
   const { person, schoolId } = await lockBoth(change, { groupId, personId });
   const data = { groupId, personId, schoolId, role: role ?? person.before.role };
   await write(change.tx.prisma.membership.create({ data }));
-  const line = { action: "membership_added", personId, schoolId, detail: { groupId } };
-  await recordAudit(change.tx, { ...originOf(change), ...line });
+  await auditChange(change, { action: "membership_added", personId, schoolId, detail: { groupId } });
 }
 
 export async function removeMembership(change: Change, { groupId, personId }: InGroup): Promise<void> {
   const { schoolId } = await lockBoth(change, { groupId, personId });
   const { count } = await change.tx.prisma.membership.deleteMany({ where: { groupId, personId } });
   if (count === 0) throw notInGroup();
-  const line = { action: "membership_removed", personId, schoolId, detail: { groupId } };
-  await recordAudit(change.tx, { ...originOf(change), ...line });
+  await auditChange(change, { action: "membership_removed", personId, schoolId, detail: { groupId } });
 }
 
 /** Returns false, and writes nothing, if the member has this role. Errors: as `removeMembership`. */
@@ -39,8 +36,7 @@ export async function setMembershipRole(
   if (before === null) throw notInGroup();
   if (before.role === role) return false;
   await membership.update({ where, data: { role } });
-  const line = { action: "membership_role_changed", personId, schoolId, detail: { groupId, role } };
-  await recordAudit(change.tx, { ...originOf(change), ...line });
+  await auditChange(change, { action: "membership_role_changed", personId, schoolId, detail: { groupId, role } });
   return true;
 }
 

@@ -1,9 +1,9 @@
-import { forgetInAudit, recordAudit } from "../events/index.ts";
+import { forgetInAudit } from "../events/index.ts";
 import type { Queryable, Transaction } from "../platform/database/db.ts";
 import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { fields, findRows, run, sql, statement, table } from "../platform/database/sql.ts";
-import { originOf, type Change } from "./change.ts";
+import { auditChange, type Change } from "./change.ts";
 import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
 
@@ -20,7 +20,7 @@ export async function softDeletePerson(
   const purgeAt = addDays(now, restoreWindowDays);
   const data = { status: "SOFT_DELETED", softDeletedAt: now, purgeAt, updatedAt: now } as const;
   await tx.prisma.person.update({ where: { id: personId }, data });
-  await recordAudit(tx, { ...originOf(change), action: "person_soft_deleted", personId, schoolId });
+  await auditChange(change, { action: "person_soft_deleted", personId, schoolId });
   return purgeAt;
 }
 
@@ -37,7 +37,7 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
   }
   const data = { status: "ACTIVE", softDeletedAt: null, purgeAt: null, updatedAt: now } as const;
   await tx.prisma.person.update({ where: { id: personId }, data });
-  await recordAudit(tx, { ...originOf(change), action: "person_restored", personId, schoolId });
+  await auditChange(change, { action: "person_restored", personId, schoolId });
 }
 
 export type ForgetPerson = (tx: Transaction, personId: PersonId) => Promise<void>;
@@ -54,7 +54,7 @@ export async function deletePerson(
   await forgetInAudit(tx, personId);
   await tx.prisma.person.delete({ where: { id: personId } });
   await tx.prisma.tombstone.create({ data: { personId, deletedAt: now } });
-  await recordAudit(tx, { ...originOf(change), action: "person_deleted", schoolId });
+  await auditChange(change, { action: "person_deleted", schoolId });
 }
 
 const p = table("person", "p");

@@ -1,11 +1,10 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PersonRole } from "../../generated/prisma/enums.ts";
-import { recordAudit } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
-import { definedOf, listDifferent, originOf, type Change } from "./change.ts";
+import { definedOf, listDifferent, auditChange, type Change } from "./change.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makePersonSortKey } from "./sort-key.ts";
@@ -44,8 +43,7 @@ export async function createPerson(change: Change, person: NewPerson): Promise<P
   await write(tx.prisma.person.create({ data: { id, ...record, ...kept } }));
   const affiliations = schools.map((schoolId) => ({ id: makeUuid(now), personId: id, schoolId }));
   await write(tx.prisma.affiliation.createMany({ data: affiliations }));
-  const line = { action: "person_created", personId: id, schoolId: homeSchoolId, detail: { schools } };
-  await recordAudit(tx, { ...originOf(change), ...line });
+  await auditChange(change, { action: "person_created", personId: id, schoolId: homeSchoolId, detail: { schools } });
   return id;
 }
 
@@ -80,7 +78,7 @@ export async function createPeople(
   const atSchool = rows.map(({ id: personId }) => ({ id: makeUuid(now), personId, schoolId }));
   await write(tx.prisma.affiliation.createMany({ data: atSchool }));
   await addMembers(tx, schoolId, rows);
-  await recordAudit(tx, { ...originOf(change), action: "people_created", schoolId, detail: { people: rows.length } });
+  await auditChange(change, { action: "people_created", schoolId, detail: { people: rows.length } });
   return rows.map(({ id }) => id);
 }
 
@@ -112,8 +110,7 @@ export async function updatePerson(change: Change, update: PersonUpdate): Promis
   if (after.role !== before.role) {
     await tx.prisma.membership.updateMany({ where: { personId: id, role: before.role }, data: { role: after.role } });
   }
-  const line = { action: "person_updated", personId: id, schoolId: homeSchoolId, detail: { changed } };
-  await recordAudit(tx, { ...originOf(change), ...line });
+  await auditChange(change, { action: "person_updated", personId: id, schoolId: homeSchoolId, detail: { changed } });
   return changed;
 }
 

@@ -1,10 +1,9 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { recordAudit } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
-import { definedOf, listDifferent, originOf, type Change } from "./change.ts";
+import { definedOf, listDifferent, auditChange, type Change } from "./change.ts";
 import type { SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
@@ -51,7 +50,7 @@ export async function createSchool(change: Change, school: NewSchool | NewSandbo
   await write(
     tx.prisma.school.create({ data: { id, ...record, sandboxId, sortKey: makeSortKey(record.name), ...times } }),
   );
-  await recordAudit(tx, { ...originOf(change), action: "school_created", schoolId: id });
+  await auditChange(change, { action: "school_created", schoolId: id });
   return id;
 }
 
@@ -69,7 +68,7 @@ export async function updateSchool(change: Change, update: SchoolUpdate): Promis
   if (changed.length === 0) return [];
   const data = { ...after, sortKey: makeSortKey(after.name), updatedAt: now };
   await write(tx.prisma.school.update({ where: { id }, data }));
-  await recordAudit(tx, { ...originOf(change), action: "school_updated", schoolId: id, detail: { changed } });
+  await auditChange(change, { action: "school_updated", schoolId: id, detail: { changed } });
   return changed;
 }
 

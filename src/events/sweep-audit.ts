@@ -51,15 +51,9 @@ async function sweepPartition(
   return removeInBatches(signal, removeBatch, most);
 }
 
-export const makeAuditSweepJob = ({
-  db,
-  clock,
-  auditDays,
-}: {
-  db: Pick<Db, "pool">;
-  clock: Clock;
-  auditDays: number;
-}): WorkerJob => ({
+type Deps = { db: Pick<Db, "pool">; clock: Clock; auditDays: number };
+
+export const makeAuditSweepJob = ({ db, clock, auditDays }: Deps): WorkerJob => ({
   name: "events.sweepAudit",
   everySeconds: 3600,
   async run(signal) {

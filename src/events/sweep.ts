@@ -38,15 +38,9 @@ async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Pr
   });
 }
 
-export const makeEventSweepJob = ({
-  db,
-  clock,
-  feedDays,
-}: {
-  db: Pick<Db, "pool">;
-  clock: Clock;
-  feedDays: number;
-}): WorkerJob => ({
+type Deps = { db: Pick<Db, "pool">; clock: Clock; feedDays: number };
+
+export const makeEventSweepJob = ({ db, clock, feedDays }: Deps): WorkerJob => ({
   name: "events.sweep",
   everySeconds: 3600,
   run: async (signal) => void (await sweepEvents(db, addDays(clock(), -feedDays), { signal })),
@@ -62,6 +56,6 @@ const deleteSome = statement<{ clientId: string; batch: number }>(
 );
 
 /** In batches, so that `sequenceEvents` never waits long. */
-export async function forgetEventsOf(db: Pick<Db, "pool">, clientId: string, batch = 5000): Promise<void> {
-  while ((await run(db.pool, deleteSome, { clientId, batch })) > 0);
+export async function forgetEventsOf(db: Pick<Db, "pool">, clientId: string): Promise<void> {
+  while ((await run(db.pool, deleteSome, { clientId, batch: 5000 })) > 0);
 }

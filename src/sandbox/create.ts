@@ -7,6 +7,7 @@ import {
   createSchool,
   softDeletePerson,
   addMembership,
+  auditChange,
   originOf,
   type Change,
   type GroupId,
@@ -15,7 +16,7 @@ import {
   type PersonRole,
   type SchoolId,
 } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
+import type { Origin } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -76,8 +77,7 @@ export async function createSandbox<T>(db: PrismaDb, request: SandboxRequest<T>,
         sourceSystemIdentifier: `leaver-${at + 1}`,
       })),
     });
-    await recordAudit(change.tx, {
-      ...originOf(change),
+    await auditChange(change, {
       action: "sandbox_created",
       clientId,
       detail: { sandboxId: id, schools: Object.values(ids) },

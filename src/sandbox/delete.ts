@@ -1,6 +1,6 @@
 import { changeDirectory, type ClientId } from "../access/index.ts";
-import { originOf, type Change, type PersonId } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
+import { auditChange, type Change, type PersonId } from "../directory/index.ts";
+import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -27,7 +27,7 @@ export function deleteSandbox(
 }
 
 const recordDeletion = (change: Change, { id, clientId }: Sandbox) =>
-  recordAudit(change.tx, { ...originOf(change), action: "sandbox_deleted", clientId, detail: { sandboxId: id } });
+  auditChange(change, { action: "sandbox_deleted", clientId, detail: { sandboxId: id } });
 
 /** Part of deleting the app, so nobody is notified. */
 export async function forgetAppWithSandboxes(tx: Transaction, clientId: ClientId): Promise<void> {

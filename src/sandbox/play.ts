@@ -4,7 +4,7 @@ import {
   createGroup,
   createPeople,
   deleteGroup,
-  originOf,
+  auditChange,
   removeMembership,
   renameGroup,
   restorePerson,
@@ -15,7 +15,7 @@ import {
   type PersonName,
   type SchoolId,
 } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
+import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -83,7 +83,7 @@ async function playStep(change: Change, { sandbox, step, restoreWindowDays }: St
   });
   await change.tx.prisma.sandboxStep.create({ data: { sandboxId, step, doneAt: change.now } });
   const detail = { sandboxId, step };
-  await recordAudit(change.tx, { ...originOf(change), action: "sandbox_step_played", clientId, detail });
+  await auditChange(change, { action: "sandbox_step_played", clientId, detail });
 }
 
 function changed(cause?: unknown): AppError {

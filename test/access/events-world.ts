@@ -1,5 +1,12 @@
 import fc from "fast-check";
-import { recordSignIn, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "../../src/access/index.ts";
+import {
+  recordFirstSignIn,
+  setGrant,
+  setSignOn,
+  setSync,
+  setSyncedGroups,
+  withdrawGrant,
+} from "../../src/access/index.ts";
 import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
 import {
   addMembership,
@@ -158,5 +165,5 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
 export async function signIn(db: Pick<Db, "pool">, world: World, { person, client }: Deed): Promise<void> {
   const personId = pick(world.people, person);
   const { rowCount } = await db.pool.query("SELECT FROM person WHERE id = $1 AND status = 'SOFT_DELETED'", [personId]);
-  if (rowCount === 0) await recordSignIn(db, { clientId: pick(world.clients, client), personId, at: now });
+  if (rowCount === 0) await recordFirstSignIn(db, { clientId: pick(world.clients, client), personId, at: now });
 }

@@ -2,7 +2,6 @@ import { beforeEach, expect, test } from "vitest";
 import {
   changeDirectory,
   recordFirstSignIn,
-  recordSignIn,
   setGrant,
   setSyncedGroups,
   sweepAnnounced,
@@ -43,7 +42,7 @@ beforeEach(async () => {
   await make.grant({ app: clientId, school, sync: false });
 });
 
-const signIn = (personId = person) => asOthers(() => recordSignIn(db, { clientId, personId, at: now }));
+const signIn = (personId = person) => asOthers(() => recordFirstSignIn(db, { clientId, personId, at: now }));
 const told = async (): Promise<[string, string[]][]> => {
   const { rows } = await db.pool.query<{ action: string; properties: string[] }>(
     `SELECT action, updated_properties AS properties FROM app_event WHERE client_id = $1 AND subject_id = $2 ORDER BY seq`,

@@ -6,7 +6,7 @@ import {
   findSignOnRight,
   findSubject,
   listGrants,
-  recordSignIn,
+  recordFirstSignIn,
   setGrant,
   setSignOn,
   setSync,
@@ -241,7 +241,7 @@ test("a sign-in remembers the first and the last time, also when they arrive out
   const { school, clientId } = await makeSchoolWithApp({ kind: "EVERYBODY" });
   const personId = await make.person({ school });
   const times = ["2026-02-01T08:00:00Z", "2026-02-03T08:00:00Z", "2026-02-02T08:00:00Z"].map((time) => new Date(time));
-  for (const at of times) await recordSignIn(db, { clientId, personId, at });
+  for (const at of times) await recordFirstSignIn(db, { clientId, personId, at });
   expect(await db.prisma.signIn.findMany({ where: { clientId } })).toEqual([
     { clientId, personId, firstSignInAt: times[0], lastSignInAt: times[1] },
   ]);

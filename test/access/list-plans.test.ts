@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { describe, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
-import { readSettings } from "../../src/platform/database/read-settings.ts";
+import { readSettings } from "../../src/platform/database/shares.ts";
 import { openShares, type DatabaseShares } from "../../src/platform/database/shares.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { explainPrepared, type Plan } from "../support/explain.ts";

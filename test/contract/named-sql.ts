@@ -3,7 +3,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/platform/database/{sql,json-sql,parameters-sql,lookup-sql,uuid-sql}.ts"], "what named SQL is made of"],
   [
     [
-      "src/platform/database/{session,database-clock,silent-connections,replica,read-settings,statistics}.ts",
+      "src/platform/database/{session,database-clock,silent-connections,replica,shares,statistics}.ts",
       "src/platform/migrations/migrate.ts",
       "src/platform/jobs/wake-up.ts",
     ],

@@ -6,7 +6,7 @@ import {
   deleteApp,
   endOldSecret,
   findGrant,
-  listApps,
+  listAppsByName,
   listGrants,
   rotateClientSecret,
   setGrant,
@@ -146,7 +146,7 @@ const reads: Record<string, (store: Store) => Promise<unknown>> = {
   listSchools: (store) => listSchools(store, { limit: 1 }),
   listPeople: (store) => listPeople(store, { schoolId: school, limit: 1 }),
   listGroups: (store) => listGroups(store, { schoolId: school, withDeleted: true, limit: 1 }),
-  listApps,
+  listAppsByName: (store) => listAppsByName(store, { limit: 1 }),
   findGrant: (store) => findGrant(store, key),
   listGrants: (store) => listGrants(store, { limit: 1 }),
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { recordSignIn } from "../../src/access/index.ts";
+import { recordFirstSignIn } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
@@ -68,7 +68,7 @@ describe("the list of people", () => {
     ] as const) {
       const id = await make.person({ school, ...person(first, "Zett") });
       const at = new Date(service.clock().getTime() - days * 86_400_000);
-      await recordSignIn(service.db, { clientId, personId: id, at });
+      await recordFirstSignIn(service.db, { clientId, personId: id, at });
     }
     const order = ({ html }: { html: string }) => [...textOf(html).matchAll(/Ada|Berta|Carl/g)].map(([name]) => name);
     const headOf = ({ html }: { html: string }, column: string) =>

@@ -1,4 +1,4 @@
-import { changeDirectory, createApp, recordSignIn, setGrant } from "../../src/access/index.ts";
+import { changeDirectory, createApp, recordFirstSignIn, setGrant } from "../../src/access/index.ts";
 import type { ClientId, NewApp, ScopeName, SignOnAudience } from "../../src/access/index.ts";
 import {
   addMembership,
@@ -128,7 +128,7 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
   };
 
   const signIn = (of: { app: ClientId; person: PersonId }): Promise<void> =>
-    recordSignIn(db, { clientId: of.app, personId: of.person, at: now });
+    recordFirstSignIn(db, { clientId: of.app, personId: of.person, at: now });
 
   /**
    * Many students at once, each in the next `groupsEach` of the groups; 100,000 take a few seconds. Apps get no

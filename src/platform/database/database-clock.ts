@@ -41,19 +41,13 @@ export async function readDatabaseClock(db: Pick<Db, "pool">): Promise<Clock> {
 
 const tellSeconds = 5;
 
+type Deps = { db: Pick<Db, "pool">; log: Log; metrics: Metrics };
+
 /**
  * The database's time, measured again every few seconds and advanced by `performance.now()` in between. All shared
  * decisions use it: a machine with a wrong clock would lock others out or delete too early.
  */
-export async function openDatabaseClock({
-  db,
-  log,
-  metrics,
-}: {
-  db: Pick<Db, "pool">;
-  log: Log;
-  metrics: Metrics;
-}): Promise<{ clock: Clock; job: WorkerJob }> {
+export async function openDatabaseClock({ db, log, metrics }: Deps): Promise<{ clock: Clock; job: WorkerJob }> {
   let { offset, machineAhead } = await measure(db);
   let toldSeconds = 0;
   const tell = () => {

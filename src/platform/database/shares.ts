@@ -1,6 +1,5 @@
 import type pg from "pg";
 import { makeGate } from "../concurrency/gate.ts";
-import { readSettings } from "./read-settings.ts";
 import { makeReplicaReads, type ReadServer, type ReplicaReads } from "./replica.ts";
 import { toSnakeCase } from "./sql.ts";
 import { shareNames, splitConnections, type Role, type ShareName } from "./share-sizes.ts";
@@ -25,36 +24,41 @@ type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
 export function openShares(options: ShareOptions): DatabaseShares & { close(): Promise<void> } {
   const { replicaUrl, poolSize, role } = options;
   const sizes = splitConnections(poolSize, role);
-  const open = (name: ShareName): Db => ({ pool: makePool({ ...options, poolSize: sizes[name] }) });
-  const openRecords = (name: RecordShareName): OpenDb => openDatabase({ ...options, poolSize: sizes[name] });
-  const reading = { ...options, settings: readSettings };
-  const small = { checks: open("checks"), firstSignIns: open("firstSignIns") };
-  const ofRecords = {
-    signOn: openRecords("signOn"),
-    tokens: openRecords("tokens"),
-    changes: Object.assign(openRecords("changes"), { longWork: makeLongWork(sizes.changes - 1) }),
-    imports: openRecords("imports"),
-    jobs: openRecords("jobs"),
-  };
-  const primary = { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool };
+  const open = (name: ShareName): OpenDb =>
+    openDatabase({ ...options, poolSize: sizes[name], settings: name === "reads" ? readSettings : options.settings });
+  const opened = Object.fromEntries(shareNames.map((name) => [name, open(name)])) as Record<ShareName, OpenDb>;
+  const primary = { pool: opened.reads.pool, canceller: opened.checks.pool };
   const reads: ReadShare =
     replicaUrl === undefined ? { ...primary, isReplica: false } : openReplica(options, replicaUrl, primary);
-  const pools = [
-    ...Object.values(small).map(({ pool }) => pool),
-    primary.pool,
-    ...(reads.isReplica ? [reads.pool, reads.canceller] : []),
-  ];
   return {
-    ...small,
-    ...ofRecords,
+    ...opened,
+    changes: Object.assign(opened.changes, { longWork: makeLongWork(sizes.changes - 1) }),
     reads,
     async close() {
       await reads.replica?.close();
-      const closing = Object.values(ofRecords).map((share) => share.close());
-      await Promise.all([...closing, ...pools.map((pool) => closePool(pool))]);
+      const ofReplica = reads.isReplica ? [reads.pool, reads.canceller] : [];
+      const closing = Object.values(opened).map((share) => share.close());
+      await Promise.all([...closing, ...ofReplica.map((pool) => closePool(pool))]);
     },
   };
 }
+
+// Without a sort where an index has the order; otherwise PostgreSQL sorts anyway.
+const ways = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "hashagg", "material", "memoize", "sort"];
+
+// Makes an exactly fitting index cheaper than another by more than the planner's margin, in small tables too.
+const costs = {
+  random_page_cost: 1,
+  cpu_index_tuple_cost: 1,
+  cpu_operator_cost: 0.2,
+  max_parallel_workers_per_gather: 0,
+};
+
+/** For index look-ups (lookup-sql.ts): keeps the planner from scans and joins chosen for a small table. */
+export const readSettings = [
+  ...ways.map((way) => `SET enable_${way} = off`),
+  ...Object.entries(costs).map(([name, value]) => `SET ${name} = ${value}`),
+].join("; ");
 
 const longWorkWaitMs = 10_000;
 

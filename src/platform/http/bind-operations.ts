@@ -14,7 +14,7 @@ import { makeReadTogether } from "./reads.ts";
 import type { Reading } from "./reading.ts";
 import { sendList } from "./send-list.ts";
 import { sendDone, sendMade, sendRead } from "./send.ts";
-import { makeRequestCheck, makeResponseCheck, type BodyCheck } from "./validation.ts";
+import { makeRequestCheck, makeResponseCheck } from "./validation.ts";
 
 type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };
 type TokenCheck<Caller> = { kind: "valid"; token: Caller } | { kind: "expired" } | { kind: "unknown" };
@@ -64,7 +64,6 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   refuseOtherScopes(document, listOperations(binding.document));
   const checkRequest = makeRequestCheck(document);
   const readBody = makeBodyReader(document);
-  const checkBodies = binding.checkAnswersBy.map(makeResponseCheck);
   const readTogether = makeReadTogether(binding.reading.share);
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -75,9 +74,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
       continue;
     }
     const handle = handlers[operation.operationId]!;
-    const checks = checkBodies.map((make) => make(place));
-    const check: BodyCheck | null =
-      checks.length === 0 ? null : (body, status) => passAny(checks.map((one) => () => one(body, status)));
+    const check = makeResponseCheck(binding.checkAnswersBy, place);
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
     const headerNames = parameters.filter((parameter) => parameter.in === "header").map((parameter) => parameter.name);
     const answer: RequestHandler = async (req, res) => {
@@ -232,16 +229,4 @@ function commonPrefix(paths: string[]): string {
   const [first = [], ...others] = paths.map((path) => path.split("/"));
   const end = first.findIndex((part, at) => others.some((other) => other[at] !== part));
   return first.slice(0, end === -1 ? first.length : end).join("/") || "/";
-}
-
-function passAny(checks: (() => void)[]): void {
-  const failures = checks.flatMap((check) => {
-    try {
-      check();
-      return [];
-    } catch (error) {
-      return [error];
-    }
-  });
-  if (failures.length === checks.length) throw failures[0] as Error;
 }

@@ -11,7 +11,6 @@ export { useBrand } from "./brand.ts";
 export { formTarget, pageHeaders } from "./csp.ts";
 export { renderFailurePage, type Failure } from "./failure.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
-export { locales, type Locale } from "./locale.ts";
-export { addressInLanguage, keepPickedLocale, picksLocale, readLocale } from "./read-locale.ts";
+export { addressInLanguage, keepPickedLocale, locales, picksLocale, readLocale, type Locale } from "./locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
 export { emphasise, escapeHtml, makeTranslator, type Texts, type Translate } from "./texts.ts";

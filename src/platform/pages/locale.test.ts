@@ -1,5 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { chooseLocale } from "./locale.ts";
+import { chooseLocale, readLocale } from "./locale.ts";
 
 test("the app's wish goes before the browser's", () => {
   expect(chooseLocale({ uiLocales: "en-GB de", acceptLanguage: "de" })).toBe("en");
@@ -17,4 +18,17 @@ test("the browser's languages count by their weight", () => {
 test("a language nobody here speaks is answered in German", () => {
   expect(chooseLocale({ picked: "<script>", uiLocales: "tr", acceptLanguage: "fr-FR, *;q=0.5" })).toBe("de");
   expect(chooseLocale({})).toBe("de");
+});
+
+const ask = (url: string, headers: Record<string, string>, uiLocales?: string) =>
+  readLocale({ url, headers } as unknown as IncomingMessage, uiLocales);
+
+test("what the person picks counts, and what they picked before", () => {
+  expect(ask("/?lang=en", { cookie: "_lang=de" }, "de")).toBe("en");
+  expect(ask("/", { cookie: "_session=1; _lang=en" }, "de")).toBe("en");
+});
+
+test("without a pick it is the app's wish, then the browser's", () => {
+  expect(ask("/", { cookie: "x_lang=de", "accept-language": "de" }, "en")).toBe("en");
+  expect(ask("//?lang=tr", { cookie: "_lang=tr", "accept-language": "en" })).toBe("en");
 });

@@ -54,15 +54,10 @@ function classify(error: unknown, isUnavailable: (error: unknown) => boolean): {
     : { failure: "bug" };
 }
 
-export function makeLastAnswers({
-  log,
-  isUnavailable,
-  problemType,
-}: {
-  log: Log;
-  isUnavailable(error: unknown): boolean;
-  problemType: ProblemType;
-}): { router: Router; onError: ErrorRequestHandler } {
+type Deps = { log: Log; isUnavailable(error: unknown): boolean; problemType: ProblemType };
+
+export function makeLastAnswers(deps: Deps): { router: Router; onError: ErrorRequestHandler } {
+  const { log, isUnavailable, problemType } = deps;
   const router = Router();
   router.use((req, res) => answer({ req, res, problemType }, "not_found"));
   const onError: ErrorRequestHandler = (err: unknown, req, res: Response, _next) => {

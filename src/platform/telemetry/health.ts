@@ -18,7 +18,9 @@ export async function isWell({ check }: Pick<HealthCheck, "check">, waitMs = pat
 export const runChecks = (checks: readonly HealthCheck[]): Promise<{ check: HealthCheck; well: boolean }[]> =>
   Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
 
-export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]; isStopping(): boolean }): Router {
+type Process = { checks: readonly HealthCheck[]; isStopping(): boolean };
+
+export function makeHealthRouter({ checks, isStopping }: Process): Router {
   const router = Router();
   router.get("/health/live", (_req, res) => {
     res.set("Cache-Control", "no-store").json({ status: "live" });
@@ -42,15 +44,7 @@ export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]
 const readinessMs = 5000;
 
 /** Checks at most once in five seconds, because anybody may ask. */
-export function makeReadiness({
-  checks,
-  isStopping,
-  clock,
-}: {
-  checks: readonly HealthCheck[];
-  isStopping(): boolean;
-  clock: Clock;
-}): () => Promise<boolean> {
+export function makeReadiness({ checks, isStopping, clock }: Process & { clock: Clock }): () => Promise<boolean> {
   let last: { atMs: number; isWell: Promise<boolean> } | undefined;
   return async () => {
     const nowMs = clock().getTime();

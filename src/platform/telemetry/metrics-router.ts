@@ -4,13 +4,9 @@ import { Registry } from "prom-client";
 
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
-export function makeMetricsRouter({
-  read,
-  token,
-}: {
-  read: () => Promise<string>;
-  token?: string | undefined;
-}): Router {
+type Served = { read: () => Promise<string>; token?: string | undefined };
+
+export function makeMetricsRouter({ read, token }: Served): Router {
   const router = Router();
   router.get("/metrics", async (req, res) => {
     if (token !== undefined && !timingSafeEqual(digest(req.headers.authorization ?? ""), digest(`Bearer ${token}`))) {

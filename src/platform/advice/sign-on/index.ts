@@ -1,8 +1,7 @@
 import german from "./de.json" with { type: "json" };
 import english from "./en.json" with { type: "json" };
-
-export { adviseSent, sentProblemTexts } from "./sent.ts";
-export type { SentParameter, SentProblem } from "./sent.ts";
+import germanSent from "./sent-de.json" with { type: "json" };
+import englishSent from "./sent-en.json" with { type: "json" };
 
 type SignOnAdvice = keyof typeof english;
 type Step = { step: string; outcome: "done" | "waiting" | "refused"; code: string | null };
@@ -43,3 +42,22 @@ export function adviseSignOn(steps: readonly Step[]): { index: number; advice: S
     };
   return { index, advice: byCode[last.code ?? ""] ?? "other" };
 }
+
+export type SentProblem = keyof typeof englishSent;
+
+/** One parameter of a request. A secret or personal value appears as its `length` only. */
+export type SentParameter = {
+  name: string;
+  value: string | null;
+  length: number | null;
+  problem: SentProblem | null;
+};
+
+export const sentProblemTexts: Record<"de" | "en", Readonly<Record<SentProblem, string>>> = {
+  de: germanSent,
+  en: englishSent,
+};
+
+/** How to fix a parameter; null if it is fine or the problem is of another version. */
+export const adviseSent = ({ problem }: { problem: string | null }, language: "de" | "en"): string | null =>
+  problem !== null && Object.hasOwn(englishSent, problem) ? sentProblemTexts[language][problem as SentProblem] : null;
