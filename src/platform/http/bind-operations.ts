@@ -112,7 +112,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     router[method](expressPath(path), name(operation), ...steps);
   }
   for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
-  const prefix = commonPrefix(Object.keys(document.paths));
+  const prefix = commonPrefix(Object.keys(binding.document.paths));
   router.use(prefix, () => {
     throw new AppError("not_found", "path_not_found", "There is nothing at this address.");
   });
