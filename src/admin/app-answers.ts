@@ -7,6 +7,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import { scopesOf } from "./app-views.ts";
 import type { AdminHandler } from "./handler.ts";
+import { invalidRequest } from "./query.ts";
 import { reachesOwnApp } from "./reached.ts";
 
 type AppAnswer = components["schemas"]["AppAnswer"];
@@ -48,11 +49,7 @@ function readNamed(address: string): Named {
     const found = operation.path.exec(pathname);
     if (found !== null) return operation.named(found[1] ?? "", searchParams);
   }
-  throw new AppError(
-    "invalid",
-    "invalid_request",
-    "The query parameter path is not the address of an operation that returns data.",
-  );
+  throw invalidRequest("The query parameter path is not the address of an operation that returns data.");
 }
 
 async function isInvented({ prisma }: PrismaDb, { kind, id }: Narrowed, clientId: ClientId): Promise<boolean> {
@@ -98,7 +95,7 @@ export async function limitCalls<T>(clientId: ClientId, call: () => Promise<T>):
 
 export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
   { db, fetchAsApp },
-  { path: { clientId: given }, query, reach, requestId },
+  { clientId: given, query, reach, requestId },
 ) => {
   const clientId = given as ClientId;
   const app = reachesOwnApp(reach, clientId) ? await findApp(db.pool, clientId) : null;

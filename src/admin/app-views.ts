@@ -2,7 +2,6 @@ import { appNotFound, findApp, type App, type ClientId } from "../access/index.t
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -10,6 +9,7 @@ import { tagOf } from "./change.ts";
 import { reachesSchool } from "./grants.ts";
 import type { AdminHandler } from "./handler.ts";
 import { groupUnknown } from "./group-record.ts";
+import { invalidRequest } from "./query.ts";
 import { reachesApp, schoolUnknown } from "./reached.ts";
 import { personUnknown } from "./whose-person.ts";
 
@@ -42,17 +42,11 @@ const ofPeople: readonly AppViewResource[] = ["users", "people", "user", "person
 /** Errors: invalid invalid_request for a missing parameter, or one that the resource does not have. */
 function refuseOthers(resource: AppViewResource, { id, search }: { id: string | undefined; search: string }): void {
   if (single.includes(resource) !== (id !== undefined))
-    throw new AppError(
-      "invalid",
-      "invalid_request",
+    throw invalidRequest(
       "The query parameter id is required for group, user and person, and allowed for no other resource.",
     );
   if (search !== "" && !withDeleted.includes(resource))
-    throw new AppError(
-      "invalid",
-      "invalid_request",
-      "The query parameter show-deleted is allowed for groups and people only.",
-    );
+    throw invalidRequest("The query parameter show-deleted is allowed for groups and people only.");
 }
 
 /**
@@ -120,8 +114,10 @@ function leaveOut(body: string, others: ReadonlySet<string>): { body: string | n
   return { body: leftOut === 0 ? body : JSON.stringify(kept), leftOut };
 }
 
-export const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path, query, reach, requestId }) => {
-  const [schoolId, clientId] = [path.schoolId as SchoolId, path.clientId as ClientId];
+export const getAppView: AdminHandler<"getAppView"> = async (
+  { db, fetchAsApp },
+  { schoolId, clientId, query, reach, requestId },
+) => {
   const { resource, id } = query;
   const search = query["show-deleted"] === true ? "?show-deleted=true" : "";
   refuseOthers(resource, { id, search });

@@ -69,13 +69,12 @@ export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
   );
   return page.answer(
     found,
-    ({ place }) => place,
     ({ place: _, ...app }) => presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at),
+    ({ place }) => place,
   );
 };
 
-export const getApp: AdminHandler<"getApp"> = async ({ db }, { path, reach, origin }) => {
-  const clientId = path.clientId as ClientId;
+export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, origin }) => {
   const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
   if (found === null) throw appNotFound();
   const body = presentApp(found, origin.at);
@@ -122,17 +121,17 @@ export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller,
     const after = presentApp((await readApp(tx, made.clientId))!, origin.at);
     await recordDifference(tx, origin, { before: null, after });
     const answered = presentCredentials({ ...made, oldSecretEndsAt: null });
-    const answer = { status: 201 as const, body: answered, headers: { Location: `${appsPath}/${made.clientId}` } };
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, { status: 201 as const, body: answered, headers: { Location: `${appsPath}/${made.clientId}` } });
   });
 };
 
 type Change = "updateApp" | "endOldSecret" | "deleteApp" | "putAppLogo" | "deleteAppLogo";
-type Request = Pick<AdminRequest<Change>, "path" | "headers" | "caller" | "reach" | "origin">;
+type Request = Pick<AdminRequest<Change>, "clientId" | "headers" | "caller" | "reach" | "origin">;
 
-const refuseHigherApp = (tx: Transaction, { path, caller, origin }: Pick<Request, "path" | "caller" | "origin">) =>
-  refuseHigherHolder(tx, { holder: { clientId: path.clientId as ClientId }, mine: caller.roles, now: origin.at });
+const refuseHigherApp = (
+  tx: Transaction,
+  { clientId, caller, origin }: Pick<Request, "clientId" | "caller" | "origin">,
+) => refuseHigherHolder(tx, { holder: { clientId }, mine: caller.roles, now: origin.at });
 
 /**
  * Reads and locks an app that is to be changed.
@@ -140,8 +139,7 @@ const refuseHigherApp = (tx: Transaction, { path, caller, origin }: Pick<Request
  * Errors: not_found app_not_found; forbidden role_forbids; StaleRecord.
  */
 async function lockForChange(tx: Transaction, request: Request): Promise<AdminApp> {
-  const { path, headers, reach, origin } = request;
-  const clientId = path.clientId as ClientId;
+  const { clientId, headers, reach, origin } = request;
   const found = reachesApp(reach, clientId) ? await lockApp(tx, clientId) : null;
   if (found === null) throw appNotFound();
   await refuseHigherApp(tx, request);
@@ -169,8 +167,7 @@ const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction, 
   );
 
 export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
-  const { path, body, reach, origin } = request;
-  const clientId = path.clientId as ClientId;
+  const { clientId, body, reach, origin } = request;
   if (!reachesApp(reach, clientId)) throw appNotFound();
   refuseApproved(reach, body);
   const { backchannelLogoutUri: _unchecked, ...written } = body;
@@ -185,7 +182,7 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
 };
 
 export const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
-  const clientId = request.path.clientId as ClientId;
+  const clientId = request.clientId;
   const endpoints = await listEndpoints(db, { clientId });
   await remove(db, clientId, {
     origin: request.origin,
@@ -205,8 +202,7 @@ export const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
 };
 
 export const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, request) => {
-  const { path, body, reach, origin, keep } = request;
-  const clientId = path.clientId as ClientId;
+  const { clientId, body, reach, origin, keep } = request;
   if (!reachesApp(reach, clientId)) throw appWithSecretNotFound();
   const keepOldSeconds = body?.keepOldSeconds ?? dayInSeconds;
   return withPrismaTransaction(db, async (tx) => {
@@ -218,21 +214,19 @@ export const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, request
     if (keepOldSeconds === 0) await forgetClientTokens(tx, clientId);
     const after = await recordChange(tx, { origin }, before);
     const answered = presentCredentials({ clientId, ...rotated });
-    const answer = { status: 200 as const, body: answered, headers: { ETag: tagOf(after) } };
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, { status: 200 as const, body: answered, headers: { ETag: tagOf(after) } });
   });
 };
 
 export const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
-  changeApp(deps, request, (tx) => end(tx, request.path.clientId as ClientId, request.origin));
+  changeApp(deps, request, (tx) => end(tx, request.clientId, request.origin));
 
 export const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
   changeApp(deps, request, async (tx) => {
-    const clientId = request.path.clientId as ClientId;
+    const clientId = request.clientId;
     await putLogo(tx, clientId, request.body, request.origin);
     if (!request.reach.all) await refuseTakenLogo(tx, clientId, request.reach.clientIds);
   });
 
 export const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
-  changeApp(deps, request, (tx) => deleteLogo(tx, request.path.clientId as ClientId, request.origin));
+  changeApp(deps, request, (tx) => deleteLogo(tx, request.clientId, request.origin));

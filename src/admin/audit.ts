@@ -103,5 +103,5 @@ export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
     isOldestFirst: query.sort === "oldest",
   });
   const names = await findLineNames(deps, reach, found);
-  return answer(found, positionOf, (line) => presentLine(line, isOfSchool(reach, line), names));
+  return answer(found, (line) => presentLine(line, isOfSchool(reach, line), names), positionOf);
 };

@@ -14,16 +14,14 @@ async function readSettings(db: RecordStore, schoolId: SchoolId): Promise<CardSe
   return present<CardSettings>(await readCardSettings(db, schoolId));
 }
 
-export const getCardSettings: AdminHandler<"getCardSettings"> = async ({ db }, { path, reach }) => {
-  const schoolId = path.schoolId as SchoolId;
+export const getCardSettings: AdminHandler<"getCardSettings"> = async ({ db }, { schoolId, reach }) => {
   await refuseUnknownSchool(db, reach, schoolId);
   const body = await readSettings(db, schoolId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-export const putCardSettings: AdminHandler<"putCardSettings"> = ({ db }, { path, reach, headers, body, origin }) =>
+export const putCardSettings: AdminHandler<"putCardSettings"> = ({ db }, { schoolId, reach, headers, body, origin }) =>
   withPrismaTransaction(db, async (tx) => {
-    const schoolId = path.schoolId as SchoolId;
     await refuseUnknownSchool(tx, reach, schoolId);
     await lockCardSettings(tx, schoolId);
     const before = await readSettings(tx, schoolId);

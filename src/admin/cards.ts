@@ -2,7 +2,7 @@ import type { PersonId, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { listCards, revokeCardsIn, type CardId } from "../accounts/index.ts";
+import { listCards, revokeCardsIn } from "../accounts/index.ts";
 import { groupsInReach, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { findCardHolders, listCardHolders } from "./card-holders.ts";
@@ -21,27 +21,21 @@ function teacherIn(reach: Reach, schoolId: SchoolId): { taughtBy?: PersonId } | 
 }
 
 export const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, request) => {
-  const { path, query, reach, origin } = request;
+  const { schoolId, query, reach, origin } = request;
   const page = readPage(deps, request);
-  const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(deps.db, reach, schoolId);
-  const personId = query.person as PersonId | undefined;
+  const personId = query.person;
   if (personId !== undefined) {
     await findCardHolders(deps.db, { schoolId, reach, now: origin.at }, { personIds: [personId] });
     await getReachedPerson(deps.db, reach, personId);
   }
   const teacher = teacherIn(reach, schoolId);
   const found = teacher === null ? [] : await listCards(deps.db, { schoolId, personId, ...teacher, ...page.range });
-  return page.answer(
-    found,
-    ({ id }) => id,
-    (card) => present<Schemas["LoginCard"]>(card),
-  );
+  return page.answer(found, (card) => present<Schemas["LoginCard"]>(card));
 };
 
-export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { path, reach, body, origin }) =>
+export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { schoolId, reach, body, origin }) =>
   withPrismaTransaction(db, async (tx) => {
-    const schoolId = path.schoolId as SchoolId;
     await refuseUnknownSchool(tx, reach, schoolId);
     const { everybody, ...asked } = body;
     const subject = { schoolId, reach, now: origin.at };
@@ -53,12 +47,11 @@ export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { pat
     return { status: 200, body: present<Schemas["RevokedCards"]>({ revoked }) };
   });
 
-export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { path, reach, origin }) =>
+export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { schoolId, loginCardId, reach, origin }) =>
   withPrismaTransaction(db, async (tx) => {
-    const schoolId = path.schoolId as SchoolId;
     await refuseUnknownSchool(tx, reach, schoolId);
     const teacher = teacherIn(reach, schoolId);
-    const id = path.loginCardId as CardId;
+    const id = loginCardId;
     const found = teacher === null ? [] : await listCards(tx, { schoolId, id, ...teacher, limit: 1 });
     if (found.length === 0) throw new AppError("not_found", "login_card_not_found", "The login card does not exist.");
     await revokeCardsIn(tx, { schoolId, id }, origin);

@@ -1,6 +1,5 @@
-import { appNotFound, findInCatalogue, listCatalogue as list, type ClientId } from "../access/index.ts";
+import { appNotFound, findInCatalogue, listCatalogue as list } from "../access/index.ts";
 import type { CatalogueApp } from "../access/index.ts";
-import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -39,20 +38,18 @@ const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
   });
 
 export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request) => {
-  const { path, query, reach } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, query, reach } = request;
   const store = storeOf(deps.db);
   const page = readPage(deps, request);
   await refuseUnknownSchool(store, reach, schoolId);
   const { search, granted } = query;
   const found = await list(store, { schoolId, search, granted, ...page.range });
-  return page.answer(found, ({ place }) => place, presentApp);
+  return page.answer(found, presentApp, ({ place }) => place);
 };
 
-export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { path, reach }) => {
-  const schoolId = path.schoolId as SchoolId;
+export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { schoolId, clientId, reach }) => {
   await refuseUnknownSchool(storeOf(db), reach, schoolId);
-  const found = await findInCatalogue(storeOf(db), { schoolId, clientId: path.clientId as ClientId });
+  const found = await findInCatalogue(storeOf(db), { schoolId, clientId });
   if (found === null) throw appNotFound();
   const body = presentApp(found);
   return { status: 200, body, headers: { ETag: tagOf(body, ["lastSignInAt", "lastCallAt"]) } };

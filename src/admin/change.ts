@@ -55,9 +55,11 @@ export function createRecord<Made extends { id: string }>(
   return changeDirectory(db, origin, async (change) => {
     const body = await make(change);
     await recordDifference(change.tx, origin, { before: null, after: body });
-    const answer = { status: 201 as const, body, headers: { Location: `${path}/${body.id}`, ETag: tag(body) } };
-    await keep(change.tx, answer);
-    return answer;
+    return keep(change.tx, {
+      status: 201 as const,
+      body,
+      headers: { Location: `${path}/${body.id}`, ETag: tag(body) },
+    });
   });
 }
 

@@ -33,8 +33,7 @@ type Making = {
 };
 
 export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request) => {
-  const { path, reach, body, origin, keep } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, reach, body, origin, keep } = request;
   await refuseUnknownSchool(deps.db, reach, schoolId);
   const settings = await readCardSettings(deps.db, schoolId);
   if (body.withQr && !settings.enabled)
@@ -64,9 +63,7 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
       );
       const content = { schoolId, printsSecret: settings.printSecondStep, cards };
       const printId = await keepPrint(tx, deps.keys, { caller: origin.actorId, content, now: origin.at });
-      const answer = { status: 201 as const, body: present<Schemas["MadeLoginCards"]>({ printId, cards, skipped }) };
-      await keep(tx, answer);
-      return answer;
+      return keep(tx, { status: 201 as const, body: present<Schemas["MadeLoginCards"]>({ printId, cards, skipped }) });
     }),
   );
 };

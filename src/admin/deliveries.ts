@@ -35,20 +35,19 @@ async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<
 }
 
 export const listDeliveries: AdminHandler<"listDeliveries"> = async (deps, request) => {
-  const { path, query, reach } = request;
-  const { endpointId } = path;
+  const { endpointId, query, reach } = request;
   const page = readPage(deps, request);
   await refuseOtherEndpoint(deps.db, reach, endpointId);
   const found = await list(deps.db, { endpointId, state: query.state, ...page.range });
-  return page.answer(found, ({ id }) => id, presentDelivery);
+  return page.answer(found, presentDelivery);
 };
 
-export const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { path, reach }) => {
-  const body = await readDelivery(db, reach, path.deliveryId);
+export const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { deliveryId, reach }) => {
+  const body = await readDelivery(db, reach, deliveryId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-export const redeliver: AdminHandler<"redeliver"> = async ({ db }, { path: { deliveryId }, reach, origin }) =>
+export const redeliver: AdminHandler<"redeliver"> = async ({ db }, { deliveryId, reach, origin }) =>
   withPrismaTransaction(db, async (tx) => {
     const { delivery: before } = await readDelivery(tx, reach, deliveryId);
     await redeliverIn(tx, deliveryId, origin);
@@ -57,8 +56,7 @@ export const redeliver: AdminHandler<"redeliver"> = async ({ db }, { path: { del
     return { status: 202 };
   });
 
-export const redeliverFailed: AdminHandler<"redeliverFailed"> = async ({ db }, { path, body, reach, origin }) => {
-  const { endpointId } = path;
+export const redeliverFailed: AdminHandler<"redeliverFailed"> = async ({ db }, { endpointId, body, reach, origin }) => {
   await refuseOtherEndpoint(db, reach, endpointId);
   const deliveries = await repeatFailed(db, { endpointId, since: new Date(body.since) }, origin);
   return { status: 202, body: { deliveries } };

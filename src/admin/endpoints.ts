@@ -53,7 +53,7 @@ export const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, request
   const after = readPosition(range.after);
   const found = await list(deps.db, { clientId, among: appsOf(reach), limit: range.limit, after });
   const positionOf = (of: Endpoint) => JSON.stringify([of.clientId, of.createdAt, of.id]);
-  return answer(found, positionOf, presentEndpoint);
+  return answer(found, presentEndpoint, positionOf);
 };
 
 function readPosition(text: string | undefined): EndpointPosition | undefined {
@@ -62,7 +62,7 @@ function readPosition(text: string | undefined): EndpointPosition | undefined {
   return { clientId, createdAt: new Date(createdAt), id };
 }
 
-export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { path: { endpointId }, reach }) => {
+export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { endpointId, reach }) => {
   const found = await readEndpoint(storeOf(db), endpointId);
   if (!reachesApp(reach, found.clientId as ClientId)) throw endpointNotFound();
   const body = presentEndpoint(found);
@@ -87,18 +87,16 @@ export const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { bod
   const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
   return withPrismaTransaction(deps.db, async (tx) => {
     const made = await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys });
-    const answer = await answerCreated(tx, made, origin);
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, await answerCreated(tx, made, origin));
   });
 };
 
-type Request = Pick<AdminRequest<"updateEndpoint" | "deleteEndpoint">, "path" | "headers" | "reach">;
+type Request = Pick<AdminRequest<"updateEndpoint" | "deleteEndpoint">, "endpointId" | "headers" | "reach">;
 
 /** Locks and reads an endpoint. Errors: not_found webhook_endpoint_not_found; StaleRecord. */
 async function lockForChange(
   tx: Transaction,
-  { path: { endpointId }, headers, reach }: Request,
+  { endpointId, headers, reach }: Request,
   { disables }: { disables: boolean },
 ): Promise<WebhookEndpoint> {
   await refuseOtherEndpoint(tx, reach, endpointId);
@@ -108,8 +106,7 @@ async function lockForChange(
 }
 
 export const updateEndpoint: AdminHandler<"updateEndpoint"> = async ({ db, policy }, request) => {
-  const { path, body, reach, origin } = request;
-  const { endpointId } = path;
+  const { endpointId, body, reach, origin } = request;
   const { state, url, eventTypes } = body;
   await refuseOtherEndpoint(db, reach, endpointId);
   const checked = await checkEndpoint({ url, eventTypes }, policy);
@@ -124,8 +121,7 @@ export const updateEndpoint: AdminHandler<"updateEndpoint"> = async ({ db, polic
 };
 
 export const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async ({ db }, request) => {
-  const { path, origin } = request;
-  const { endpointId } = path;
+  const { endpointId, origin } = request;
   await withPrismaTransaction(db, async (tx) => {
     const before = await lockForChange(tx, request, { disables: false });
     await removeEndpointIn(tx, endpointId, origin);
@@ -139,8 +135,8 @@ export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async 
   { db, webhookKeys: keys },
   request,
 ) => {
-  const { path, body, reach, origin, keep } = request;
-  const id = path.endpointId;
+  const { endpointId, body, reach, origin, keep } = request;
+  const id = endpointId;
   const overlapHours = body?.overlapHours ?? defaultOverlapHours;
   return withPrismaTransaction(db, async (tx) => {
     await refuseOtherEndpoint(tx, reach, id);
@@ -148,19 +144,14 @@ export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async 
     const { secret, oldValidUntil: until } = await rotateEndpointSecretIn(tx, { id, overlapHours }, { origin, keys });
     const oldValidUntil = overlapHours === 0 ? null : until.toISOString();
     await recordDifference(tx, origin, { before: null, after: { oldValidUntil } });
-    const answer = { status: 200 as const, body: present<Schemas["EndpointSecret"]>({ id, secret, oldValidUntil }) };
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, { status: 200 as const, body: present<Schemas["EndpointSecret"]>({ id, secret, oldValidUntil }) });
   });
 };
 
-export const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { path, body, reach, origin, keep }) => {
-  const { endpointId } = path;
+export const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { endpointId, body, reach, origin, keep }) => {
   return withPrismaTransaction(db, async (tx) => {
     await refuseOtherEndpoint(tx, reach, endpointId);
     const deliveryId = await sendTestEventIn(tx, { endpointId, eventType: body?.eventType ?? "person" }, origin);
-    const answer = { status: 202 as const, body: { deliveryId } };
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, { status: 202 as const, body: { deliveryId } });
   });
 };

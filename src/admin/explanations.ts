@@ -1,5 +1,4 @@
-import { appNotFound, type ClientId } from "../access/index.ts";
-import type { PersonId } from "../directory/index.ts";
+import { appNotFound } from "../access/index.ts";
 import { findSignInFacts, releaseSignInLimitsIn } from "../sign-on/index.ts";
 import type { AdminHandler } from "./handler.ts";
 import { loginUnknown, readLogin, withPerson } from "./logins.ts";
@@ -7,8 +6,11 @@ import { reachesApp } from "./reached.ts";
 import { explain } from "./sign-in-steps.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
-export const explainSignIn: AdminHandler<"explainSignIn"> = async ({ db }, { path, query, reach, caller, origin }) => {
-  const [personId, clientId] = [path.personId as PersonId, query.app as ClientId];
+export const explainSignIn: AdminHandler<"explainSignIn"> = async (
+  { db },
+  { personId, query, reach, caller, origin },
+) => {
+  const clientId = query.app;
   const { homeSchoolId, isGuest } = await getReachedPerson(db, reach, personId);
   const facts = reachesApp(reach, clientId)
     ? await findSignInFacts(db.pool, { personId, clientId, now: origin.at })

@@ -3,21 +3,18 @@ import type { SchoolId } from "../directory/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../staff/index.ts";
 import { findFigures, type FigureStep, type Subject } from "../traffic/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { refuseOthersApp, refuseUnknownSchool } from "./reached.ts";
-import { readTime } from "./query.ts";
+import { invalidRequest, readTime } from "./query.ts";
 
 type Schemas = components["schemas"];
 
 const steps: Record<Schemas["FigureStep"], FigureStep> = { hour: "HOUR", day: "DAY" };
 const days = { hour: { most: 15, usual: 1 }, day: { most: 732, usual: 30 } };
-
-const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
 
 type Query = AdminRequest<"getFigures">["query"];
 
@@ -25,8 +22,8 @@ type Query = AdminRequest<"getFigures">["query"];
 function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Date; until: Date } {
   const end = readTime(until) ?? now;
   const start = readTime(from) ?? addDays(end, -days[step].usual);
-  if (start >= end) throw invalid("The query parameter until must be later than from.");
-  if (start < addDays(end, -days[step].most)) throw invalid(`A request covers at most ${days[step].most} days.`);
+  if (start >= end) throw invalidRequest("The query parameter until must be later than from.");
+  if (start < addDays(end, -days[step].most)) throw invalidRequest(`A request covers at most ${days[step].most} days.`);
   return { from: start, until: end };
 }
 
@@ -44,7 +41,7 @@ export const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, re
   if (school !== undefined) await refuseUnknownSchool(storeOf(db), reach, school as SchoolId);
   const clientId = app as ClientId | undefined;
   if (clientId !== undefined) await refuseOthersApp(db.pool, reach, clientId);
-  if (school !== undefined && app !== undefined) throw invalid("Figures are of a school or of an app.");
+  if (school !== undefined && app !== undefined) throw invalidRequest("Figures are of a school or of an app.");
   const span = readSpan(query, origin.at);
   const named = [...(school === undefined ? [] : [ofSchool(school)]), ...(app === undefined ? [] : [ofApp(app)])];
   const subjects = named.length > 0 ? named : subjectsOf(reach);

@@ -9,6 +9,7 @@ import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler } from "./handler.ts";
+import { invalidRequest } from "./query.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownApp, schoolUnknown } from "./reached.ts";
 
@@ -16,11 +17,6 @@ type Schemas = components["schemas"];
 type Grant = Schemas["Grant"];
 
 const grantUnknown = () => new AppError("not_found", "grant_not_found", "The school has given this app nothing.");
-
-const keyOf = (path: { schoolId: string; clientId: string }): GrantKey => ({
-  schoolId: path.schoolId as SchoolId,
-  clientId: path.clientId as ClientId,
-});
 
 /** Presents who may sign in; roles and groups are empty if the kind has none. */
 export const presentAudience = (signOn: SignOnAudience): Schemas["SignOnAudience"] =>
@@ -49,7 +45,7 @@ function readAudience({ kind, roles, groupIds }: Schemas["NewSignOnAudience"]): 
   if ((kind === "ROLES") !== (roles !== undefined) || (kind === "GROUPS") !== (groupIds !== undefined)) {
     const message =
       "The property signOn must have roles for the kind ROLES, groupIds for the kind GROUPS, and neither for other kinds.";
-    throw new AppError("invalid", "invalid_request", message);
+    throw invalidRequest(message);
   }
   if (kind === "ROLES") return { kind, roles: roles as [PersonRole, ...PersonRole[]] };
   return kind === "GROUPS" ? { kind, groups: groupIds as GroupId[] } : { kind };
@@ -78,7 +74,7 @@ type Position = { place: string; schoolId: SchoolId };
 export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
   const { query, reach } = request;
   const { range, answer } = readPage(deps, request);
-  const filter = { schoolId: query.school as SchoolId | undefined, clientId: query.app as ClientId | undefined };
+  const filter = { schoolId: query.school, clientId: query.app };
   await refuseOtherFilter(deps, reach, filter);
   const found = await listGrantsByName(storeOf(deps.db), {
     ...filter,
@@ -87,46 +83,45 @@ export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
     after: range.after === undefined ? undefined : (JSON.parse(range.after) as Position),
   });
   const positionOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
-  return answer(found, positionOf, presentNamed);
+  return answer(found, presentNamed, positionOf);
 };
 
-export const getGrant: AdminHandler<"getGrant"> = async ({ db }, { path, reach }) => {
-  const key = keyOf(path);
-  if (!isReached(reach, { schools: [key.schoolId], clientId: key.clientId })) throw schoolUnknown();
+export const getGrant: AdminHandler<"getGrant"> = async ({ db }, { schoolId, clientId, reach }) => {
+  const key = { schoolId, clientId };
+  if (!isReached(reach, { schools: [schoolId], clientId })) throw schoolUnknown();
   const body = await readGrant(db, key);
   if (body !== null) return { status: 200, body, headers: { ETag: tagOf(body) } };
-  throw reach.all && (await findSchool(db, key.schoolId)) === null ? schoolUnknown() : grantUnknown();
+  throw reach.all && (await findSchool(db, schoolId)) === null ? schoolUnknown() : grantUnknown();
 };
 
 export const putGrant: AdminHandler<"putGrant"> = async (deps, request) => {
-  const { path, body, headers, reach } = request;
-  const key = keyOf(path);
-  refuseOtherSchool(reach, key.schoolId);
+  const { schoolId, clientId, body, headers, reach } = request;
+  const key = { schoolId, clientId };
+  refuseOtherSchool(reach, schoolId);
   const settings = { signOn: readAudience(body.signOn), sync: body.sync };
-  const syncedGroups = body.syncedGroupIds as GroupId[];
   return changeRecord(deps, request, {
     touch: async ({ tx, touchSchool }) => {
-      if ((await findSchool(tx, key.schoolId)) === null) throw schoolUnknown();
-      if ((await findApp(tx, key.clientId)) === null) throw appNotFound();
-      await touchSchool(key.schoolId, key.clientId);
+      if ((await findSchool(tx, schoolId)) === null) throw schoolUnknown();
+      if ((await findApp(tx, clientId)) === null) throw appNotFound();
+      await touchSchool(schoolId, clientId);
     },
     record: (tx) => readGrant(tx, key),
     work: async (change, before) => {
       refuseStale(headers, before);
-      await setGrant(change, { ...key, ...settings, syncedGroups });
+      await setGrant(change, { ...key, ...settings, syncedGroups: body.syncedGroupIds });
     },
     tag: tagOf,
   });
 };
 
 export const deleteGrant: AdminHandler<"deleteGrant"> = async (deps, request) => {
-  const { path, headers, reach } = request;
-  const key = keyOf(path);
-  refuseOtherSchool(reach, key.schoolId);
+  const { schoolId, clientId, headers, reach } = request;
+  const key = { schoolId, clientId };
+  refuseOtherSchool(reach, schoolId);
   return changeRecord(deps, request, {
     touch: async ({ tx, touchSchool }) => {
-      if ((await findSchool(tx, key.schoolId)) === null) throw schoolUnknown();
-      await touchSchool(key.schoolId, key.clientId);
+      if ((await findSchool(tx, schoolId)) === null) throw schoolUnknown();
+      await touchSchool(schoolId, clientId);
     },
     record: (tx) => readGrant(tx, key),
     work: async (change, before) => {

@@ -6,7 +6,6 @@ import {
   restoreGroup as restore,
   type Change,
   type GroupId,
-  type SchoolId,
 } from "../directory/index.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { groupsInReach } from "../staff/index.ts";
@@ -21,7 +20,7 @@ const groupsPath = "/admin/v1/groups";
 export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
   const { query, reach } = request;
   const page = readPage(deps, request);
-  const schoolId = query.school as SchoolId;
+  const schoolId = query.school;
   await refuseUnknownSchool(deps.db, reach, schoolId);
   const seen = groupsInReach(reach, schoolId);
   const filter = {
@@ -34,17 +33,17 @@ export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
   };
   const isNobody = !seen.all && seen.taughtBy === null;
   const found = isNobody ? [] : await list(storeOf(deps.db), { ...filter, ...page.range });
-  return page.answer(found, ({ id }) => id);
+  return page.answer(found);
 };
 
-export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { path, reach }) => {
-  const body = await readGroup(db, reach, path.groupId as GroupId);
+export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { groupId, reach }) => {
+  const body = await readGroup(db, reach, groupId);
   return { status: 200, body, headers: { ETag: groupTag(body) } };
 };
 
 export const createGroup: AdminHandler<"createGroup"> = async (deps, request) => {
   const { body, reach } = request;
-  const schoolId = body.schoolId as SchoolId;
+  const schoolId = body.schoolId;
   refuseOtherSchool(reach, schoolId);
   return createRecord(deps, request, {
     path: groupsPath,
@@ -53,7 +52,7 @@ export const createGroup: AdminHandler<"createGroup"> = async (deps, request) =>
   });
 };
 
-type Request = Pick<AdminRequest<"getGroup">, "path" | "reach" | "origin"> & {
+type Request = Pick<AdminRequest<"getGroup">, "groupId" | "reach" | "origin"> & {
   query: { "dry-run"?: boolean };
   headers: object;
 };
@@ -63,8 +62,7 @@ async function changeGroup(
   request: Request,
   work: (change: Change, groupId: GroupId) => Promise<unknown>,
 ): ReturnType<typeof changeRecord> {
-  const { path, reach, headers } = request;
-  const groupId = path.groupId as GroupId;
+  const { groupId, reach, headers } = request;
   await readGroup(deps.db, reach, groupId);
   return changeRecord(deps, request, {
     touch: (change) => change.touch({ groups: [groupId] }),

@@ -1,16 +1,17 @@
-import type { AccessToken } from "../access/index.ts";
+import type { AccessToken, ClientId } from "../access/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { ImportRequests } from "../imports/index.ts";
+import type { ImportId, ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import type { HealthCheck } from "../platform/telemetry/health.ts";
 import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
-import type { ChangeAnswer, ChangeRequest, InnerFetch } from "../platform/http/index.ts";
+import type { ChangeAnswer, ChangeRequest, InnerFetch, Upload } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import type { MakeCard } from "../accounts/index.ts";
-import type { RoleHolder, StaffRole } from "../staff/index.ts";
+import type { CardId, MakeCard } from "../accounts/index.ts";
+import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { operations } from "../../generated/openapi/admin.ts";
 import type { PersonReach } from "./whose-person.ts";
@@ -56,23 +57,42 @@ export type OperationId = keyof operations;
 
 export const appActor = (clientId: string): string => `app:${clientId}`;
 
-/** Stores the answer of a creation in its transaction, so that a repeated request gets the same answer. */
-export type Keep = (
-  tx: Transaction,
-  answer: { status: number; body?: unknown; headers?: Record<string, string> },
-) => Promise<void>;
+export type KeptAnswer = { status: number; body?: unknown; headers?: Record<string, string> };
 
-export type AdminRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller> & {
-  operationId: Id;
-  /** The path, without the query. */
-  address: string;
-  /** The schools and apps of the caller's roles that allow the operation. */
-  reach: PersonReach;
-  /** The same at this moment, for a request that waited. Errors: forbidden role_forbids. */
-  reachNow(): Promise<PersonReach>;
-  origin: Origin & { requestId: string; actorId: string };
-  keep: Keep;
-};
+/** Stores the answer of a creation in its transaction, so that a repeated request gets the same answer; returns it. */
+export type Keep = <Answer extends KeptAnswer>(tx: Transaction, answer: Answer) => Promise<Answer>;
+
+/** The ids in requests, by the names of their parameters and properties. */
+type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "school", SchoolId> &
+  Record<"personId" | "personIds" | "person" | "actor", PersonId> &
+  Record<"groupId" | "groupIds" | "syncedGroupIds" | "group", GroupId> &
+  Record<"clientId" | "clientIds" | "app", ClientId> & {
+    importId: ImportId;
+    loginCardId: CardId;
+    staffRoleId: StaffRoleId;
+  };
+type Branded<Value, Id> = Value extends string ? Id : Value extends string[] ? Id[] : Value;
+type WithIds<T> = { [Name in keyof T]: Name extends keyof Ids ? Branded<T[Name], Ids[Name]> : T[Name] };
+type PathIds<Path> = [Path] extends [never] ? unknown : WithIds<Path>;
+type BodyWithIds<Body> = Body extends Upload | Buffer ? Body : WithIds<Body>;
+
+export type PlainRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller>;
+
+/** The parameters of the path are properties of the request. */
+export type AdminRequest<Id extends OperationId> = Omit<PlainRequest<Id>, "path" | "query" | "body"> &
+  PathIds<PlainRequest<Id>["path"]> & {
+    query: WithIds<PlainRequest<Id>["query"]>;
+    body: BodyWithIds<PlainRequest<Id>["body"]>;
+    operationId: Id;
+    /** The path, without the query. */
+    address: string;
+    /** The schools and apps of the caller's roles that allow the operation. */
+    reach: PersonReach;
+    /** The same at this moment, for a request that waited. Errors: forbidden role_forbids. */
+    reachNow(): Promise<PersonReach>;
+    origin: Origin & { requestId: string; actorId: string };
+    keep: Keep;
+  };
 
 export type AdminHandler<Id extends OperationId> = (
   deps: AdminDeps,

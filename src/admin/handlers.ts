@@ -1,179 +1,142 @@
 import type { AdminHandler, OperationId } from "./handler.ts";
 
-const appAnswers = () => import("./app-answers.ts");
-const appViews = () => import("./app-views.ts");
-const apps = () => import("./apps.ts");
-const catalogue = () => import("./catalogue.ts");
-const deliveries = () => import("./deliveries.ts");
-const endpoints = () => import("./endpoints.ts");
-const listeners = () => import("./listeners.ts");
-const grants = () => import("./grants.ts");
-const audit = () => import("./audit.ts");
-const cards = () => import("./cards.ts");
-const printCards = () => import("./print-cards.ts");
-const createCards = () => import("./create-cards.ts");
-const cardSettings = () => import("./card-settings.ts");
-const explanations = () => import("./explanations.ts");
-const traffic = () => import("./traffic.ts");
-const figures = () => import("./figures.ts");
-const operation = () => import("./operation.ts");
-const groups = () => import("./groups.ts");
-const imports = () => import("./imports.ts");
-const importLists = () => import("./import-lists.ts");
-const importSteps = () => import("./import-steps.ts");
-const logins = () => import("./logins.ts");
-const members = () => import("./members.ts");
-const people = () => import("./people.ts");
-const personData = () => import("./person-data.ts");
-const personImports = () => import("./person-imports.ts");
-const personSchools = () => import("./person-schools.ts");
-const schools = () => import("./schools.ts");
-const schoolLogo = () => import("./school-logo.ts");
-const secondFactors = () => import("./second-factors.ts");
-const sessions = () => import("./sessions.ts");
-const passwordRequests = () => import("./password-requests.ts");
-const passwords = () => import("./passwords.ts");
-const signInSettings = () => import("./sign-in-settings.ts");
-const sandboxes = () => import("./sandboxes.ts");
-const scopeRequests = () => import("./scope-requests.ts");
-const staff = () => import("./staff.ts");
-const staffPeople = () => import("./staff-people.ts");
-const today = () => import("./today.ts");
+type Loaders<Id extends OperationId> = { [Handled in Id]: () => Promise<AdminHandler<Handled>> };
 
-/** Where the handler of each operation is; a program that calls one operation loads no others. */
-const modules: { [Id in OperationId]: () => Promise<{ [Handled in Id]: AdminHandler<Handled> }> } = {
-  getAppAnswer: appAnswers,
-  getAppView: appViews,
-  putAppLogo: apps,
-  deleteAppLogo: apps,
-  listApps: apps,
-  getApp: apps,
-  createApp: apps,
-  updateApp: apps,
-  deleteApp: apps,
-  rotateSecret: apps,
-  endOldSecret: apps,
-  listCatalogue: catalogue,
-  getCatalogueApp: catalogue,
-  listDeliveries: deliveries,
-  getDelivery: deliveries,
-  redeliver: deliveries,
-  redeliverFailed: deliveries,
-  listEndpoints: endpoints,
-  createEndpoint: endpoints,
-  getEndpoint: endpoints,
-  updateEndpoint: endpoints,
-  deleteEndpoint: endpoints,
-  rotateEndpointSecret: endpoints,
-  testEndpoint: endpoints,
-  createListener: listeners,
-  takeDeliveries: listeners,
-  recordAttempts: listeners,
-  replayDeliveries: listeners,
-  listGrants: grants,
-  getGrant: grants,
-  putGrant: grants,
-  deleteGrant: grants,
-  listAudit: audit,
-  listLoginCards: cards,
-  revokeLoginCards: cards,
-  revokeLoginCard: cards,
-  printLoginCards: printCards,
-  createLoginCards: createCards,
-  getCardSettings: cardSettings,
-  putCardSettings: cardSettings,
-  explainSignIn: explanations,
-  releaseSignInLimits: explanations,
-  listSignOnAttempts: traffic,
-  listApiRequests: traffic,
-  getEndpointFigures: traffic,
-  getFigures: figures,
-  getHealth: operation,
-  listSigningKeys: operation,
-  rotateSigningKeys: operation,
-  listGroups: groups,
-  getGroup: groups,
-  createGroup: groups,
-  updateGroup: groups,
-  deleteGroup: groups,
-  restoreGroup: groups,
-  createImport: imports,
-  getImport: imports,
-  listImports: imports,
-  listImportFaults: imports,
-  listImportLeavers: importLists,
-  listImportChanges: importLists,
-  listImportLookAlikes: importLists,
-  listImportGroupMoves: importLists,
-  applyImport: importSteps,
-  cancelImport: importSteps,
-  joinImportGroups: importSteps,
-  setImportGroupMoves: importSteps,
-  previewImport: importSteps,
-  getLogin: logins,
-  setLogin: logins,
-  newPassword: logins,
-  signOutPerson: logins,
-  blockPerson: logins,
-  unblockPerson: logins,
-  listMembers: members,
-  putMembership: members,
-  deleteMembership: members,
-  listPeople: people,
-  getPerson: people,
-  createPerson: people,
-  updatePerson: people,
-  softDeletePerson: people,
-  restorePerson: people,
-  deletePerson: people,
-  getPersonData: personData,
-  listPersonImports: personImports,
-  movePerson: personSchools,
-  setHomeSchool: personSchools,
-  joinSchool: personSchools,
-  leaveSchool: personSchools,
-  listSchools: schools,
-  getSchool: schools,
-  createSchool: schools,
-  updateSchool: schools,
-  getSchoolLogo: schoolLogo,
-  putSchoolLogo: schoolLogo,
-  deleteSchoolLogo: schoolLogo,
-  listSecondFactors: secondFactors,
-  revokeSecondFactors: secondFactors,
-  listAppsOfPerson: sessions,
-  listSessions: sessions,
-  endSession: sessions,
-  listConsents: sessions,
-  withdrawConsent: sessions,
-  requestPassword: passwordRequests,
-  withdrawPasswordRequests: passwordRequests,
-  createSchoolPasswords: passwords,
-  createGroupPasswords: passwords,
-  getSignInSettings: signInSettings,
-  putSignInSettings: signInSettings,
-  listSandboxes: sandboxes,
-  createSandbox: sandboxes,
-  getSandbox: sandboxes,
-  deleteSandbox: sandboxes,
-  applySandboxSteps: sandboxes,
-  requestScopes: scopeRequests,
-  listScopeRequests: scopeRequests,
-  approveScopeRequest: scopeRequests,
-  refuseScopeRequest: scopeRequests,
-  getMe: staff,
-  listStaffRoles: staff,
-  giveStaffRole: staff,
-  withdrawStaffRole: staff,
-  listStaffPeople: staffPeople,
-  createStaffPerson: staffPeople,
-  getToday: today,
+const handlersIn = <Id extends OperationId>(
+  load: () => Promise<{ [Handled in Id]: AdminHandler<Handled> }>,
+  ...ids: Id[]
+) => Object.fromEntries(ids.map((id) => [id, async () => (await load())[id]])) as unknown as Loaders<Id>;
+
+/** Loads the handler of each operation; a program that calls one operation loads no others. */
+const handlers: Loaders<OperationId> = {
+  ...handlersIn(() => import("./app-answers.ts"), "getAppAnswer"),
+  ...handlersIn(() => import("./app-views.ts"), "getAppView"),
+  ...handlersIn(
+    () => import("./apps.ts"),
+    "putAppLogo",
+    "deleteAppLogo",
+    "listApps",
+    "getApp",
+    "createApp",
+    "updateApp",
+    "deleteApp",
+    "rotateSecret",
+    "endOldSecret",
+  ),
+  ...handlersIn(() => import("./catalogue.ts"), "listCatalogue", "getCatalogueApp"),
+  ...handlersIn(() => import("./deliveries.ts"), "listDeliveries", "getDelivery", "redeliver", "redeliverFailed"),
+  ...handlersIn(
+    () => import("./endpoints.ts"),
+    "listEndpoints",
+    "createEndpoint",
+    "getEndpoint",
+    "updateEndpoint",
+    "deleteEndpoint",
+    "rotateEndpointSecret",
+    "testEndpoint",
+  ),
+  ...handlersIn(
+    () => import("./listeners.ts"),
+    "createListener",
+    "takeDeliveries",
+    "recordAttempts",
+    "replayDeliveries",
+  ),
+  ...handlersIn(() => import("./grants.ts"), "listGrants", "getGrant", "putGrant", "deleteGrant"),
+  ...handlersIn(() => import("./audit.ts"), "listAudit"),
+  ...handlersIn(() => import("./cards.ts"), "listLoginCards", "revokeLoginCards", "revokeLoginCard"),
+  ...handlersIn(() => import("./print-cards.ts"), "printLoginCards"),
+  ...handlersIn(() => import("./create-cards.ts"), "createLoginCards"),
+  ...handlersIn(() => import("./card-settings.ts"), "getCardSettings", "putCardSettings"),
+  ...handlersIn(() => import("./explanations.ts"), "explainSignIn", "releaseSignInLimits"),
+  ...handlersIn(() => import("./traffic.ts"), "listSignOnAttempts", "listApiRequests", "getEndpointFigures"),
+  ...handlersIn(() => import("./figures.ts"), "getFigures"),
+  ...handlersIn(() => import("./operation.ts"), "getHealth", "listSigningKeys", "rotateSigningKeys"),
+  ...handlersIn(
+    () => import("./groups.ts"),
+    "listGroups",
+    "getGroup",
+    "createGroup",
+    "updateGroup",
+    "deleteGroup",
+    "restoreGroup",
+  ),
+  ...handlersIn(() => import("./imports.ts"), "createImport", "getImport", "listImports", "listImportFaults"),
+  ...handlersIn(
+    () => import("./import-lists.ts"),
+    "listImportLeavers",
+    "listImportChanges",
+    "listImportLookAlikes",
+    "listImportGroupMoves",
+  ),
+  ...handlersIn(
+    () => import("./import-steps.ts"),
+    "applyImport",
+    "cancelImport",
+    "joinImportGroups",
+    "setImportGroupMoves",
+    "previewImport",
+  ),
+  ...handlersIn(
+    () => import("./logins.ts"),
+    "getLogin",
+    "setLogin",
+    "newPassword",
+    "signOutPerson",
+    "blockPerson",
+    "unblockPerson",
+  ),
+  ...handlersIn(() => import("./members.ts"), "listMembers", "putMembership", "deleteMembership"),
+  ...handlersIn(
+    () => import("./people.ts"),
+    "listPeople",
+    "getPerson",
+    "createPerson",
+    "updatePerson",
+    "softDeletePerson",
+    "restorePerson",
+    "deletePerson",
+  ),
+  ...handlersIn(() => import("./person-data.ts"), "getPersonData"),
+  ...handlersIn(() => import("./person-imports.ts"), "listPersonImports"),
+  ...handlersIn(() => import("./person-schools.ts"), "movePerson", "setHomeSchool", "joinSchool", "leaveSchool"),
+  ...handlersIn(() => import("./schools.ts"), "listSchools", "getSchool", "createSchool", "updateSchool"),
+  ...handlersIn(() => import("./school-logo.ts"), "getSchoolLogo", "putSchoolLogo", "deleteSchoolLogo"),
+  ...handlersIn(() => import("./second-factors.ts"), "listSecondFactors", "revokeSecondFactors"),
+  ...handlersIn(
+    () => import("./sessions.ts"),
+    "listAppsOfPerson",
+    "listSessions",
+    "endSession",
+    "listConsents",
+    "withdrawConsent",
+  ),
+  ...handlersIn(() => import("./password-requests.ts"), "requestPassword", "withdrawPasswordRequests"),
+  ...handlersIn(() => import("./passwords.ts"), "createSchoolPasswords", "createGroupPasswords"),
+  ...handlersIn(() => import("./sign-in-settings.ts"), "getSignInSettings", "putSignInSettings"),
+  ...handlersIn(
+    () => import("./sandboxes.ts"),
+    "listSandboxes",
+    "createSandbox",
+    "getSandbox",
+    "deleteSandbox",
+    "applySandboxSteps",
+  ),
+  ...handlersIn(
+    () => import("./scope-requests.ts"),
+    "requestScopes",
+    "listScopeRequests",
+    "approveScopeRequest",
+    "refuseScopeRequest",
+  ),
+  ...handlersIn(() => import("./staff.ts"), "getMe", "listStaffRoles", "giveStaffRole", "withdrawStaffRole"),
+  ...handlersIn(() => import("./staff-people.ts"), "listStaffPeople", "createStaffPerson"),
+  ...handlersIn(() => import("./today.ts"), "getToday"),
 };
 
-export const operationIds = Object.keys(modules) as OperationId[];
+export const operationIds = Object.keys(handlers) as OperationId[];
 
-/** Loads the handlers of some operations. */
 export async function loadHandlers(ids: readonly OperationId[]): Promise<Map<OperationId, AdminHandler<OperationId>>> {
-  const load = async (id: OperationId) => (await modules[id]())[id as never] as AdminHandler<OperationId>;
-  return new Map(await Promise.all(ids.map(async (id) => [id, await load(id)] as const)));
+  const load = async (id: OperationId) => [id, (await handlers[id]()) as unknown as AdminHandler<OperationId>] as const;
+  return new Map(await Promise.all(ids.map(load)));
 }

@@ -4,9 +4,8 @@ import { removeInBatches } from "../platform/jobs/batches.ts";
 import { AppError } from "../platform/errors.ts";
 import { seal, unseal } from "../platform/crypto/seal.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import type { AdminDeps, Keep } from "./handler.ts";
+import type { AdminDeps, Keep, KeptAnswer } from "./handler.ts";
 
-type Answer = { status: number; body?: unknown; headers?: Record<string, string> };
 type KeyedRequest = { caller: string; key: string; requestHash: Buffer };
 
 const keptHours = 24;
@@ -20,12 +19,12 @@ const purposeOf = ({ caller, key }: KeyedRequest) => `idempotency key ${caller} 
  * Errors: unprocessable idempotency_key_reused for another request with the key, and if the answer was about a person
  *         who has been deleted permanently.
  */
-export async function runOnce<T extends Answer>(
+export async function runOnce<T extends KeptAnswer>(
   deps: Pick<AdminDeps, "db" | "clock" | "keys">,
   { caller, key, request }: { caller: string; key: string | undefined; request: unknown },
   work: (keep: Keep) => Promise<T>,
 ): Promise<T> {
-  if (key === undefined) return work(async () => undefined);
+  if (key === undefined) return work(async (_tx, answer) => answer);
   const keyed = { caller, key, requestHash: hash("sha256", JSON.stringify(request), "buffer") };
   const earlier = await findAnswer(deps, keyed);
   if (earlier !== null) return earlier as T;
@@ -39,7 +38,10 @@ export async function runOnce<T extends Answer>(
   }
 }
 
-async function findAnswer({ db, keys }: Pick<AdminDeps, "db" | "keys">, keyed: KeyedRequest): Promise<Answer | null> {
+async function findAnswer(
+  { db, keys }: Pick<AdminDeps, "db" | "keys">,
+  keyed: KeyedRequest,
+): Promise<KeptAnswer | null> {
   const { caller, key, requestHash } = keyed;
   const found = await db.prisma.idempotencyKey.findUnique({ where: { caller_key: { caller, key } } });
   if (found === null) return null;
@@ -51,16 +53,16 @@ async function findAnswer({ db, keys }: Pick<AdminDeps, "db" | "keys">, keyed: K
   }
   const opened = unseal(keys, purposeOf(keyed), Buffer.from(found.answer));
   if (opened === null) throw new Error("The kept answer cannot be decrypted: its key is gone from the configuration.");
-  const answer = JSON.parse(opened.toString()) as Answer;
+  const answer = JSON.parse(opened.toString()) as KeptAnswer;
   return { ...answer, headers: { ...answer.headers, "Idempotency-Replayed": "true" } };
 }
 
-async function keepAnswer(
+async function keepAnswer<Answer extends KeptAnswer>(
   { prisma }: Transaction,
   { clock, keys }: Pick<AdminDeps, "clock" | "keys">,
   keyed: KeyedRequest,
   answer: Answer,
-): Promise<void> {
+): Promise<Answer> {
   const { caller, key, requestHash } = keyed;
   const text = JSON.stringify(answer);
   const sealed = seal(keys, purposeOf(keyed), Buffer.from(text));
@@ -75,6 +77,7 @@ async function keepAnswer(
       namedIds: [...new Set(text.match(ids))],
     },
   });
+  return answer;
 }
 
 export const makeIdempotencySweep = ({ db, clock }: Pick<AdminDeps, "db" | "clock">): WorkerJob => ({

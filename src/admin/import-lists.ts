@@ -8,7 +8,6 @@ import {
   withDifference,
   type ExistingGroup,
   type GroupChange,
-  type ImportId,
   type Leaver,
   type RosterGroup,
 } from "../imports/index.ts";
@@ -37,15 +36,15 @@ async function listOfDifference<Entry, Presented>(
   request: Request,
   { reads, find, positionOf, present: show }: Entries<Entry, Presented>,
 ) {
-  const { path, query, origin, reach } = request;
+  const { importId, query, origin, reach } = request;
   const { range, answer } = readPage(deps, request);
-  const schoolId = query.school as SchoolId | undefined;
-  const status = await findImport(storeOf(deps.db), path.importId as ImportId, importReach(request));
+  const schoolId = query.school;
+  const status = await findImport(storeOf(deps.db), importId, importReach(request));
   if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
   const found = await showDifference(deps, request, (db) =>
     withDifference(db, status, { schoolId, now: origin.at, reads }, (tx, school) => find(tx, school, range)),
   );
-  return answer(found, positionOf, show);
+  return answer(found, show, positionOf);
 }
 
 export const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, request) =>

@@ -1,11 +1,10 @@
-import type { GroupId, SchoolId } from "../directory/index.ts";
+import type { SchoolId } from "../directory/index.ts";
 import {
   confirmImport,
   findImport,
   joinGroups,
   lookAhead,
   setGroupMoves,
-  type ImportId,
   type ImportStatus,
 } from "../imports/index.ts";
 import { storeOf } from "../platform/database/db.ts";
@@ -17,8 +16,7 @@ import { refuseOtherSchool } from "./reached.ts";
 import { presentViewChanges } from "./view-changes.ts";
 
 export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {
-  const { path, query, body, origin } = request;
-  const id = path.importId as ImportId;
+  const { importId: id, query, body, origin } = request;
   const find = () => findImport(storeOf(db), id, importReach(request));
   const before = await find();
   const { state, progress } = before;
@@ -43,7 +41,7 @@ const notConfirmed = () =>
   );
 
 export const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }, request) => {
-  const id = request.path.importId as ImportId;
+  const id = request.importId;
   await findImport(storeOf(db), id, importReach(request));
   await imports.cancel(id, request.origin);
   return { status: 204 };
@@ -52,11 +50,11 @@ export const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }
 /** Finds the import, and its school if one is named. */
 async function findOfSchool(
   { db }: AdminDeps,
-  request: Pick<AdminRequest<"previewImport">, "path" | "query" | "reach" | "origin">,
+  request: Pick<AdminRequest<"previewImport">, "importId" | "query" | "reach" | "origin">,
 ): Promise<{ status: ImportStatus; schoolId: SchoolId | undefined }> {
-  const { path, query, reach } = request;
-  const schoolId = query.school as SchoolId | undefined;
-  const status = await findImport(storeOf(db), path.importId as ImportId, importReach(request));
+  const { importId, query, reach } = request;
+  const schoolId = query.school;
+  const status = await findImport(storeOf(db), importId, importReach(request));
   if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
   return { status, schoolId };
 }
@@ -64,7 +62,7 @@ async function findOfSchool(
 export const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
   const { sourceSystemIdentifier } = request.body;
-  const groupId = request.body.groupId as GroupId;
+  const groupId = request.body.groupId;
   const { holdShare } = deps.imports;
   const join = { schoolId, groupId, sourceSystemIdentifier, holdShare };
   await changeByDifference(deps, request, (db) => joinGroups(db, status, join, request.origin));

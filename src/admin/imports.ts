@@ -1,11 +1,10 @@
-import type { SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../imports/index.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
 import { tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
+import { invalidRequest } from "./query.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 
@@ -13,9 +12,9 @@ const importsPath = "/admin/v1/imports";
 
 export const createImport: AdminHandler<"createImport"> = async ({ db, imports }, request) => {
   const { body, query, reach, origin, keep } = request;
-  const schoolId = query.school as SchoolId | undefined;
+  const schoolId = query.school;
   if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId);
-  if (body.file.size === 0) throw new AppError("invalid", "invalid_request", "A file is required.");
+  if (body.file.size === 0) throw invalidRequest("A file is required.");
   body.keep();
   const id = await imports.read(
     {
@@ -57,7 +56,7 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
 
 function readFileName(given: string | undefined): string {
   const name = (given ?? "").replace(/^.*[/\\]/, "").trim();
-  if (/[\p{C}]/u.test(name)) throw new AppError("invalid", "invalid_request", "The file name is not readable.");
+  if (/[\p{C}]/u.test(name)) throw invalidRequest("The file name is not readable.");
   return name === "" ? "roster" : name;
 }
 
@@ -66,22 +65,21 @@ function readCarryOvers(given: string | undefined): Map<string, string> {
   const carryOvers = new Map<string, string>();
   for (const text of given?.split("\n") ?? []) {
     const [previous, next] = text.split("=").map((part) => part.trim()) as [string, string];
-    if (carryOvers.has(next))
-      throw new AppError("invalid", "invalid_request", "Two groups are carried over to the same group.");
+    if (carryOvers.has(next)) throw invalidRequest("Two groups are carried over to the same group.");
     carryOvers.set(next, previous);
   }
   return carryOvers;
 }
 
 export const getImport: AdminHandler<"getImport"> = async ({ db }, request) => {
-  const body = presentImport(await findImport(storeOf(db), request.path.importId as ImportId, importReach(request)));
+  const body = presentImport(await findImport(storeOf(db), request.importId, importReach(request)));
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
 export const listImports: AdminHandler<"listImports"> = async (deps, request) => {
   const { query, reach } = request;
   const { range, answer } = readPage(deps, request);
-  const schoolId = query.school as SchoolId | undefined;
+  const schoolId = query.school;
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   const found = await listImportsOf(storeOf(deps.db), {
     schoolId,
@@ -90,19 +88,19 @@ export const listImports: AdminHandler<"listImports"> = async (deps, request) =>
     limit: range.limit,
     after: range.after as ImportId | undefined,
   });
-  return answer(found, ({ id }) => id, presentImport);
+  return answer(found, presentImport);
 };
 
 export const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, request) => {
   const { range, answer } = readPage(deps, request);
-  const id = request.path.importId as ImportId;
+  const id = request.importId;
   const { state } = await findImport(storeOf(deps.db), id, importReach(request));
   const skip = Number(range.after ?? 0);
   const faults = state === "BROKEN" ? await listFaults(deps.db, id, { limit: range.limit, skip }) : [];
   const found = faults.map((fault, index) => ({ fault, next: skip + index + 1 }));
   return answer(
     found,
-    ({ next }) => String(next),
     ({ fault }) => presentFault(fault),
+    ({ next }) => String(next),
   );
 };

@@ -33,7 +33,7 @@ import { makeHeldReads, makeInnerClients, makeLazyFetch, type AdminClient, type 
 import { makeRenderProblem } from "./failure.ts";
 import { loadHandlers, operationIds } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
-import type { AdminRequest, OperationId, Operations } from "./handler.ts";
+import type { AdminRequest, OperationId, Operations, PlainRequest } from "./handler.ts";
 import { runOnce } from "./idempotency.ts";
 import { allow } from "./rights.ts";
 import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
@@ -164,7 +164,7 @@ function guard<Id extends OperationId>(
   { id, path: template, personNeed }: { id: Id; path: string; personNeed: PersonNeed },
   handler: AdminHandler<Id>,
 ) {
-  return (request: AdminRequest<Id>) =>
+  return (request: PlainRequest<Id>) =>
     answerDone(async () => {
       const { caller, path, query, body, headers, requestId } = request;
       const parameters = path as Record<string, string>;
@@ -182,10 +182,10 @@ function guard<Id extends OperationId>(
       const origin = { at: deps.clock(), actorId, actorRole: holder === null ? undefined : role, requestId };
       if (body instanceof Upload) await body.receive();
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
+      const inner = { ...request, ...path, operationId: id, address, reach, reachNow, origin };
       return runOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
-        sharedReads.run(caller.reads, () =>
-          handler(deps, { ...request, operationId: id, address, reach, reachNow, origin, keep }),
-        ),
+        // The contract's ids get the types of the code here.
+        sharedReads.run(caller.reads, () => handler(deps, { ...inner, keep } as unknown as AdminRequest<Id>)),
       ).finally(() => (body instanceof Upload ? body.drop() : undefined));
     });
 }

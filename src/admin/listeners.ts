@@ -21,9 +21,7 @@ export const createListener: AdminHandler<"createListener"> = async (deps, { bod
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   return withPrismaTransaction(deps.db, async (tx) => {
     const made = await makeListenerIn(tx, { clientId, eventTypes }, { origin, keys: deps.webhookKeys });
-    const answer = await answerCreated(tx, made, origin);
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, await answerCreated(tx, made, origin));
   });
 };
 
@@ -37,8 +35,7 @@ const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, bo
     body,
   });
 
-export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { path, body, reach, reachNow }) => {
-  const { endpointId } = path;
+export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { endpointId, body, reach, reachNow }) => {
   const { waitSeconds = 0, most = 8 } = body;
   const workFor = async (among: Reach) => {
     await refuseOtherEndpoint(storeOf(deps.db), among, endpointId);
@@ -55,14 +52,16 @@ export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { pat
   return { ...answer, later: { wait: (caller) => deps.listeners.wait(endpointId, waitSeconds, caller), work } };
 };
 
-export const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { path: { endpointId }, body, reach }) => {
+export const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { endpointId, body, reach }) => {
   await refuseOtherEndpoint(storeOf(deps.db), reach, endpointId);
   await record(deps.db, { endpointId, attempts: body.attempts }, { now: deps.clock(), ...deps.listeners.rules });
   return { status: 204 };
 };
 
-export const replayDeliveries: AdminHandler<"replayDeliveries"> = async ({ db }, { path, body, reach, origin }) => {
-  const { endpointId } = path;
+export const replayDeliveries: AdminHandler<"replayDeliveries"> = async (
+  { db },
+  { endpointId, body, reach, origin },
+) => {
   return withPrismaTransaction(db, async (tx) => {
     await refuseOtherEndpoint(tx, reach, endpointId);
     const deliveries = await replayIn(tx, { endpointId, ...body }, origin);

@@ -35,23 +35,21 @@ export async function readLogin(db: RecordStore, personId: PersonId, now: Date):
   return present<Login>({ personId, username, hasPassword, changedAt, blockedAt, sessions });
 }
 
-export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin }) => {
-  const personId = path.personId as PersonId;
+export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
   await getReachedPerson(db, reach, personId);
   const body = await readLogin(db, personId, origin.at);
   if (body === null) throw loginUnknown();
   return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
 };
 
-type Request = Pick<AdminRequest<"blockPerson">, "path" | "reach" | "origin"> & { caller: AdminCaller };
+type Request = Pick<AdminRequest<"blockPerson">, "personId" | "reach" | "origin"> & { caller: AdminCaller };
 
 /** Runs `work` in a transaction that locks the login and the block of the person. */
 export function withPerson<T>(
   { db }: Pick<AdminDeps, "db">,
-  { path, reach, origin, caller }: Request,
+  { personId, reach, origin, caller }: Request,
   work: (tx: Transaction, personId: PersonId) => Promise<T>,
 ): Promise<T> {
-  const personId = path.personId as PersonId;
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
       await lockPersonSignIn(tx, personId);
@@ -85,7 +83,7 @@ async function writeLogin(
 }
 
 export const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
-  const made = await makeLogin(deps.db, request.path.personId);
+  const made = await makeLogin(deps.db, request.personId);
   return withPerson(deps, request, async (tx, personId) => {
     const { origin, headers, body } = request;
     const before = await readLogin(tx, personId, origin.at);
@@ -95,14 +93,12 @@ export const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
 };
 
 export const newPassword: AdminHandler<"newPassword"> = async (deps, request) => {
-  const made = await makeLogin(deps.db, request.path.personId);
+  const made = await makeLogin(deps.db, request.personId);
   return withPerson(deps, request, async (tx, personId) => {
     const { origin, keep } = request;
     const before = await readLogin(tx, personId, origin.at);
     if (before === null) throw loginUnknown();
-    const answer = await writeLogin(tx, { origin, personId }, { before, username: before.username, ...made });
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, await writeLogin(tx, { origin, personId }, { before, username: before.username, ...made }));
   });
 };
 

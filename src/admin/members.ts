@@ -27,9 +27,8 @@ type PersonRole = AdminMember["role"];
 const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id }) => id === groupId);
 
 export const listMembers: AdminHandler<"listMembers"> = async (deps, request) => {
-  const { path, query, reach } = request;
+  const { groupId, query, reach } = request;
   const page = readPage(deps, request);
-  const groupId = path.groupId as GroupId;
   const { schoolId } = await readGroup(deps.db, reach, groupId);
   const keptBy = reach.all ? null : [schoolId as SchoolId, ...keepingSchools(reach)];
   const found = await listPeople(storeOf(deps.db), {
@@ -48,7 +47,7 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
     const isGuest = homeSchoolId !== schoolId && !keepsRecord(reach, homeSchoolId);
     return present<AdminMember>({ id, role, name, status, username: isGuest ? null : username, hasLogin, isGuest });
   };
-  return page.answer(found, ({ id }) => id, presentMember);
+  return page.answer(found, presentMember);
 };
 
 /** A group with the membership of one person, as the audit log records it. */
@@ -66,7 +65,10 @@ async function readSubject(
 
 const groupOf = ({ membership: _of, ...group }: Subject): AdminGroup => group;
 
-type Request = Pick<AdminRequest<"deleteMembership">, "path" | "query" | "reach" | "origin" | "headers">;
+type Request = Pick<
+  AdminRequest<"deleteMembership">,
+  "groupId" | "personId" | "query" | "reach" | "origin" | "headers"
+>;
 type InGroup = { groupId: GroupId; personId: PersonId };
 
 async function changeMembership(
@@ -74,8 +76,8 @@ async function changeMembership(
   request: Request,
   work: (change: Change, of: InGroup, before: Subject) => Promise<unknown>,
 ): ReturnType<typeof changeRecord> {
-  const { path, reach, headers } = request;
-  const of = { groupId: path.groupId as GroupId, personId: path.personId as PersonId };
+  const { groupId, personId, reach, headers } = request;
+  const of = { groupId, personId };
   await readGroup(deps.db, reach, of.groupId);
   await getReachedPerson(deps.db, reach, of.personId);
   return changeRecord(deps, request, {

@@ -44,8 +44,8 @@ const readKeys = async (db: RecordStore) =>
 export const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, request) =>
   readPage(deps, request).answerFrom(
     await readKeys(deps.db),
-    ({ kid }) => kid,
     (key) => key,
+    ({ kid }) => kid,
   );
 
 const statesOf = (keys: readonly Schemas["SigningKey"][]) =>
@@ -61,8 +61,6 @@ export const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async (
     await rotateSigningKeysIn(tx, next, { isForced: query.force === true }, origin);
     const body = await readKeys(tx);
     await recordDifference(tx, origin, { before: statesOf(before), after: statesOf(body) });
-    const answer = { status: 200 as const, body };
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, { status: 200 as const, body });
   });
 };

@@ -18,19 +18,21 @@ export type Range = { limit: number; after: string | undefined };
 
 export type Page = {
   range: Range;
-  /** Answers with what was found in `range`. The next page begins after the position of the last entry. */
+  /** Answers with what was found in `range`. The next page begins after the position of the last entry, by default its id. */
   answer<Entry, Presented = Entry>(
     found: readonly Entry[],
-    positionOf: (entry: Entry) => string,
     present?: (entry: Entry) => Presented,
+    positionOf?: (entry: Entry) => string,
   ): Answer<Presented>;
   /** Answers from a whole list, which is in the order of its positions. */
-  answerFrom<Entry, Presented>(
+  answerFrom<Entry, Presented = Entry>(
     all: readonly Entry[],
-    positionOf: (entry: Entry) => string,
-    present: (entry: Entry) => Presented,
+    present?: (entry: Entry) => Presented,
+    positionOf?: (entry: Entry) => string,
   ): Answer<Presented>;
 };
+
+const idOf = (entry: unknown): string => (entry as { id: string }).id;
 
 /** Errors: invalid invalid_cursor for a cursor of another list or order. */
 export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, address, query }: ListRequest): Page {
@@ -48,7 +50,7 @@ export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, addre
     next.set("cursor", seal(keys, purpose, Buffer.from(position)).toString("base64url"));
     return `<${address}?${next.toString()}>; rel="next"`;
   };
-  const answer: Page["answer"] = (found, positionOf, present = (entry) => entry as never) => {
+  const answer: Page["answer"] = (found, present = (entry) => entry as never, positionOf = idOf) => {
     const last = found.length > size ? found[size - 1] : undefined;
     const headers: Record<string, string> = last === undefined ? {} : { Link: linkAfter(positionOf(last)) };
     return { status: 200, body: found.slice(0, size).map(present), headers };
@@ -56,9 +58,9 @@ export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, addre
   return {
     range,
     answer,
-    answerFrom(all, positionOf, present) {
+    answerFrom(all, present, positionOf = idOf) {
       const start = range.after === undefined ? 0 : all.findIndex((entry) => positionOf(entry) === range.after) + 1;
-      return answer(all.slice(start, start + range.limit), positionOf, present);
+      return answer(all.slice(start, start + range.limit), present, positionOf);
     },
   };
 }

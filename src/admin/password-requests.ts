@@ -1,5 +1,4 @@
 import { againAfterDeadlock } from "../access/index.ts";
-import type { PersonId, SchoolId } from "../directory/index.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
 import { lockPersonSignIn, requestPasswordIn, withdrawPasswordRequestsIn } from "../accounts/index.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -8,10 +7,10 @@ import { refuseOtherSchool } from "./reached.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
 // Also for people whose staff role goes beyond the caller's: the home school decides.
-export const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { path, body, reach, origin }) =>
+export const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { personId, body, reach, origin }) =>
   againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
-      const [personId, schoolId] = [path.personId as PersonId, body.schoolId as SchoolId];
+      const { schoolId } = body;
       await lockPersonSignIn(tx, personId);
       await getReachedPerson(tx, reach, personId);
       refuseOtherSchool(reach, schoolId);

@@ -1,4 +1,4 @@
-import type { GroupId, SchoolId } from "../directory/index.ts";
+import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { makePasswords, type MadeLogin, type PasswordsFor } from "../accounts/index.ts";
 import { listHigherHolders } from "../staff/index.ts";
@@ -19,23 +19,19 @@ function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Reques
       return new Set([...higher, ...(await listGuests(tx, { schoolId: asked.schoolId, personIds }))]);
     },
     finish: async (tx, made: MadeLogin[]) => {
-      const answer = { status: 200 as const, body: made.map((login) => present<NamedLoginSecret>(login)) };
-      await keep(tx, answer);
-      return answer;
+      return keep(tx, { status: 200 as const, body: made.map((login) => present<NamedLoginSecret>(login)) });
     },
   });
 }
 
 export const createSchoolPasswords: AdminHandler<"createSchoolPasswords"> = (deps, request) => {
-  const { path, body, reach } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, body, reach } = request;
   refuseOtherSchool(reach, schoolId);
   return makeFor(deps, request, { schoolId, onlyMissing: body.onlyMissing, roles: body.roles });
 };
 
 export const createGroupPasswords: AdminHandler<"createGroupPasswords"> = async (deps, request) => {
-  const { path, body, reach } = request;
-  const groupId = path.groupId as GroupId;
+  const { groupId, body, reach } = request;
   const { schoolId } = await readGroup(deps.db, reach, groupId);
   return makeFor(deps, request, { schoolId: schoolId as SchoolId, onlyMissing: body.onlyMissing, groupId });
 };

@@ -12,7 +12,6 @@ import {
   type PersonId,
   type SchoolId,
 } from "../directory/index.ts";
-import { AppError } from "../platform/errors.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { forgetPerson, giveUserNames } from "../accounts/index.ts";
 import { refuseLastOperatorLeaves } from "../staff/index.ts";
@@ -24,25 +23,21 @@ import { changePerson, makePresenter, personTag, readPerson } from "./person-rec
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 import { presentViewChanges } from "./view-changes.ts";
 import { keepingSchools } from "./whose-person.ts";
-import { searchTermsOf } from "./query.ts";
+import { invalidRequest, searchTermsOf } from "./query.ts";
 
 const peoplePath = "/admin/v1/people";
 
 /** Errors: invalid invalid_request for an order without an index over several schools. */
 function refuseUnbounded({ sort, school, group }: { sort?: string; school?: string; group?: string }): void {
   if (sort === undefined || sort.endsWith("name") || school !== undefined || group !== undefined) return;
-  throw new AppError(
-    "invalid",
-    "invalid_request",
-    "The query parameter sort allows times only together with school or group.",
-  );
+  throw invalidRequest("The query parameter sort allows times only together with school or group.");
 }
 
 export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   const { query, reach } = request;
   const page = readPage(deps, request);
   refuseUnbounded(query);
-  const [schoolId, groupId] = [query.school as SchoolId | undefined, query.group as GroupId | undefined];
+  const [schoolId, groupId] = [query.school, query.group];
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   if (groupId !== undefined) await readGroup(deps.db, reach, groupId);
   const found = await list(storeOf(deps.db), {
@@ -57,11 +52,11 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
     order: query.sort,
     ...page.range,
   });
-  return page.answer(found, ({ id }) => id, await makePresenter(deps.db, reach, found));
+  return page.answer(found, await makePresenter(deps.db, reach, found));
 };
 
-export const getPerson: AdminHandler<"getPerson"> = async ({ db }, { path, reach }) => {
-  const body = await readPerson(db, reach, path.personId as PersonId);
+export const getPerson: AdminHandler<"getPerson"> = async ({ db }, { personId, reach }) => {
+  const body = await readPerson(db, reach, personId);
   return { status: 200, body, headers: { ETag: personTag(body) } };
 };
 

@@ -49,9 +49,8 @@ const presentTime = (entry: { clientId: string | null; at: Date; what: string; u
 const seenBy = (reach: Reach, schoolId: string | null): boolean =>
   schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
 
-export const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reach, origin, connection }) => {
+export const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { personId, reach, origin, connection }) => {
   const inTurn = startExport({ by: origin.actorId, caller: connection });
-  const personId = path.personId as PersonId;
   const person = await readPerson(db, reach, personId);
   const stored = await findPerson(db, personId);
   const [apps, consents] = [

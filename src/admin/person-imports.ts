@@ -1,4 +1,3 @@
-import type { PersonId } from "../directory/index.ts";
 import { listPersonImports as list, type PersonImport } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { Reach } from "../staff/index.ts";
@@ -23,10 +22,9 @@ export const presentPersonImport = ({ importId, schoolId, at, change, classes }:
 export const schoolsOf = ({ all, schoolIds }: Reach) => (all ? undefined : [...schoolIds]);
 
 export const listPersonImports: AdminHandler<"listPersonImports"> = async (deps, request) => {
-  const { path, reach } = request;
+  const { personId, reach } = request;
   const page = readPage(deps, request);
-  const personId = path.personId as PersonId;
   await getReachedPerson(deps.db, reach, personId);
   const found = await list(deps.db, { personId, schoolIds: schoolsOf(reach), ...page.range });
-  return page.answer(found, ({ id }) => id, presentPersonImport);
+  return page.answer(found, presentPersonImport);
 };

@@ -70,7 +70,7 @@ export async function readPerson(db: RecordStore, reach: PersonReach, personId: 
   return (await makePresenter(db, reach, [person]))(person);
 }
 
-type Request = Pick<AdminRequest<"getPerson">, "path" | "reach" | "origin" | "caller"> & {
+type Request = Pick<AdminRequest<"getPerson">, "personId" | "reach" | "origin" | "caller"> & {
   query: { "dry-run"?: boolean };
   headers: object;
 };
@@ -88,8 +88,7 @@ export async function changePerson(
   work: (change: Change, before: AdminPerson) => Promise<unknown>,
   { schools = [], forgets = false }: { schools?: readonly SchoolId[]; forgets?: boolean } = {},
 ): ReturnType<typeof changeRecord> {
-  const { path, reach, headers, caller } = request;
-  const personId = path.personId as PersonId;
+  const { personId, reach, headers, caller } = request;
   await getReachedPerson(deps.db, reach, personId);
   return changeRecord(deps, request, {
     touch: (change) => change.touch({ people: [personId], schools }),

@@ -27,7 +27,7 @@ export const movePerson: AdminHandler<"movePerson"> = async (deps, request) => {
 
 export const setHomeSchool: AdminHandler<"setHomeSchool"> = async (deps, request) => {
   const { body, reach } = request;
-  const schoolId = body.schoolId as SchoolId;
+  const schoolId = body.schoolId;
   return changePerson(deps, request, async (change, before) => {
     // The school that is the home until then loses the person's record, so it is reached too.
     for (const id of [schoolId, before.homeSchoolId as SchoolId]) refuseOtherSchool(reach, id);
@@ -36,8 +36,7 @@ export const setHomeSchool: AdminHandler<"setHomeSchool"> = async (deps, request
 };
 
 export const joinSchool: AdminHandler<"joinSchool"> = async (deps, request) => {
-  const { path, reach } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, reach } = request;
   return changePerson(
     deps,
     request,
@@ -50,8 +49,7 @@ export const joinSchool: AdminHandler<"joinSchool"> = async (deps, request) => {
 };
 
 export const leaveSchool: AdminHandler<"leaveSchool"> = async (deps, request) => {
-  const { path, reach } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, reach } = request;
   return changePerson(deps, request, async (change, { id }) => {
     refuseOtherSchool(reach, schoolId);
     await leave(change, { personId: id as PersonId, schoolId });

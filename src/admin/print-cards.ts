@@ -18,13 +18,12 @@ const print = limitThreaded<Print, Uint8Array>({
 });
 
 export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
-  const { path, query, reach, origin, connection } = request;
+  const { schoolId, cardPrintId, query, reach, origin, connection } = request;
   const language = query.language ?? "de";
-  const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
   const school = await findSchool(deps.db, schoolId);
   if (school === null) throw schoolUnknown();
-  const asked = { id: path.cardPrintId, caller: origin.actorId, now: origin.at };
+  const asked = { id: cardPrintId, caller: origin.actorId, now: origin.at };
   const body = await takePrint(deps.db, deps.keys, asked, async (content) => {
     const { printsSecret, cards, ...made } = content as Content;
     if (made.schoolId !== schoolId) throw printUnknown();

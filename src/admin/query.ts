@@ -6,10 +6,12 @@ export function searchTermsOf(search: string | undefined): string[] | undefined 
   return words.length === 0 ? undefined : words;
 }
 
+export const invalidRequest = (message: string) => new AppError("invalid", "invalid_request", message);
+
 /** Errors: invalid invalid_request for an invalid time. */
 export const readTime = (text: string | undefined): Date | undefined => {
   if (text === undefined) return undefined;
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new AppError("invalid", "invalid_request", "The time is invalid.");
+  if (Number.isNaN(time.getTime())) throw invalidRequest("The time is invalid.");
   return time;
 };

@@ -1,4 +1,4 @@
-import { appNotFound, type ClientId } from "../access/index.ts";
+import { appNotFound } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import {
@@ -32,24 +32,23 @@ const presentCreated = ({ sandbox, accounts }: CreatedSandbox) =>
     accounts: accounts.map((account) => present<Schemas["SandboxAccount"]>(account)),
   });
 
-type OwnRequest = Pick<AdminRequest<"getSandbox">, "path" | "reach">;
+type OwnRequest = Pick<AdminRequest<"getSandbox">, "sandboxId" | "reach">;
 
 /** Errors: not_found sandbox_not_found if the caller does not manage its app. */
-async function readOwn({ db }: Pick<AdminDeps, "db">, { path, reach }: OwnRequest): Promise<Sandbox> {
-  return read(storeOf(db), path.sandboxId, ownAppsOf(reach));
+async function readOwn({ db }: Pick<AdminDeps, "db">, { sandboxId, reach }: OwnRequest): Promise<Sandbox> {
+  return read(storeOf(db), sandboxId, ownAppsOf(reach));
 }
 
 export const listSandboxes: AdminHandler<"listSandboxes"> = async (deps, request) => {
   const { query, reach } = request;
   const page = readPage(deps, request);
-  const clientId = query.app as ClientId | undefined;
+  const clientId = query.app;
   if (clientId !== undefined) await refuseOthersApp(deps.db.pool, reach, clientId);
   const found = await list(storeOf(deps.db), { clientId, among: ownAppsOf(reach), ...page.range });
-  return page.answer(found, ({ id }) => id, presentSandbox);
+  return page.answer(found, presentSandbox);
 };
 
-export const createSandbox: AdminHandler<"createSandbox"> = async (deps, { path, reach, origin, keep }) => {
-  const clientId = path.clientId as ClientId;
+export const createSandbox: AdminHandler<"createSandbox"> = async (deps, { clientId, reach, origin, keep }) => {
   if (!reachesOwnApp(reach, clientId)) throw appNotFound();
   const { db, restoreWindowDays } = deps;
   const wanted = {
@@ -58,9 +57,7 @@ export const createSandbox: AdminHandler<"createSandbox"> = async (deps, { path,
     finish: async ({ tx }: { tx: Parameters<typeof keep>[0] }, made: CreatedSandbox) => {
       const body = presentCreated(made);
       const headers = { Location: `${sandboxesPath}/${made.sandbox.id}` };
-      const answer = { status: 201 as const, body, headers };
-      await keep(tx, answer);
-      return answer;
+      return keep(tx, { status: 201 as const, body, headers });
     },
   };
   return create(db, wanted, origin);

@@ -3,7 +3,6 @@ import {
   deleteSchoolLogo as remove,
   findSchoolLogo,
   putSchoolLogo as put,
-  type SchoolId,
 } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
@@ -12,8 +11,7 @@ import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 
-export const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { path, reach }) => {
-  const schoolId = path.schoolId as SchoolId;
+export const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { schoolId, reach }) => {
   await refuseUnknownSchool(db, reach, schoolId);
   const logo = await findSchoolLogo(db, schoolId);
   if (logo === null) throw new AppError("not_found", "logo_not_found", "The school has no logo.");
@@ -39,8 +37,7 @@ async function recordChange(
 }
 
 export const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, request) => {
-  const { path, reach, body, origin, connection } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, reach, body, origin, connection } = request;
   await refuseUnknownSchool(db, reach, schoolId);
   const logo = await checkSchoolLogo(body, { by: origin.actorId, caller: connection });
   return withPrismaTransaction(db, async (tx) => {
@@ -50,8 +47,7 @@ export const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, reque
 };
 
 export const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = async ({ db }, request) => {
-  const { path, reach, origin } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, reach, origin } = request;
   await refuseUnknownSchool(db, reach, schoolId);
   return withPrismaTransaction(db, async (tx) => {
     await recordChange(tx, request, await remove(tx, schoolId, origin));

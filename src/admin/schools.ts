@@ -29,11 +29,10 @@ export const listSchools: AdminHandler<"listSchools"> = async (deps, request) =>
   const page = readPage(deps, request);
   const among = reach.all ? undefined : [...reach.schoolIds];
   const found = await list(storeOf(deps.db), { search: query.search, among, order: query.sort, ...page.range });
-  return page.answer(found, ({ id }) => id);
+  return page.answer(found);
 };
 
-export const getSchool: AdminHandler<"getSchool"> = async ({ db }, { path, reach }) => {
-  const schoolId = path.schoolId as SchoolId;
+export const getSchool: AdminHandler<"getSchool"> = async ({ db }, { schoolId, reach }) => {
   refuseOtherSchool(reach, schoolId);
   const body = await readSchool(db, schoolId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
@@ -46,8 +45,7 @@ export const createSchool: AdminHandler<"createSchool"> = (deps, request) =>
   });
 
 export const updateSchool: AdminHandler<"updateSchool"> = async (deps, request) => {
-  const { path, body, headers, reach } = request;
-  const schoolId = path.schoolId as SchoolId;
+  const { schoolId, body, headers, reach } = request;
   refuseOtherSchool(reach, schoolId);
   return changeRecord(deps, request, {
     touch: (change) => change.touch({ schools: [schoolId] }),

@@ -4,7 +4,6 @@ import {
   findApp,
   listScopeRequests as list,
   requestScopes as create,
-  type ClientId,
   type ScopeRequest,
 } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
@@ -20,15 +19,12 @@ type Schemas = components["schemas"];
 
 const presentRequest = (request: ScopeRequest) => present<Schemas["ScopeRequest"]>(request);
 
-export const requestScopes: AdminHandler<"requestScopes"> = async ({ db }, { path, body, reach, origin, keep }) => {
-  const clientId = path.clientId as ClientId;
+export const requestScopes: AdminHandler<"requestScopes"> = async ({ db }, { clientId, body, reach, origin, keep }) => {
   if (!reachesOwnApp(reach, clientId)) throw appNotFound();
   return withPrismaTransaction(db, async (tx) => {
     const made = presentRequest(await create(tx, { clientId, ...body }, origin));
     await recordDifference(tx, origin, { before: null, after: made });
-    const answer = { status: 201 as const, body: made };
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, { status: 201 as const, body: made });
   });
 };
 
@@ -38,18 +34,18 @@ export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps,
   const { clientId } = await readChosen(deps.db, reach, { app: query.app });
   const among = reach.all ? undefined : [...reach.clientIds];
   const found = await list(deps.db, { clientId, among, state: query.state, ...page.range });
-  return page.answer(found, ({ id }) => id, presentRequest);
+  return page.answer(found, presentRequest);
 };
 
 type Decision = AdminRequest<"approveScopeRequest" | "refuseScopeRequest">;
 
 const decide = (
   { db, allowLoopbackHttp }: AdminDeps,
-  { path, body, origin }: Pick<Decision, "path" | "body" | "origin">,
+  { scopeRequestId, body, origin }: Pick<Decision, "scopeRequestId" | "body" | "origin">,
   state: "APPROVED" | "REFUSED",
 ) =>
   withPrismaTransaction(db, async (tx) => {
-    const decision = { id: path.scopeRequestId, state, note: body?.note ?? null };
+    const decision = { id: scopeRequestId, state, note: body?.note ?? null };
     const { before, after } = await decideScopeRequest(tx, decision, { ...origin, allowLoopbackHttp });
     const { scopes } = (await findApp(tx, after.clientId))!;
     const difference = differenceOf(presentRequest(before), presentRequest(after));

@@ -1,4 +1,3 @@
-import type { PersonId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { revokeSecondFactorsIn, listSecondFactors as factorsOf } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -8,14 +7,11 @@ import { readPage } from "./page.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
 export const listSecondFactors: AdminHandler<"listSecondFactors"> = async (deps, request) => {
-  const { path, reach } = request;
+  const { personId, reach } = request;
   const page = readPage(deps, request);
-  const personId = path.personId as PersonId;
   await getReachedPerson(deps.db, reach, personId);
-  return page.answerFrom(
-    await factorsOf(deps.db, personId),
-    ({ id }) => id,
-    (factor) => present<components["schemas"]["SecondFactor"]>(factor),
+  return page.answerFrom(await factorsOf(deps.db, personId), (factor) =>
+    present<components["schemas"]["SecondFactor"]>(factor),
   );
 };
 

@@ -1,5 +1,4 @@
-import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson, type ClientId } from "../access/index.ts";
-import type { PersonId } from "../directory/index.ts";
+import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { endSessionIn, listConsents as consentsOf, listSessions as sessionsOf } from "../sign-on/index.ts";
@@ -49,43 +48,40 @@ async function listGranted<App extends AppOfPerson>({ prisma }: RecordStore, { s
 }
 
 export const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async (deps, request) => {
-  const { path, reach, origin } = request;
+  const { personId, reach, origin } = request;
   const page = readPage(deps, request);
-  const personId = path.personId as PersonId;
   const { isGuest } = await getReachedPerson(deps.db, reach, personId);
   const consents = await consentsOf(deps.db, personId);
   const apps = await listApps(deps.db.pool, { personId, now: origin.at });
   return page.answerFrom(
     isGuest ? await listGranted(deps.db, reach, apps) : apps,
-    ({ place }) => place,
     (app) => presentAppOfPerson(app, reach, { consents, isGuest }),
+    ({ place }) => place,
   );
 };
 
 export const listSessions: AdminHandler<"listSessions"> = async (deps, request) => {
-  const { path, reach, origin } = request;
+  const { personId, reach, origin } = request;
   const page = readPage(deps, request);
-  const personId = path.personId as PersonId;
   await getReachedPerson(deps.db, reach, personId);
-  return page.answerFrom(await sessionsOf(deps.db.pool, { personId, now: origin.at }), ({ id }) => id, presentSession);
+  return page.answerFrom(await sessionsOf(deps.db.pool, { personId, now: origin.at }), presentSession);
 };
 
 export const endSession: AdminHandler<"endSession"> = (deps, request) =>
   withPerson(deps, request, async (tx, personId) => {
-    await endSessionIn(tx, { personId, id: request.path.sessionId }, request.origin);
+    await endSessionIn(tx, { personId, id: request.sessionId }, request.origin);
     return { status: 204 };
   });
 
 export const listConsents: AdminHandler<"listConsents"> = async (deps, request) => {
-  const { path, reach } = request;
+  const { personId, reach } = request;
   const page = readPage(deps, request);
-  const personId = path.personId as PersonId;
   await getReachedPerson(deps.db, reach, personId);
-  return page.answerFrom(await consentsOf(deps.db, personId), ({ clientId }) => clientId, presentConsent);
+  return page.answerFrom(await consentsOf(deps.db, personId), presentConsent, ({ clientId }) => clientId);
 };
 
 export const withdrawConsent: AdminHandler<"withdrawConsent"> = (deps, request) =>
   withPerson(deps, request, async (tx, personId) => {
-    await withdrawConsentIn(tx, { personId, clientId: request.path.clientId as ClientId }, request.origin);
+    await withdrawConsentIn(tx, { personId, clientId: request.clientId }, request.origin);
     return { status: 204 };
   });

@@ -17,8 +17,7 @@ async function readSettings(db: Pick<RecordStore, "prisma">, schoolId: SchoolId)
   return present<Settings>(found);
 }
 
-export const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db }, { path, reach }) => {
-  const schoolId = path.schoolId as SchoolId;
+export const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db }, { schoolId, reach }) => {
   refuseOtherSchool(reach, schoolId);
   const body = await readSettings(db, schoolId);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
@@ -26,9 +25,8 @@ export const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db 
 
 export const putSignInSettings: AdminHandler<"putSignInSettings"> = async (
   { db },
-  { path, reach, body, headers, origin },
+  { schoolId, reach, body, headers, origin },
 ) => {
-  const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
   return withPrismaTransaction(db, async (tx) => {
     await lockSignInSettings(tx, schoolId);

@@ -34,7 +34,7 @@ export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, req
       createdAt,
       roles: (roles.get(id) ?? []).map(presentRole),
     });
-  return page.answer(found, ({ id }) => id, presentPerson);
+  return page.answer(found, presentPerson);
 };
 
 export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (
@@ -60,8 +60,6 @@ export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (
     const after = await readPerson(change.tx, reach, personId);
     await recordDifference(change.tx, origin, { before: null, after });
     const made = present<Schemas["LoginSecret"]>({ personId, username: after.username!, password });
-    const answer = { status: 201 as const, body: made, headers: { Location: `/admin/v1/people/${personId}` } };
-    await keep(change.tx, answer);
-    return answer;
+    return keep(change.tx, { status: 201 as const, body: made, headers: { Location: `/admin/v1/people/${personId}` } });
   });
 };

@@ -5,7 +5,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type Store } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
-import type { Reach, StaffRole, StaffRoleId } from "../staff/index.ts";
+import type { Reach, StaffRole } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -79,7 +79,7 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
       appName: names.ofApp(clientId),
     });
   };
-  return page.answer(found, ({ id }) => id, presentNamed);
+  return page.answer(found, presentNamed);
 };
 
 const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffRole["holder"] =>
@@ -114,14 +114,14 @@ export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, { body, calle
       await giveRole(tx, given, { giver: caller.roles, origin, supportRoleDays: deps.supportRoleDays }),
     );
     await recordDifference(tx, origin, { before: null, after: made });
-    const answer = { status: 201 as const, body: made };
-    await keep(tx, answer);
-    return answer;
+    return keep(tx, { status: 201 as const, body: made });
   });
 
-export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = ({ db }, { path, caller, reach, origin }) =>
+export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (
+  { db },
+  { staffRoleId: id, caller, reach, origin },
+) =>
   withPrismaTransaction(db, async (tx) => {
-    const id = path.staffRoleId as StaffRoleId;
     const role = await getRole(tx, id);
     if (!isReached(reach, { schools: role.schoolIds }))
       throw new AppError("not_found", "staff_role_not_found", "There is no such staff role.");

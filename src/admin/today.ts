@@ -1,5 +1,4 @@
 import type { ClientId } from "../access/index.ts";
-import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -63,7 +62,7 @@ const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
   );
 
 export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin }) => {
-  const chosen = query.school as SchoolId | undefined;
+  const chosen = query.school;
   if (chosen !== undefined) await refuseUnknownSchool(storeOf(db), reach, chosen);
   const schoolIds = chosen === undefined ? [...reach.schoolIds] : [chosen];
   const before = (days: number) => new Date(origin.at.getTime() - days * dayMs);

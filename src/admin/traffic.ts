@@ -1,4 +1,3 @@
-import type { ClientId } from "../access/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
@@ -33,29 +32,26 @@ const presentAttempt = ({ id, steps }: SignOnAttempt) =>
   present<Schemas["SignOnAttempt"]>({ id, steps: steps.map(presentStep) });
 
 export const listSignOnAttempts: AdminHandler<"listSignOnAttempts"> = async (deps, request) => {
-  const { path, reach } = request;
-  const clientId = path.clientId as ClientId;
+  const { clientId, reach } = request;
   const page = readPage(deps, request);
   await refuseOthersApp(deps.db.pool, reach, clientId);
-  return page.answer(await listAttempts(deps.db.pool, { clientId, ...page.range }), ({ id }) => id, presentAttempt);
+  return page.answer(await listAttempts(deps.db.pool, { clientId, ...page.range }), presentAttempt);
 };
 
 const presentRequest = ({ clientId: _, ...request }: ApiRequest) => present<Schemas["ApiRequest"]>(request);
 
 export const listApiRequests: AdminHandler<"listApiRequests"> = async (deps, request) => {
-  const { path, query, reach } = request;
-  const clientId = path.clientId as ClientId;
+  const { clientId, query, reach } = request;
   const page = readPage(deps, request);
   await refuseOthersApp(deps.db.pool, reach, clientId);
   const { "request-id": requestId, "only-refused": onlyRefused } = query;
   const found = await listRequests(deps.db, { clientId, requestId, onlyRefused, ...page.range });
-  return page.answer(found, ({ id }) => id, presentRequest);
+  return page.answer(found, presentRequest);
 };
 
 const figureDays = 1;
 
-export const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ db }, { path, reach, origin }) => {
-  const { endpointId } = path;
+export const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ db }, { endpointId, reach, origin }) => {
   await refuseOtherEndpoint(db, reach, endpointId);
   const { pending } = await readEndpoint(storeOf(db), endpointId);
   const found = await findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
