@@ -18,7 +18,7 @@ export type Range = { limit: number; after: string | undefined };
 
 export type Page = {
   range: Range;
-  /** Answers with what was found in `range`. The next page begins after the position of the last entry, by default its id. */
+  /** Answers with what was found in `range`. The next page begins after the last entry, by default after its id. */
   answer<Entry, Presented = Entry>(
     found: readonly Entry[],
     present?: (entry: Entry) => Presented,
