@@ -1,62 +1,29 @@
-import {
-  againAfterDeadlock,
-  appNotFound,
-  appWithSecretNotFound,
-  checkBackchannelLogoutUri,
-  createApp as create,
-  deleteApp as remove,
-  deleteLogo,
-  endOldSecret as end,
-  findApp,
-  findProfile,
-  findProfiles,
-  isSameName,
-  listAppsByName,
-  lockApp,
-  putLogo,
-  refuseTakenLogo,
-  refuseTakenName,
-  rotateClientSecret,
-  updateApp as update,
-} from "../access/index.ts";
-import type { App, AppProfile, ClientId, ProfileUpdate } from "../access/index.ts";
-import { recordDifference } from "../events/index.ts";
+import { appNotFound, findApp, findProfile, findProfiles, listAppsByName } from "../access/index.ts";
+import type { App, AppProfile, ClientId } from "../access/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
-import { storeOf, withPrismaTransaction, type Store, type Transaction } from "../platform/database/db.ts";
-import { AppError } from "../platform/errors.ts";
-import { forgetAppWithSandboxes } from "../sandbox/index.ts";
-import { forgetClientTokens } from "../sign-on/index.ts";
-import { extendPartnerRole, refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
-import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
+import { storeOf, type Store } from "../platform/database/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { differenceOf, refuseStale, tagOf } from "./change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { tagOf } from "./change.ts";
+import type { AdminHandler } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { ownAppsOf, reachesApp } from "./reached.ts";
 
-type Schemas = components["schemas"];
-type AdminApp = Schemas["AdminApp"];
+export type AdminApp = components["schemas"]["AdminApp"];
 
-const appsPath = "/admin/v1/apps";
-const dayInSeconds = 86_400;
-
-/** Omits an old secret that has expired. */
 /** Does not compile if an app has a property that is neither in the contract nor kept back. */
 export const appProperties: Same<keyof AdminApp | "secretHash" | "oldSecretHash", keyof (App & AppProfile)> = true;
 
-function presentApp(found: App & AppProfile, now: Date): AdminApp {
+/** Omits an old secret that has expired. */
+export function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
   return present<AdminApp>({ ...app, oldSecretEndsAt: isValid ? oldSecretEndsAt : null });
 }
 
-async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
+export async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
   const app = await findApp(db, clientId);
   return app && { ...app, ...(await findProfile(db, clientId)) };
 }
-
-const presentCredentials = (made: { clientId: ClientId; clientSecret: string | null; oldSecretEndsAt: Date | null }) =>
-  present<Schemas["AppCredentials"]>(made);
 
 export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
   const { query, reach, origin } = request;
@@ -80,153 +47,3 @@ export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, 
   const body = presentApp(found, origin.at);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
-
-type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannelLogoutUri">;
-
-/** Checks the logout address before the transaction, because it needs a DNS lookup. Errors: invalid uri_refused. */
-const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: uri }: Written) => ({
-  ...(scopes !== undefined && { scopes }),
-  ...(uri !== undefined && {
-    backchannelLogoutUri: uri === null ? null : await checkBackchannelLogoutUri(uri, policy),
-  }),
-});
-
-/** Only operators set scopes and attributes. Errors: forbidden role_forbids. */
-function refuseApproved({ all }: { all: boolean }, { scopes, attributes }: Written): void {
-  if (all || (scopes === undefined && attributes === undefined)) return;
-  const message = "Only an operator changes the scopes and attributes of an app.";
-  throw new AppError("forbidden", "role_forbids", message);
-}
-
-function splitProfile<T extends ProfileUpdate>(written: T) {
-  const { provider, description, purpose, privacyUrl, supportAddress, ...rest } = written;
-  const given = Object.entries({ provider, description, purpose, privacyUrl, supportAddress });
-  const profile = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as ProfileUpdate;
-  return { profile, rest };
-}
-
-export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
-  refuseApproved(reach, body);
-  const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, ...written } = body;
-  const { profile, rest } = splitProfile(written);
-  const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
-  const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
-  const given = { ...rest, profile, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
-  return withPrismaTransaction(deps.db, async (tx) => {
-    const { allowLoopbackHttp } = deps;
-    if (!reach.all) await refuseTakenName(tx, body.name, reach.clientIds);
-    const made = await create(tx, given, { ...origin, allowLoopbackHttp });
-    const role = reach.all ? undefined : caller.roles.find((held) => held.role === "PARTNER");
-    if (role !== undefined) await extendPartnerRole(tx, { role, clientId: made.clientId }, origin);
-    const after = presentApp((await readApp(tx, made.clientId))!, origin.at);
-    await recordDifference(tx, origin, { before: null, after });
-    const answered = presentCredentials({ ...made, oldSecretEndsAt: null });
-    return keep(tx, { status: 201 as const, body: answered, headers: { Location: `${appsPath}/${made.clientId}` } });
-  });
-};
-
-type Change = "updateApp" | "endOldSecret" | "deleteApp" | "putAppLogo" | "deleteAppLogo";
-type Request = Pick<AdminRequest<Change>, "clientId" | "headers" | "caller" | "reach" | "origin">;
-
-const refuseHigherApp = (
-  tx: Transaction,
-  { clientId, caller, origin }: Pick<Request, "clientId" | "caller" | "origin">,
-) => refuseHigherHolder(tx, { holder: { clientId }, mine: caller.roles, now: origin.at });
-
-/**
- * Reads and locks an app that is to be changed.
- *
- * Errors: not_found app_not_found; forbidden role_forbids; StaleRecord.
- */
-async function lockForChange(tx: Transaction, request: Request): Promise<AdminApp> {
-  const { clientId, headers, reach, origin } = request;
-  const found = reachesApp(reach, clientId) ? await lockApp(tx, clientId) : null;
-  if (found === null) throw appNotFound();
-  await refuseHigherApp(tx, request);
-  const before = presentApp({ ...found, ...(await findProfile(tx, clientId)) }, origin.at);
-  refuseStale(headers, before);
-  return before;
-}
-
-/** Records the difference in the audit log and returns the app. */
-async function recordChange(tx: Transaction, { origin }: Pick<Request, "origin">, before: AdminApp): Promise<AdminApp> {
-  const after = presentApp((await readApp(tx, before.clientId as ClientId))!, origin.at);
-  await recordDifference(tx, origin, differenceOf(before, after));
-  return after;
-}
-
-const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction, before: AdminApp) => Promise<void>) =>
-  againAfterDeadlock(() =>
-    withPrismaTransaction(db, async (tx) => {
-      const before = await lockForChange(tx, request);
-      await work(tx, before);
-      // The change itself may have let the app work for people of the staff.
-      await refuseHigherApp(tx, request);
-      return { status: 204 as const, headers: { ETag: tagOf(await recordChange(tx, request, before)) } };
-    }),
-  );
-
-export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
-  const { clientId, body, reach, origin } = request;
-  if (!reachesApp(reach, clientId)) throw appNotFound();
-  refuseApproved(reach, body);
-  const { backchannelLogoutUri: _unchecked, ...written } = body;
-  const { profile, rest } = splitProfile(written);
-  const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
-  const { allowLoopbackHttp } = deps;
-  return changeApp(deps, request, async (tx, { name }) => {
-    if (!reach.all && body.name !== undefined && !isSameName(body.name, name))
-      await refuseTakenName(tx, body.name, reach.clientIds);
-    await update(tx, given, { ...origin, allowLoopbackHttp });
-  });
-};
-
-export const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
-  const clientId = request.clientId;
-  const endpoints = await listEndpoints(db, { clientId });
-  await remove(db, clientId, {
-    origin: request.origin,
-    forget: forgetAppWithSandboxes,
-    work: async (tx, deleteRecords) => {
-      const before = await lockForChange(tx, request);
-      await refuseLastOperatorLeaves(tx, { clientId });
-      await deleteRecords();
-      await recordDifference(tx, request.origin, { before, after: null });
-    },
-  });
-  await removeDeliveries(
-    db,
-    endpoints.map(({ id }) => id),
-  );
-  return { status: 204 };
-};
-
-export const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, request) => {
-  const { clientId, body, reach, origin, keep } = request;
-  if (!reachesApp(reach, clientId)) throw appWithSecretNotFound();
-  const keepOldSeconds = body?.keepOldSeconds ?? dayInSeconds;
-  return withPrismaTransaction(db, async (tx) => {
-    const found = await lockApp(tx, clientId);
-    if (found === null) throw appWithSecretNotFound();
-    await refuseHigherApp(tx, request);
-    const before = presentApp({ ...found, ...(await findProfile(tx, clientId)) }, origin.at);
-    const rotated = await rotateClientSecret(tx, { clientId, keepOldSeconds }, origin);
-    if (keepOldSeconds === 0) await forgetClientTokens(tx, clientId);
-    const after = await recordChange(tx, { origin }, before);
-    const answered = presentCredentials({ clientId, ...rotated });
-    return keep(tx, { status: 200 as const, body: answered, headers: { ETag: tagOf(after) } });
-  });
-};
-
-export const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
-  changeApp(deps, request, (tx) => end(tx, request.clientId, request.origin));
-
-export const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
-  changeApp(deps, request, async (tx) => {
-    const clientId = request.clientId;
-    await putLogo(tx, clientId, request.body, request.origin);
-    if (!request.reach.all) await refuseTakenLogo(tx, clientId, request.reach.clientIds);
-  });
-
-export const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
-  changeApp(deps, request, (tx) => deleteLogo(tx, request.clientId, request.origin));
