@@ -27,8 +27,8 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run bench": "takes minutes",
   "npm run demo:app": "stays until it is ended; test/flows/demo-app.test.ts starts the same apps",
   "npm run lint:": "a gate of its own runs it",
+  "npx tsc --noEmit": "the gate `types` runs it",
   "TEST_SEED=7": "takes minutes",
-  "npx vitest run test/admin -u": "writes the matrices of rights into the sources",
   "npx schultor database remove": "deletes the database that the other commands need",
 };
 

@@ -20,7 +20,15 @@ export function readCommands(page: string): Typed[] {
 
 export type Ended = { text: string; code: number; output: string };
 
-/** Types the commands into one shell, each to its end, whatever became of the one before. */
+/** Starts our own command without the start of npm before it. */
+const shortNpx = `npx() {
+  if [ "$1" = schultor ]; then shift; "${root}/node_modules/.bin/schultor" "$@"; else command npx "$@"; fi
+}`;
+
+/**
+ * Types the commands into one shell, each to its end, whatever became of the one before. Only the first goes through
+ * npm's own `npx`.
+ */
 export async function typeCommands(
   texts: readonly string[],
   env: Record<string, string>,
@@ -36,7 +44,11 @@ export async function typeCommands(
   for (const stream of [shell.stdout, shell.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));
   // Commands read the shell's own input otherwise.
-  for (const text of texts) shell.stdin.write(`{ ${text}\n} 2>&1 </dev/null\ncode=$?; echo; echo "${mark} $code"\n`);
+  const first = texts.findIndex((text) => text.includes("npx schultor"));
+  for (const [at, text] of texts.entries()) {
+    shell.stdin.write(`{ ${text}\n} 2>&1 </dev/null\ncode=$?; echo; echo "${mark} $code"\n`);
+    if (at === first) shell.stdin.write(`${shortNpx}\n`);
+  }
   shell.stdin.end();
   await new Promise((resolve) => shell.once("close", resolve));
   const parts = output.split(new RegExp(`^${mark} (\\d+)\\n`, "m"));
