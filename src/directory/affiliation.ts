@@ -33,7 +33,6 @@ export async function setHomeSchool(change: Change, { personId, schoolId }: AtSc
   if (homeSchoolId !== schoolId) await changeHome(change, { personId, schoolId });
 }
 
-/** Ends affiliation and memberships at `from`, by default the home school. Errors: invalid move_to_same_school. */
 export async function movePerson(
   change: Change,
   move: { personId: PersonId; to: SchoolId; from?: SchoolId | undefined },

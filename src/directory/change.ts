@@ -37,7 +37,6 @@ export const originOf = ({ now, actorId, actorRole, requestId }: Change): Origin
 export const auditChange = (change: Change, line: Omit<AuditLine, keyof Origin>): Promise<void> =>
   recordAudit(change.tx, { ...originOf(change), ...line });
 
-/** The fields that are not undefined. */
 export function definedOf<Fields extends object>(
   fields: Fields | undefined,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {

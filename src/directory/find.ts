@@ -182,7 +182,6 @@ const atSchools = {
   },
 } satisfies Prisma.PersonSelect;
 
-/** Sort keys are ASCII, so this is the order of the database. */
 const bySortKey = (a: { sortKey: string; id: string }, b: { sortKey: string; id: string }): number => {
   const [left, right] = a.sortKey === b.sortKey ? [a.id, b.id] : [a.sortKey, b.sortKey];
   return left < right ? -1 : Number(left > right);

@@ -22,7 +22,6 @@ export type NewGroup = Omit<GroupRecord, "sourceSystemIdentifier"> & {
   sourceSystemIdentifier?: string | null | undefined;
 };
 
-/** Errors: invalid text_*; not_found school_not_found; conflict id_taken, source_system_identifier_taken. */
 export async function createGroup(change: Change, group: NewGroup): Promise<GroupId> {
   const { tx, now } = change;
   const { id: chosen, schoolId, sourceSystemIdentifier = null, ...rest } = group;

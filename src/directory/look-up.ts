@@ -8,7 +8,6 @@ export type NamedGroup = { id: GroupId; status: GroupStatus; school: { name: str
 
 const mostNamedGroups = 20;
 
-/** Groups of this exact name, deleted ones included; at most twenty. */
 export async function listGroupsCalled({ prisma }: Records, { name }: { name: string }): Promise<NamedGroup[]> {
   const groups = await prisma.group.findMany({
     where: { name: name.normalize("NFC") },

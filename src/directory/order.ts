@@ -11,7 +11,6 @@ const isDescending = (order: string): boolean => order.startsWith("-");
 export const orderBy = (order: string, { key, id }: SortPosition): Sql =>
   isDescending(order) ? sql`ORDER BY ${key} DESC, ${id} DESC` : sql`ORDER BY ${key}, ${id}`;
 
-/** SQL condition: the row comes after the last row of the previous page. */
 export function isAfter(
   order: string,
   { key, id }: SortPosition,

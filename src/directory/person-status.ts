@@ -7,9 +7,6 @@ import { auditChange, type Change } from "./change.ts";
 import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
 
-/**
- * Returns the date of the purge. Units: restoreWindowDays in days of 24 hours. Errors: conflict person_wrong_status.
- */
 export async function softDeletePerson(
   change: Change,
   { personId, restoreWindowDays }: { personId: PersonId; restoreWindowDays: number },

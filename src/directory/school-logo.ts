@@ -23,7 +23,6 @@ export async function checkSchoolLogo(image: Buffer, caller: AskedBy): Promise<L
   return logo;
 }
 
-/** Hashes of the logo before and after; the same image again writes nothing. */
 type LogoChange = { before: string | null; after: string | null };
 
 export async function putSchoolLogo(

@@ -39,7 +39,6 @@ export type SchoolUpdate = { schoolId: SchoolId } & Optional<Omit<School, "id" |
     location?: Optional<SchoolLocation> | undefined;
   };
 
-/** Errors: invalid text_*; conflict id_taken, official_id_taken. */
 export async function createSchool(change: Change, school: NewSchool | NewSandboxSchool): Promise<SchoolId> {
   const { tx, now } = change;
   const { id: chosen, address, location, sandboxId, ...rest } = { sandboxId: null, ...school };
@@ -88,7 +87,6 @@ export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<S
   return record;
 }
 
-/** The checks of texts that are not plain texts. */
 const checks: { [Name in keyof SchoolRecord]?: (name: string, text: string) => string } = {
   officialId: (name, text) => checkIdentifier(name, text, 64),
   zipCode: (name, text) => checkText(name, text, 20),

@@ -17,7 +17,6 @@ const spelledAs: Record<string, string> = {
 
 const ownPlace: Record<string, string> = { ı: "i~", ŋ: "n~", ŧ: "t~", ə: "e~", ĸ: "q~", þ: "z~" };
 
-/** Common accents in their order; all others sort after them. */
 const accents =
   "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0338\u0327\u0328\u0304\u0335\u0309\u035c";
 
@@ -46,7 +45,6 @@ export function makeSortKey(text: string): string {
   return [primary, secondary.replace(/0+$/, ""), tertiary.replace(/0+$/, "")].join(" ");
 }
 
-/** By last, then first name; people without a name come last. */
 export function makePersonSortKey(name: PersonName | null): string {
   return name === null ? "~" : `${makeSortKey(name.last)} ${makeSortKey(name.firstFull)}`;
 }

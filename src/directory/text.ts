@@ -7,7 +7,6 @@ const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 export const cleanText = (text: string): string => text.trim().normalize("NFC");
 
-/** Why a text cannot be kept; null if it can. Units: `most` in code points. */
 export function findTextFault(text: string, most = 200): string | null {
   return findFault(text, most)?.message ?? null;
 }

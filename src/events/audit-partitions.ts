@@ -2,7 +2,6 @@ import { addDays } from "../platform/clock.ts";
 import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
 import { findRows, identifier, literal, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 
-/** `until` is exclusive, and null for the default partition. */
 type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
 
 const audit = table("audit");
@@ -26,7 +25,6 @@ const aheadDays = 90;
 /** Caps each run in case the clock is years ahead. */
 const mostAtOnce = 24;
 
-/** Skips months that the default partition has lines of. */
 export async function makeAuditPartitions(db: Pick<Db, "pool">, now: Date): Promise<string[]> {
   const made: string[] = [];
   const until = addDays(now, aheadDays);
@@ -47,7 +45,6 @@ const setLockTimeout = statement(() => sql`SET LOCAL lock_timeout = '100ms'`);
 
 const lock = statement(() => sql`LOCK TABLE ${audit} IN SHARE UPDATE EXCLUSIVE MODE`);
 
-/** Returns false for a lock timeout or an `expected` error code. */
 async function alter(db: Pick<Db, "pool">, steps: readonly Sql[], expected: readonly string[]): Promise<boolean> {
   try {
     await withTransaction(db, async (tx) => {

@@ -27,7 +27,6 @@ const sweepBatch = (partition: string): Statement<Batch> =>
 
 type SweepOptions = { signal: AbortSignal; batch?: number };
 
-/** Returns the number of deleted lines, without those of dropped partitions. */
 export async function sweepAudit(db: Pick<Db, "pool">, before: Date, options: SweepOptions): Promise<number> {
   await dropAuditPartitions(db, before);
   let swept = 0;

@@ -34,7 +34,6 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
   listSchoolUsers,
 };
 
-/** Callers within this process, acting as an app. */
 type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
 
 type Deps = Pick<Binding<operations, AccessToken>, "document" | "checkToken" | "reading" | "cursorKeys" | "log"> & {

@@ -75,7 +75,6 @@ const name = ({ client }: Scope): JsonSql<Schemas["PersonName"]> =>
 const groupsOf = <T>(item: JsonSql<T>, { client, school }: Scope) =>
   jsonFrom(jsonArray(item, sql`${g.sortKey}, ${g.id}`), fromShownGroupsOf(client, p.id, school));
 
-/** Parameters of the lists of one school. */
 export type OfSchool = { client: string; school: string };
 
 /** Whose view a record is built for; `school` limits it to the groups of that school. */

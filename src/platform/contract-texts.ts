@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 
-/** The properties of a body that are free texts. */
 export type TextName<Body> = {
   [Name in keyof Body]-?: string extends NonNullable<Body[Name]> ? Name & string : never;
 }[keyof Body];

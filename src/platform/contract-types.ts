@@ -65,7 +65,6 @@ type Described = {
 type FormOf<Op> = Op extends { requestBody: { content: { "application/x-www-form-urlencoded": infer Form } } }
   ? Listed<Form>
   : never;
-/** The keys that a schema names, even if it allows others. */
 type Listed<Form> = keyof {
   [Key in keyof Form as string extends Key ? never : number extends Key ? never : Key]: true;
 };

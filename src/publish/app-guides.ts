@@ -11,7 +11,6 @@ export type OwnValues = {
   ids: ReadonlyMap<string, string>;
 };
 
-/** `afterCall` makes HTML below a program that reads `call`. */
 type Filling = { own: OwnValues; address: string; afterCall(call: string, number: number): string };
 
 export type AppGuides = {
@@ -20,9 +19,7 @@ export type AppGuides = {
   contents: Contents;
   findTitle(name: string): string | null;
   listDemoIds(name: string): string[];
-  /** The paths and queries that the programs of a guide read. */
   listCalls(name: string, own: OwnValues): string[];
-  /** HTML without a title; links to other guides lead to `<address>/<name>`. */
   render(name: string, filling: Filling): string;
 };
 

@@ -5,18 +5,13 @@ import { parse } from "yaml";
 export type ChangelogEntry = {
   contracts: string[];
   kind: "added" | "changed" | "clarified" | "deprecated" | "removed";
-  /** Operations, schemas and security schemes. */
   parts: string[];
   what: string;
-  /** Whom it concerns, or `nobody`. */
   who: string;
-  /** What they have to do, or `nothing`. */
   action: string;
-  /** The last day, as 2028-08-01. */
   until?: string;
   more?: string;
 };
-/** Newest first; `date` as 2026-11-21. */
 export type ChangelogRelease = { version: string; date: string; entries: ChangelogEntry[] };
 export type Changelog = { next: ChangelogEntry[]; releases: ChangelogRelease[] };
 

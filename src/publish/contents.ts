@@ -1,4 +1,3 @@
-/** A file of `docs/` without `.md`, or another page. */
 type Entry = string | { path: string; title: string };
 
 type Group = { title: string; entries: readonly Entry[] };

@@ -10,13 +10,11 @@ export type PublishedDocument = {
   label: string;
   description: string;
   version: string;
-  /** Another form of a document, not listed by itself. */
   isVariant: boolean;
   yaml: string;
   json: string;
 };
 
-/** `sha256` is of the YAML as served, in hex. */
 type ReleasedDocument = { name: string; yaml: string; sha256: string };
 export type PublishedRelease = { version: string; date: string; documents: ReleasedDocument[] };
 
@@ -48,7 +46,6 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
   });
 }
 
-/** Newest first, with the operator's name and addresses. */
 export function loadPublishedReleases(place: Place): PublishedRelease[] {
   return readChangelog().releases.map(({ version, date }) => {
     const folder = join(releasesFolder, version);

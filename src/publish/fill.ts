@@ -1,4 +1,3 @@
-/** The contract's placeholder for the operator's address. */
 const writtenAddress = "http://localhost:3000";
 
 export type EndOfFlow = { deprecatedAt: Date; sunsetAt: Date };

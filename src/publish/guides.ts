@@ -12,7 +12,6 @@ import type { Page } from "../platform/pages/index.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 
-/** A file of `docs/`; `title` is its first line. */
 export type Guide = { name: string; title: string; text: string };
 
 const guides: Guide[] = contents
@@ -27,7 +26,6 @@ const errorsName = "errors";
 
 type ExplainedError = { code: string; text: string };
 
-/** Each heading of the third level in docs/errors.md is a code. */
 export function listErrors(): ExplainedError[] {
   const { text } = guides.find(({ name }) => name === errorsName)!;
   return [...text.matchAll(/^### `(\w+)`\n([^]*?)(?=^##|$(?![^]))/gm)].map(([, code, explained]) => ({

@@ -1,7 +1,6 @@
 import { Marked, type Token, type Tokens } from "marked";
 import { escapeHtml } from "../platform/pages/index.ts";
 
-/** Names of languages in the tabs. */
 const languages: Readonly<Record<string, string>> = {
   bash: "curl",
   ts: "TypeScript",
@@ -25,10 +24,8 @@ export const listPrograms = (text: string): Program[] =>
     .filter(({ language }) => Object.hasOwn(languages, language));
 
 const isCode = (token: Token): token is Tokens.Code => token.type === "code";
-/** The words after the language are for the tests. */
 const languageOf = ({ lang = "" }: Tokens.Code): string => lang.split(" ")[0]!;
 
-/** As GitHub makes it. */
 const slugOf = (text: string): string =>
   text
     .toLowerCase()
@@ -53,7 +50,6 @@ export const listHeadings = (text: string): Heading[] =>
         : [],
     );
 
-/** Links to the headings; empty for a short page. */
 export function renderOnPage(text: string): string {
   const links = listHeadings(text).map(({ id, text: heading }) => `<li><a href="#${id}">${heading}</a></li>`);
   return links.length > 2 ? `<nav class="on-page" aria-label="On this page"><ul>${links.join("")}</ul></nav>` : "";

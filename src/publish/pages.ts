@@ -17,12 +17,10 @@ const [style, start, behaviour, redoc] = [
 
 export const guideAssets = { stylesheets: [style], scripts: [behaviour] } as const;
 
-/** `about` is the page's first sentence. */
 type Listed = { path: string; title: string; about: string };
 
 export type Contents = { id: string; title: string; pages: Listed[] }[];
 
-/** Errors: throws for an entry without a guide. */
 export function listContents(guides: readonly Guide[], documents: readonly PublishedDocument[]): Contents {
   const references = documents
     .filter(({ isVariant }) => !isVariant)

@@ -4,7 +4,6 @@ import { listHeadings, plainText } from "./markdown.ts";
 
 type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: string; text: string };
 
-/** `excerpt` alternates between plain text and matches. */
 export type Found = Omit<Findable, "text"> & { excerpt: string[] };
 
 export type Search = (query: string) => Found[];

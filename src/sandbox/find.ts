@@ -8,7 +8,6 @@ import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 
 export type SandboxId = string & { readonly __sandboxId: true };
 
-/** `doneAt` is null until the step is played. */
 type SandboxStep = { step: SandboxStepName; doneAt: Date | null; expectation: string };
 
 export type Sandbox = {

@@ -144,6 +144,5 @@ const firstNames = ["Ada", "Bela", "Cem", "Dilan", "Emil", "Frieda", "Greta", "H
 const middleNames = ["Marie", "Can", "Luise", "Ole", "Zoë", "Änne", "Björn", "Nour", "Tom", "Lea"];
 const lastNames = ["Acker", "Bäcker", "Çelik", "Dreßler", "Ebert", "Förster", "Große", "Hölzl", "Imhoff", "Jäger"];
 
-/** A distinct name for each number below 1,000. */
 const nameOf = (n: number): PersonName =>
   called(`${firstNames[n % 10]!} ${middleNames[Math.floor(n / 10) % 10]!}`, lastNames[Math.floor(n / 100) % 10]!);

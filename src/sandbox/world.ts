@@ -1,6 +1,5 @@
 import type { GroupType, NewSchool, PersonName, PersonRole } from "../directory/index.ts";
 
-/** The two schools of a sandbox: most happens at the main one. */
 export type SchoolKey = "main" | "second";
 
 export type AccountKind =

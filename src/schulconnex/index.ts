@@ -17,12 +17,10 @@ import { listPersonenInfo } from "./listPersonenInfo.ts";
 
 const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo };
 
-/** Callers within this process, acting as an app. */
 type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
 
 type Deps = Pick<Binding<operations, AccessToken>, "document" | "checkToken" | "reading" | "cursorKeys" | "log"> & {
   inner?: Inner;
-  /** The same document in the spelling of version 1.7. */
   document17: OpenApiDocument;
   /** Validates every response against the contract in either spelling (development and tests). */
   checkAnswers: boolean;

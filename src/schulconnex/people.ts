@@ -128,7 +128,6 @@ const allByName = (client: Value): People => ({
   comesInOrder: true,
 });
 
-/** Sorts all ids, then reads the records one by one. */
 const allById = (client: Value): People => ({
   from: sql`(
     SELECT DISTINCT ${peopleSortKey("id", a, a.personId)} AS sort_key, ${a.personId}

@@ -53,7 +53,6 @@ type FigureQuery = {
   step: FigureStep;
   subjects: readonly Subject[];
   from: Date;
-  /** Exclusive. */
   until: Date;
 };
 

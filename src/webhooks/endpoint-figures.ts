@@ -2,7 +2,6 @@ import type { Queryable } from "../platform/database/db.ts";
 import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 import { isFirst } from "./queue.ts";
 
-/** Times in milliseconds, null without answered attempts. */
 export type EndpointFigures = {
   attempts: number;
   succeeded: number;

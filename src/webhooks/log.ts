@@ -222,6 +222,5 @@ const selectOfSubject = statement<SubjectQuery>(
   FROM ${d} WHERE ${d.subjectId} = ${subjectId} AND NOT ${d.isTest} ORDER BY ${d.id} DESC LIMIT ${limit}`,
 );
 
-/** Newest first; without test events. */
 export const listDeliveriesOf = (db: Queryable, query: SubjectQuery): Promise<DeliveryOfSubject[]> =>
   findRows<DeliveryOfSubject, SubjectQuery>(db, selectOfSubject, query);

@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 
-/** The client of a request, who may disconnect while it is served. */
 export type Caller = {
   hasLeft(): boolean;
   onLeave(listener: () => void): () => void;

@@ -11,7 +11,6 @@ export type Gate = {
 };
 
 type GateLimits = {
-  /** Work at the same time: in total and per client. */
   places: number;
   placesPerClient: number;
   /** Requests that wait, run or are being sent. */

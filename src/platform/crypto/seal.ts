@@ -26,7 +26,6 @@ function sealWith(key: Buffer | undefined, purpose: string, plain: Buffer, draw:
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Null if no key decrypts it. */
 export function unseal(keys: EncryptionKeys, purpose: string, sealed: Buffer): Buffer | null {
   if (sealed.length < nonceBytes + tagBytes) return null;
   for (const key of keys) {

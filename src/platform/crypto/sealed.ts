@@ -7,7 +7,6 @@ export type Sealed<Value> = {
   read(text: string, now: Date): Value | null;
 };
 
-/** A text sealed for one `purpose` cannot be read for another. */
 export function makeSealed<Value extends object>(key: Buffer, purpose: string, seconds: number): Sealed<Value> {
   return {
     write: (value, now) => {

@@ -33,7 +33,6 @@ const clockOf =
   () =>
     new Date(performance.now() + offset());
 
-/** For commands: measured once, because they are short. */
 export async function readDatabaseClock(db: Pick<Db, "pool">): Promise<Clock> {
   const { offset } = await measure(db);
   return clockOf(() => offset);

@@ -39,11 +39,9 @@ export type DatabaseOptions = {
   settings?: string | undefined;
   isReplica?: boolean | undefined;
   silence?: Partial<SilenceLimits> | undefined;
-  /** Called when an idle connection breaks; the pool replaces it. */
   onConnectionError?: ((error: Error) => void) | undefined;
 };
 
-/** Opens one pool, for commands and tests; the service opens shares. */
 export function openDatabase(options: DatabaseOptions): OpenDb {
   const pool = makePool(options);
   let prisma: PrismaClient | undefined;

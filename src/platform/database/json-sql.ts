@@ -42,7 +42,6 @@ export const jsonArray = <T>(item: JsonSql<T>, order: Sql) =>
 
 export const jsonArrayOf = <T>(only: JsonSql<T>) => sql`('[' || ${only} || ']')` as JsonSql<T[]>;
 
-/** The value of a subquery that returns exactly one row. */
 export const jsonFrom = <T>(value: JsonSql<T>, from: Sql) => sql`(SELECT ${value} ${from})` as JsonSql<T>;
 
 export const jsonWhen = <T>(condition: Sql, value: JsonSql<T>) =>

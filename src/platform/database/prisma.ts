@@ -8,7 +8,6 @@ export type Records = Prisma.TransactionClient;
 
 type Connected = { client?: pg.PoolClient };
 
-/** Receives the connection of the transaction that is being started. */
 const starting = new AsyncLocalStorage<Connected>();
 
 export function makePrisma(pool: pg.Pool): PrismaClient {
@@ -51,7 +50,6 @@ type Connection = Pick<pg.PoolClient, "on" | "removeListener" | "release"> & {
   query(asked: pg.QueryConfig): Promise<pg.QueryResult>;
 };
 
-/** A primary that became a standby. */
 const standbyCode = "25006";
 
 function removingBroken(client: pg.PoolClient): Connection {

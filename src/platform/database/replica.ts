@@ -6,10 +6,8 @@ type Reader = { client: pg.PoolClient; canceller: pg.Pool };
 
 export type ReadServer = { pool: pg.Pool; canceller: pg.Pool };
 
-/** Reads from a replica, or from the primary while the replica lags too far. */
 export type ReplicaReads = {
   take(): Promise<Reader>;
-  /** An upper bound of the replica's age, by the last measurement. */
   ageSeconds(): number;
   readonly taken: Readonly<{ replica: number; primary: number }>;
   close(): Promise<void>;

@@ -25,7 +25,6 @@ const cancelBackend = statement<Backend>(
   WHERE pid = ${processId} AND backend_start::text = ${startedAt}`,
 );
 
-/** Errors: the server of the statement was not reached. */
 export async function cancelStatement(canceller: Pick<pg.ClientBase, "query">, backend: Backend): Promise<void> {
   if ((await run(canceller, cancelBackend, backend)) === 0)
     throw new Error("the server of the statement was not reached");

@@ -10,7 +10,6 @@ type Tables = typeof tables;
 export type TableName = keyof Tables;
 type ColumnsOf<Name extends TableName> = keyof Tables[Name]["columns"];
 
-/** A value given when the statement runs; used twice, it is one parameter. */
 export class Parameter {
   readonly name: string;
   constructor(name: string) {
@@ -42,7 +41,6 @@ function toValue(part: Part): unknown {
 
 export const literal = (text: string): Sql => raw(`'${text.replaceAll("'", "''")}'`);
 
-/** A column or alias that the statement itself defines. */
 export function identifier(name: string): Sql {
   if (!/^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/.test(name)) throw new Error(`${name} is not an SQL identifier.`);
   return raw(name);
@@ -61,7 +59,6 @@ function aliased(text: string, alias: string, columns: Readonly<Record<string, s
 }
 
 type TemporaryTable<Column extends string> = {
-  /** CREATE TEMPORARY TABLE … ON COMMIT DROP. */
   create: Sql;
   as(alias?: string): Table<Column>;
   insert(columns: { readonly [Name in Column]?: Part | undefined }, source: Sql): Sql;
@@ -120,7 +117,6 @@ export function update<Name extends TableName>(
 
 const sqlOf = (part: Part): Sql => sql`${part}`;
 
-/** The columns of a SELECT: exactly the fields of the row type. */
 export const fields = <Row extends object>(row: { readonly [Field in keyof Row]-?: Part }): Sql =>
   join(Object.entries<Part>(row).map(([name, value]) => sql`${value} AS ${raw(`"${name}"`)}`));
 
@@ -152,7 +148,6 @@ function makeParameters<Given extends object>(): Parameters<Given> {
   return new Proxy({}, { get: (_target, name) => get(String(name)) }) as Parameters<Given>;
 }
 
-/** Returns the text with `$n` placeholders and the parameter names in that order. */
 export function render(query: Sql, names: string[] = []): { text: string; names: string[] } {
   const place = (value: unknown): string => {
     if (!(value instanceof Parameter)) throw new Error("A value was put into SQL that is not a parameter.");

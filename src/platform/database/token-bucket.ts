@@ -133,7 +133,6 @@ const sweep = statement<{ now: Date; batch: number }>(
 export const takeToken = (db: Queryable, bucket: Bucket, now: Date): Promise<Date | null> =>
   takeTokens(db, [bucket], now);
 
-/** Takes one token from each bucket or from none. */
 export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now: Date): Promise<Date | null> {
   if (buckets.length === 0) return null;
   const given = { ...toBucketParameters(buckets), now };
@@ -158,6 +157,5 @@ export function sweepTokenBuckets(db: Queryable, now: Date, batch: number): Prom
   return run(db, sweep, { now, batch });
 }
 
-/** Units: whole seconds, at least one, for `Retry-After`. */
 export const secondsUntil = (wait: Date, now: Date): number =>
   Math.max(1, Math.ceil((wait.getTime() - now.getTime()) / 1000));

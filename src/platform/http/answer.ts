@@ -38,14 +38,12 @@ export type Done = {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Waits before answering; if it returns true, this result is sent instead. */
   later?: Later;
 };
 export type Later = { wait(caller: Caller): Promise<boolean>; work(): Promise<Done> };
 export type JsonDone<T extends Done> = { kind: "done"; work: () => Promise<T> };
 type Missing = () => AppError;
 
-/** `limit` undefined: the whole list. */
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
 
 export const answerRead = <T>(
@@ -114,7 +112,6 @@ type ListParts<T> = Found & {
   before?: Sql;
   sortKey: Sql;
   id: Sql;
-  /** Whether the list exists for the caller; true if undefined. */
   shown?: Visible;
   /** Equal versions mean equal items. */
   version: Sql;

@@ -23,7 +23,6 @@ export type Binding<Operations, Caller extends Token> = {
   document: OpenApiDocument;
   handlers: Handlers<Operations, Caller>;
   checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
-  /** Identifies calls from within this process, which carry no token. */
   findInnerCaller?: (req: IncomingMessage) => Promise<Caller | null>;
   innerReading?: Reading;
   scopeName: (inContract: string) => string;
@@ -31,9 +30,7 @@ export type Binding<Operations, Caller extends Token> = {
   cursorKeys: EncryptionKeys;
   log: Log;
   render: RenderFailure;
-  /** Serves this operation alone; the handlers of others may be missing. */
   only?: string;
-  /** In tests: every 200 must match one of these documents. */
   checkAnswersBy: readonly OpenApiDocument[];
 };
 

@@ -56,7 +56,6 @@ function makeBytesReader(types: string[]): RequestHandler {
   };
 }
 
-/** The file stays on the connection until the handler asks for it. */
 function makeFileReader(operationId: string, { maxLength }: Schema): RequestHandler {
   if (maxLength === undefined) throw new Error(`The file of ${operationId} must have a maxLength.`);
   return (req, _res, next) => {

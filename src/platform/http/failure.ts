@@ -3,7 +3,6 @@ import { isDatabaseUnavailable, isTimedOut } from "../database/db.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Writes the body of a failed request for one audience; status and headers are set. */
 export type RenderFailure = (failure: AppError, res: Response) => void;
 
 export function answerFailures({ log, render }: { log: Log; render: RenderFailure }): ErrorRequestHandler {

@@ -1,4 +1,3 @@
-/** The page in docs/errors.md that explains the code. Source: RFC 9457 section 3.1.1. */
 export type ProblemType = (code: string) => string;
 
 export const makeProblemType =

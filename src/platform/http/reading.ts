@@ -4,21 +4,16 @@ import { makeGate, type Gate } from "../concurrency/gate.ts";
 export type Reading = {
   share: ReadShare;
   lists: Gate;
-  /** Long lists also need a place here: one per app. */
   streams: Gate;
   /** Lists that were too long for one statement when last read. */
   longLists: LongLists;
-  /** Short reads, so many run at the same time. */
   records: Gate;
-  /** Requests of staff, which their share of connections limits. */
   staff: Gate;
   pace: Pace;
 };
 
 export type Pace = {
-  /** Per 64 KiB. */
   stallMs: number;
-  /** Per list. */
   totalMs: number;
 };
 
@@ -28,7 +23,6 @@ const openInAll = 8;
 const records = { places: 64, placesPerClient: 32, open: 4096, openPerClient: 1024 };
 const staff = { places: 32, placesPerClient: 16 };
 
-/** One connection is kept for single records. */
 export function makeReading(share: ReadShare, settings: ListSettings): Reading {
   const places = Math.max(1, (share.pool.options.max ?? 10) - 1);
   const waitMs = settings.waitSeconds * 1000;

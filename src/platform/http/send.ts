@@ -35,7 +35,6 @@ export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): P
   await sendBody(JSON.stringify(await inPlace(lists, sending, make)), sending);
 }
 
-/** A caller who leaves does not stop a change. */
 export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Promise<void> {
   const { staff } = sending.reading;
   const leave = admit(staff, sending);
@@ -50,7 +49,6 @@ export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Prom
   res.end();
 }
 
-/** Waits without a place, and without counting as an open request. */
 async function waitFor({ later, ...done }: Done, leave: () => void, sending: Sending): Promise<Done> {
   const { caller, reading } = sending;
   leave();
@@ -61,7 +59,6 @@ async function waitFor({ later, ...done }: Done, leave: () => void, sending: Sen
   return inPlace(reading.staff, sending, () => later!.work());
 }
 
-/** Counts the request until it is answered; refuses it if there are too many. */
 export function admit(gate: Gate, { res, clientId, caller }: Sending): () => void {
   if (caller.hasLeft()) throw new CallerLeft();
   const leave = gate.admit(clientId);

@@ -65,7 +65,6 @@ export class Upload {
     if (this.#received !== undefined && !this.#isKept) await rm(this.#received.path, { force: true });
   }
 
-  /** Equal for two requests with the same file. */
   toJSON(): object {
     return { sha256: this.file.sha256 };
   }

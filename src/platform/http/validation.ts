@@ -89,7 +89,6 @@ function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
   }
 }
 
-/** `parameter` is safe to show. */
 export class ParameterError extends AppError {
   readonly parameter: string;
   readonly fault: "unknown" | "wrong" | "repeated";

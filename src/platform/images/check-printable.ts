@@ -1,4 +1,3 @@
-// Runs in a thread.
 import { makePrintable } from "./printable-image.ts";
 
 export default (image: Uint8Array): boolean => makePrintable(image) !== null;

@@ -16,6 +16,5 @@ export function checkLogo(image: Buffer, { types, called }: { types: readonly Im
   return { type: found.type, hash: hash("sha256", image).slice(0, 32), bytes: new Uint8Array(image) };
 }
 
-/** `reason` continues "It". */
 export const refuseLogo = (reason: string): AppError =>
   new AppError("invalid", "logo_refused", `The logo was refused. It ${reason}.`);

@@ -1,7 +1,6 @@
 /** So many rows are removed within a second, so that locks are short. */
 export const sweepBatch = 5000;
 
-/** Removes rows, each batch in its own transaction, until a batch is not full; returns how many. */
 export async function removeInBatches(
   signal: AbortSignal,
   removeBatch: (batch: number) => Promise<number>,

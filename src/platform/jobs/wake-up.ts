@@ -2,7 +2,6 @@ import type pg from "pg";
 
 /** Starts work before its schedule; a wake-up may be lost, so work also runs on a schedule. */
 export type WakeUp = {
-  /** Ends the current wait, or else the next one. */
   wake(): void;
   wait(seconds: number, signal?: AbortSignal): Promise<void>;
 };

@@ -10,7 +10,6 @@ import { watchJobs, type Metrics } from "../telemetry/metrics.ts";
 export type WorkerJob = {
   name: string;
   everySeconds: number;
-  /** Also runs in web processes, such as watching for new signing keys. */
   inEveryProcess?: true;
   wait?(seconds: number, signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;

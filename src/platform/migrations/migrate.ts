@@ -10,7 +10,6 @@ import { run, sql, statement } from "../database/sql.ts";
 
 export const migrationsFolder = join(import.meta.dirname, "../../../prisma/migrations");
 
-/** `worksSince`: the oldest release that works with it; null if all do. */
 type Migration = { name: string; sql: string; checksum: string; worksSince: string | null };
 type Recorded = { migration_name: string; checksum: string; finished_at: Date | null; note: string | null };
 

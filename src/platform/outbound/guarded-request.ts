@@ -4,7 +4,6 @@ import type { Agent, Dispatcher } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 
 export type OutboundPolicy = {
-  /** For development. */
   allowPrivateAddresses: boolean;
   allowHttp?: boolean;
   lookup?: Lookup;

@@ -3,7 +3,6 @@ import { checkReachable, RefusedTarget, type OutboundPolicy } from "./guarded-re
 
 const mostCharacters = 2000;
 
-/** Checks a receiver's address at registration; each connection checks it again. */
 export async function checkReceiver(
   text: string,
   policy: OutboundPolicy,

@@ -16,7 +16,6 @@ type Asset = { content: Buffer; contentType: string; zipped?: Buffer };
 
 const assets = new Map<string, Asset>();
 
-/** Returns a path with the content's hash, so that browsers may cache the file forever. */
 export function addAsset(file: string): string {
   const extension = extname(file);
   if (!Object.hasOwn(contentTypes, extension)) throw new Error(`no content type for ${file}`);

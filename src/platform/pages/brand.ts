@@ -12,7 +12,6 @@ type ShownBrand = { name: string; logo: string; style: string | null; links: [na
 
 let shown: ShownBrand = { name: "Schultor", logo: assetPaths.logo, style: null, links: [] };
 
-/** Errors: throws for a logo that is unreadable or neither SVG nor PNG. */
 export function useBrand({ name, logoFile, colour, links }: Brand): void {
   shown = {
     name,

@@ -20,7 +20,6 @@ export type PageContext = {
 export const render = makeTemplates(join(import.meta.dirname, "templates"));
 export const translator = makeTranslator({ de: german, en: english });
 
-/** `body` is escaped HTML, `title` plain text; `scripts` are loaded after the page. */
 export function renderPage(
   content: {
     title: string;
@@ -30,7 +29,6 @@ export function renderPage(
     headers?: Record<string, string>;
     scripts?: readonly string[];
     stylesheets?: readonly string[];
-    /** HTML between header and content. */
     navigation?: string;
   },
   context: PageContext,

@@ -25,7 +25,6 @@ import { DatabaseStartError } from "./start-error.ts";
 
 export type Cluster = { folder: string; user: ServerUser };
 
-/** The place of clusters whose DATA_DIR the server's user cannot enter. */
 export const sharedState = "/var/lib/schultor";
 
 export function findCluster(dataDir: string): Cluster | null {
@@ -102,7 +101,6 @@ export function checkVersion({ folder }: Cluster, binariesVersion: string): void
 
 const unfinishedName = "postgres.unfinished-";
 
-/** Removes what a killed start left behind; its initdb may still run for a moment. */
 function removeUnfinished(place: string): void {
   for (const name of readdirSync(place).filter((entry) => entry.startsWith(unfinishedName))) {
     try {

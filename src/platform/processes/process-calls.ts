@@ -16,7 +16,6 @@ type Message =
 
 export type ProcessAnswers = Record<string, (given: never) => unknown>;
 
-/** Errors: what the other process threw, as a plain error; or that it has ended. */
 export type ProcessCall = (name: string, given?: unknown) => Promise<unknown>;
 
 export function connectProcess(channel: Channel, answers: ProcessAnswers): ProcessCall {

@@ -23,7 +23,6 @@ type Options<Plan> = {
 };
 
 export type Processes<Plan> = {
-  /** Started, but not yet working. */
   first: readonly Process<Plan>[];
   keepRunning(): void;
   working(): Process<Plan>[];
@@ -32,7 +31,6 @@ export type Processes<Plan> = {
 };
 
 const waitMs = { least: 200, most: 30_000 };
-/** A failure after this time counts as the first one again. */
 const soundMs = 60_000;
 
 /** Replaces processes that end, with growing delays. The call `stop` asks them to end. */

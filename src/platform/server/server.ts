@@ -11,10 +11,8 @@ import { isAmbiguous, pathOfTarget } from "./request-framing.ts";
 
 export type Server = {
   port: number;
-  /** Until this is called every request except /health/live gets a 503. */
   serve(handler: RequestListener): void;
   isStopping(): boolean;
-  /** Stops accepting and waits for running requests; returns how many were cut off. */
   stop(graceSeconds: number): Promise<{ cutOff: number }>;
 };
 

@@ -5,7 +5,6 @@ export type ReadMetrics = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 type MetricsOf<Source extends object> = {
   sum(sources: readonly Source[], read: (source: Source) => Promise<ReadMetrics>): Promise<string>;
-  /** Keeps the counters of a process that has ended, so that sums do not shrink. */
   keep(source: Source): void;
 };
 

@@ -6,7 +6,6 @@ export type Metrics = ReturnType<typeof makeMetrics>;
 
 type Pool = { totalCount: number; idleCount: number; waitingCount: number };
 
-/** Labels hold names from our code only, never ids. */
 export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];

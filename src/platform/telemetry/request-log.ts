@@ -7,7 +7,6 @@ import type { Metrics } from "./metrics.ts";
 
 const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
-/** Set by the modules for log and metrics; express uses the same property. */
 type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string; traceId?: string };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

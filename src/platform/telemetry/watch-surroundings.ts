@@ -63,7 +63,6 @@ export function watchSurroundings(
   });
 }
 
-/** Returns the last value and renews it when it is older than `freshSeconds`, waiting at most a second. */
 function makeLazy<T>(freshSeconds: number, read: () => Promise<T>): () => Promise<T | undefined> {
   let [last, dueMs] = [undefined as T | undefined, -Infinity];
   let reading: Promise<void> | null = null;

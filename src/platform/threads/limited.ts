@@ -3,7 +3,6 @@ import type { Caller } from "../concurrency/caller.ts";
 import { makeGate, tooMuchWork } from "../concurrency/gate.ts";
 import { makeThreadPool, type Task } from "./pool.ts";
 
-/** `by` is the person or app. */
 export type AskedBy = { by: string; caller: Caller };
 
 /** Leaves a processor to requests; more than four threads need too much memory. */

@@ -73,7 +73,6 @@ export function lease(db: Queryable, held: Holder, limit: number): Promise<Lease
   return findRows<LeasedEndpoint, Holder & { limit: number }>(db, takeLeases, { ...held, limit });
 }
 
-/** Extends leases; those missing from the result are lost. */
 export function renew(db: Queryable, held: Holder, ids: readonly string[]): Promise<LeasedEndpoint[]> {
   return findRows<LeasedEndpoint, Holder & { ids: readonly string[] }>(db, extendLeases, { ...held, ids });
 }

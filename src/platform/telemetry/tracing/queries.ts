@@ -24,7 +24,6 @@ export function traceQueries(pool: pg.Pool): void {
   }) as typeof pool.query;
 }
 
-/** Does not see the end of cursors and COPY. */
 const traced =
   (query: Query): Query =>
   (...given) => {

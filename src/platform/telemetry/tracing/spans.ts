@@ -4,7 +4,6 @@ type Attributes = Readonly<Record<string, string | number>>;
 
 export type Span = {
   readonly traceId: string;
-  /** As W3C Trace Context writes it; null if the trace is not sampled. */
   readonly traceparent: string | null;
   rename(name: string): void;
   end(attributes?: Attributes, failed?: boolean): void;
@@ -20,7 +19,6 @@ type SpanStart = {
 };
 
 export type Tracer = {
-  /** Null for an unreadable parent. */
   start(name: string, start: SpanStart): Span | null;
   close(): Promise<void>;
 };
