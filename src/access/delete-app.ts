@@ -1,6 +1,6 @@
 import { forgetEventsOf, recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
-import { forgetFigures } from "../traffic/index.ts";
+import { deleteFiguresOf } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock, inSlot } from "./change.ts";
 import type { ClientId } from "./token.ts";
@@ -32,7 +32,7 @@ async function deleteRecords(tx: Transaction, { clientId, origin, forget }: Dele
   await forget(tx, clientId);
   const { count } = await tx.prisma.app.deleteMany({ where: { clientId } });
   if (count === 0) throw appNotFound();
-  await forgetFigures(tx, clientId);
+  await deleteFiguresOf(tx, `app:${clientId}`);
   await tx.prisma.announcedSignIn.deleteMany({ where: { clientId } });
   await forget(tx, clientId);
   await tx.prisma.retiredClientId.create({ data: { clientId, retiredAt: origin.at } });

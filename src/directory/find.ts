@@ -2,7 +2,6 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore, Store } from "../platform/database/db.ts";
 import { empty, fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import type { Parameter, Part as SqlPart, Sql } from "../platform/database/sql.ts";
-import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { nameOf, type PersonName, type PersonRole } from "./person.ts";
 import { isAfter, orderBy, type NameOrder, type PersonOrder } from "./order.ts";
@@ -69,16 +68,6 @@ export async function listSchools(
   return inOrder(found, schools).map(presentSchool);
 }
 
-export type Group = {
-  id: GroupId;
-  schoolId: SchoolId;
-  name: string;
-  type: GroupType;
-  status: GroupStatus;
-  sourceSystemIdentifier: string | null;
-  members: number;
-};
-
 const withMembers = {
   id: true,
   schoolId: true,
@@ -89,7 +78,10 @@ const withMembers = {
   _count: { select: { memberships: true } },
 } satisfies Prisma.GroupSelect;
 
-const presentGroup = ({ _count, ...group }: Prisma.GroupGetPayload<{ select: typeof withMembers }>): Group => ({
+type GroupRow = Prisma.GroupGetPayload<{ select: typeof withMembers }>;
+export type Group = Omit<GroupRow, "_count"> & { id: GroupId; schoolId: SchoolId; members: number };
+
+const presentGroup = ({ _count, ...group }: GroupRow): Group => ({
   ...group,
   id: group.id as GroupId,
   schoolId: group.schoolId as SchoolId,
@@ -141,21 +133,6 @@ export async function listGroups(
   return inOrder(found, await db.prisma.group.findMany({ where, select: withMembers })).map(presentGroup);
 }
 
-export type Person = {
-  id: PersonId;
-  role: PersonRole;
-  status: PersonStatus;
-  name: PersonName | null;
-  sourceSystemIdentifier: string | null;
-  softDeletedAt: Date | null;
-  purgeAt: Date | null;
-  blockedAt: Date | null;
-  homeSchoolId: SchoolId | null;
-  createdAt: Date;
-  schools: { id: SchoolId; name: string }[];
-  groups: { id: GroupId; schoolId: SchoolId; name: string; status: GroupStatus; role: PersonRole }[];
-};
-
 const atSchools = {
   id: true,
   role: true,
@@ -187,7 +164,16 @@ const bySortKey = (a: { sortKey: string; id: string }, b: { sortKey: string; id:
   return left < right ? -1 : Number(left > right);
 };
 
-function presentPerson(found: Prisma.PersonGetPayload<{ select: typeof atSchools }>): Person {
+type PersonRow = Prisma.PersonGetPayload<{ select: typeof atSchools }>;
+export type Person = Omit<PersonRow, keyof PersonName | "affiliations"> & {
+  id: PersonId;
+  name: PersonName | null;
+  homeSchoolId: SchoolId | null;
+  schools: { id: SchoolId; name: string }[];
+  groups: { id: GroupId; schoolId: SchoolId; name: string; status: GroupStatus; role: PersonRole }[];
+};
+
+function presentPerson(found: PersonRow): Person {
   const { id, firstFull, firstCall, last, homeSchoolId, affiliations, ...rest } = found;
   const schools = affiliations.map(({ school }) => school).sort(bySortKey);
   const memberships = affiliations.flatMap((affiliation) => affiliation.memberships);

@@ -1,5 +1,5 @@
 import type { Queryable, RecordStore } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 
 export type AppEventType = "person" | "group" | "school";
 export type AppEventAction = "create" | "update" | "delete" | "restore";
@@ -30,7 +30,7 @@ type Events = { kind: "events"; events: AppEvent[]; next: string; more: boolean 
 const feed = table("eventFeed", "feed");
 const event = table("appEvent", "event");
 
-const eventFields: { readonly [Field in keyof AppEvent]: Sql } = {
+const eventFields = fields<AppEvent>({
   position: event.position,
   at: event.at,
   type: event.type,
@@ -40,14 +40,14 @@ const eventFields: { readonly [Field in keyof AppEvent]: Sql } = {
   updatedProperties: event.updatedProperties,
   reason: event.reason,
   reasonUntil: event.reasonUntil,
-};
+});
 
 const selectEvents = statement<FeedQuery>(
   ({ clientId, types, after, limit }) => sql`
   SELECT ${feed.lastPosition} AS "lastPosition",
     ${feed.sweptPosition} > ${after}::bigint OR ${feed.lastPosition} < ${after}::bigint AS "isExpired", e.*
   FROM ${feed} LEFT JOIN LATERAL (
-    SELECT ${fields<AppEvent>(eventFields)}
+    SELECT ${eventFields}
     FROM ${event} WHERE ${event.clientId} = ${clientId} AND ${event.type} = ANY (${types})
       AND ${event.position} > ${after}::bigint
     ORDER BY ${event.position} LIMIT ${limit}) e ON true`,

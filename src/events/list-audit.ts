@@ -15,20 +15,7 @@ type AuditFilter = {
   limit: number;
 };
 
-export type RecordedAudit = {
-  id: string;
-  at: Date;
-  action: string;
-  actorId: string | null;
-  actorRole: string | null;
-  clientId: string | null;
-  personId: string | null;
-  schoolId: string | null;
-  requestId: string | null;
-  detail: unknown;
-  before: unknown;
-  after: unknown;
-};
+export type RecordedAudit = Prisma.AuditModel;
 
 export function listAudit(
   { prisma }: RecordStore,

@@ -7,7 +7,7 @@ import { AppError } from "../platform/errors.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { forgetApp } from "../sign-on/index.ts";
 import { forgetPerson } from "../accounts/index.ts";
-import { forgetFiguresOfSchool } from "../traffic/index.ts";
+import { deleteFiguresOf } from "../traffic/index.ts";
 import { lockSandbox, type Sandbox, type SandboxId } from "./find.ts";
 
 /** Notifies the app; leaves no tombstones. Errors: not_found sandbox_not_found; what `check` throws. */
@@ -49,7 +49,7 @@ async function removeRows(tx: Transaction, { id, schools }: Pick<Sandbox, "id" |
   await prisma.group.deleteMany({ where: { schoolId: ofSchools } });
   await prisma.school.deleteMany({ where: { id: ofSchools } });
   await prisma.sandbox.delete({ where: { id } });
-  for (const schoolId of schoolIds) await forgetFiguresOfSchool(tx, schoolId);
+  for (const schoolId of schoolIds) await deleteFiguresOf(tx, `school:${schoolId}`);
   await prisma.viewVersion.deleteMany({
     where: { subject: { in: schoolIds.map((schoolId) => `school:${schoolId}`) } },
   });

@@ -1,5 +1,9 @@
+import type { AccessToken } from "../access/index.ts";
+import type { Handler } from "../platform/http/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { components, operations } from "../../generated/openapi/schulconnex.ts";
+
+export type SchulconnexHandler<Id extends keyof operations> = Handler<operations[Id], AccessToken>;
 
 export const parameters: ParametersAgree<
   operations,

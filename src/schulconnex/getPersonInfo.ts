@@ -2,7 +2,7 @@ import { personHasShownSchool, readTable } from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql } from "../platform/database/sql.ts";
-import type { SchulconnexHandler } from "./handler.ts";
+import type { SchulconnexHandler } from "./contract.ts";
 import { allParts, personendatensatz, type Personendatensatz } from "./records.ts";
 
 const p = readTable("person", "p");

@@ -9,7 +9,7 @@ import {
 import { answerList, makeListQuery, ParameterError, type ListQuery } from "../platform/http/index.ts";
 import { join, type Parameters } from "../platform/database/sql.ts";
 import { allPeople, filterNames, filters, type FilterName } from "./people.ts";
-import type { SchulconnexHandler } from "./handler.ts";
+import type { SchulconnexHandler } from "./contract.ts";
 import { allParts, personendatensatz, type Parts, type Personendatensatz } from "./records.ts";
 
 const p = readTable("person", "p");

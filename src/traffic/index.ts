@@ -7,8 +7,8 @@
  *             loses what it has not written when it is killed; no person is named.
  * Never knows: what an app may see, who may read a figure, what a contract describes.
  */
-export { forgetFigures, forgetFiguresOfSchool, makeTraffic, type Traffic } from "./traffic.ts";
-export { findFigures, type FigureStep, type Metric, type Subject } from "./figures.ts";
+export { makeTraffic, type Traffic } from "./traffic.ts";
+export { deleteFiguresOf, findFigures, type FigureStep, type Metric, type Subject } from "./figures.ts";
 export { listApiRequests, listSignOnAttempts, type SignOnAttempt } from "./read-logs.ts";
 export type { ApiRequest, SignOnStep } from "./logs.ts";
 export { findBackupAge, listJobRuns, recordBackup, type JobRun } from "./job-runs.ts";

@@ -1,15 +1,9 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { Queryable, RecordStore } from "../platform/database/db.ts";
 import { jsonRows } from "../platform/database/parameters-sql.ts";
 import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 
-export type JobRun = {
-  name: string;
-  at: Date;
-  durationMs: number;
-  outcome: "done" | "failed";
-  doneAt: Date | null;
-  failures: number;
-};
+export type JobRun = Omit<Prisma.JobRunModel, "outcome"> & { outcome: "done" | "failed" };
 
 const job = table("jobRun");
 const excluded = table("jobRun", "excluded");

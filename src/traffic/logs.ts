@@ -1,3 +1,4 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/db.ts";
@@ -7,28 +8,11 @@ import { jsonRows } from "../platform/database/parameters-sql.ts";
 import { insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
 
 /** `code` is the error code of a refusal. */
-export type ApiRequest = {
-  id: string;
-  clientId: string;
-  requestId: string;
-  at: Date;
-  operationId: string;
-  status: number;
-  code: string | null;
-  durationMs: number;
-};
+export type ApiRequest = Prisma.ApiRequestModel;
 
 /** Steps of one sign-on have the same `attempt`; the token request joins several with ">". */
-export type SignOnStep = {
-  id: string;
-  clientId: string;
-  requestId: string;
-  at: Date;
-  attempt: string;
-  step: string;
+export type SignOnStep = Omit<Prisma.SignOnStepModel, "outcome" | "sent"> & {
   outcome: "done" | "waiting" | "refused";
-  code: string | null;
-  description: string | null;
   /** Of steps that are requests of the app. */
   sent: SentParameter[] | null;
 };

@@ -1,8 +1,8 @@
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import { isDatabaseUnavailable, type Db, type Queryable } from "../platform/database/db.ts";
+import { isDatabaseUnavailable, type Db } from "../platform/database/db.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { deleteFigures, deleteFiguresOf, writeCounts, type Counted, type Metric, type Subject } from "./figures.ts";
+import { deleteFigures, writeCounts, type Counted, type Metric, type Subject } from "./figures.ts";
 import { makeLogs, makeLogSweep, type Logs } from "./logs.ts";
 import { writeJobRuns, type JobRun } from "./job-runs.ts";
 
@@ -91,12 +91,4 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
       },
     ],
   };
-}
-
-export async function forgetFiguresOfSchool(tx: Queryable, schoolId: string): Promise<void> {
-  await deleteFiguresOf(tx, `school:${schoolId}`);
-}
-
-export async function forgetFigures(tx: Queryable, clientId: string): Promise<void> {
-  await deleteFiguresOf(tx, `app:${clientId}`);
 }

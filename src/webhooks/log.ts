@@ -18,14 +18,7 @@ import { joinFirst, lockQueues } from "./queue.ts";
 
 export type DeliveryState = "PENDING" | "DELIVERED" | "FAILED";
 
-export type Attempt = {
-  number: number;
-  at: Date;
-  durationMs: number;
-  status: number | null;
-  error: string | null;
-  answer: string | null;
-};
+export type Attempt = Omit<Prisma.WebhookAttemptModel, "deliveryId" | "answer"> & { answer: string | null };
 
 const shown = {
   id: true,

@@ -1,6 +1,8 @@
 import type { Option } from "../option.ts";
 import { colour, httpsPage, imageFile, matching } from "../values.ts";
 
+const link = { value: httpsPage, default: null, defaultMeaning: "no link" } as const;
+
 export const pageOptions = {
   PAGES_NAME: {
     value: matching(/^[^\p{C}]{1,60}$/u, "Write a name of 1 to 60 characters."),
@@ -23,30 +25,22 @@ export const pageOptions = {
     example: "#0f5c63",
   },
   LEGAL_NOTICE_URL: {
-    value: httpsPage,
-    default: null,
-    defaultMeaning: "no link",
+    ...link,
     meaning: "Legal notice (Impressum), linked on every page.",
     example: "https://www.example.org/impressum",
   },
   PRIVACY_URL: {
-    value: httpsPage,
-    default: null,
-    defaultMeaning: "no link",
+    ...link,
     meaning: "Privacy notice, linked on every page.",
     example: "https://www.example.org/datenschutz",
   },
   ACCESSIBILITY_URL: {
-    value: httpsPage,
-    default: null,
-    defaultMeaning: "no link",
+    ...link,
     meaning: "Accessibility statement, linked on every page.",
     example: "https://www.example.org/barrierefreiheit",
   },
   HELP_URL: {
-    value: httpsPage,
-    default: null,
-    defaultMeaning: "no link",
+    ...link,
     meaning: "Help for people who cannot sign in, linked on every page.",
     example: "https://www.example.org/hilfe",
   },

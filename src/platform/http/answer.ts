@@ -150,22 +150,18 @@ export function makeListQuery<T extends object, Given extends object>(
   // One statement is one snapshot, so the version is that of the rows; it is one row, so their order stays.
   const withVersion = (parts: ListParts<T>, read: Sql, columns: Sql) =>
     sql`SELECT v.version, w.* FROM (${version(parts)}) AS v, (${read}) AS w (${columns})`;
-  const pageColumns = sql`shown, item, sort_key, id`;
+  const paged = (parts: ListParts<T>, given: Parameters<Limit>, from: Sql) =>
+    withVersion(parts, page(parts, given, from), sql`shown, item, sort_key, id`);
+  const wholeWithVersion = (parts: ListParts<T>) => withVersion(parts, whole(parts), sql`shown, count, body`);
   return {
     name,
     version: named<Given>(`${name}_version`, (given) => version(build(given))),
-    whole: named<Given>(name, (given) => {
-      const parts = build(given);
-      return withVersion(parts, whole(parts), sql`shown, count, body`);
-    }),
+    whole: named<Given>(name, (given) => wholeWithVersion(build(given))),
     rows: named<Given>(`${name}_rows`, (given) => rows(build(given))),
-    page: named<Given & Limit>(`${name}_page`, (given) => {
-      const parts = build(given);
-      return withVersion(parts, page(parts, given, sql``), pageColumns);
-    }),
+    page: named<Given & Limit>(`${name}_page`, (given) => paged(build(given), given, sql``)),
     nextPage: named<Given & Limit & After>(`${name}_next_page`, (given) => {
       const parts = build(given);
-      return withVersion(parts, page(parts, given, after(parts, given)), pageColumns);
+      return paged(parts, given, after(parts, given));
     }),
   };
 }
