@@ -57,10 +57,7 @@ export async function recordAuditLines({ prisma }: RecordStore, lines: readonly 
   await prisma.audit.createMany({ data: lines.map(rowOf) });
 }
 
-/**
- * SQL that writes an audit line per row of `relation`: columns id (a UUIDv7), at, client_id, person_id, request_id, and
- * those of `more`.
- */
+/** SQL; `relation` has id (a UUIDv7), at, client_id, person_id, request_id and the columns of `more`. */
 export const recordAuditFrom = (relation: Sql, action: string, more: readonly ("schoolId" | "detail")[] = []): Sql =>
   insert(
     "audit",

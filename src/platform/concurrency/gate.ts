@@ -22,11 +22,7 @@ type GateLimits = {
 type Waiting = { enter(): void };
 type Client = { open: number; running: number; waiting: Waiting[] };
 
-/**
- * Makes a gate that keeps one client from taking the places of others.
- *
- * Errors: rate_limited (429) if this client has too many requests, unavailable (503) if all together have; CallerLeft.
- */
+/** Keeps a client from taking the places of others. Errors: rate_limited (429), unavailable (503); CallerLeft. */
 export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyReads): Gate {
   const clients = new Map<string, Client>();
   const total = { open: 0, running: 0 };

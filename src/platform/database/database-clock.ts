@@ -42,10 +42,7 @@ const tellSeconds = 5;
 
 type Deps = { db: Pick<Db, "pool">; log: Log; metrics: Metrics };
 
-/**
- * The database's time, measured again every few seconds and advanced by `performance.now()` in between. All shared
- * decisions use it: a machine with a wrong clock would lock others out or delete too early.
- */
+/** The database's time, for all shared decisions: a machine with a wrong clock would delete too early. */
 export async function openDatabaseClock({ db, log, metrics }: Deps): Promise<{ clock: Clock; job: WorkerJob }> {
   let { offset, machineAhead } = await measure(db);
   let toldSeconds = 0;

@@ -48,10 +48,7 @@ const identify = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS "pr
 
 type Session = { settings?: string | undefined; isReplica?: boolean | undefined };
 
-/**
- * Errors: a standby is refused as unavailable, because after a failover the primary's address may lead to one for a
- *         while.
- */
+/** Errors: unavailable for a standby, to which the primary's address may lead for a while after a failover. */
 export async function prepareSession(
   client: pg.ClientBase,
   { settings = "", isReplica = false }: Session,

@@ -44,11 +44,7 @@ type AnyHandler = (request: {
   connection: Connection;
 }) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done>;
 
-/**
- * Makes the router of one document: token check, validator and handler per operation.
- *
- * Errors: throws for a missing or an unknown handler.
- */
+/** Makes the router of one document. Errors: throws for a missing or an unknown handler. */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
   const { log, render, only } = binding;
   const document = only === undefined ? binding.document : narrowDocument(binding.document, only);

@@ -9,11 +9,7 @@ const fileType = "application/octet-stream";
 const limit = "256kb";
 const parse: RequestHandler = express.json({ limit, strict: false });
 
-/**
- * Makes the reader of an operation's body: JSON, the bytes of an image or an `Upload`; null without a body.
- *
- * Errors: throws at creation for any other kind of body.
- */
+/** Makes the reader of JSON, the bytes of an image or an `Upload`. Errors: throws for any other kind of body. */
 export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
   const { json } = makeSchemaChecks(document);
   return ({ operation }) => {

@@ -4,11 +4,7 @@ import type { Pace } from "./reading.ts";
 
 const slice = 65_536;
 
-/**
- * Writes a body at the reader's speed, and resets the connection of a reader that is too slow.
- *
- * Errors: CallerLeft.
- */
+/** Writes at the reader's speed, and resets the connection of a reader that is too slow. Errors: CallerLeft. */
 export function makePacedBody(
   res: ServerResponse,
   { stallMs, totalMs }: Pace,

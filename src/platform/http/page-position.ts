@@ -3,10 +3,7 @@ import { sealRepeatably, unseal, type EncryptionKeys } from "../crypto/seal.ts";
 
 export type Position = { sortKey: string; id: string };
 
-/**
- * Writes a position as a cursor, sealed because a sort key contains a name and addresses are logged. `list` names the
- * list and its reader; equal positions give equal cursors, so that an unchanged page keeps its ETag.
- */
+/** Sealed, because a sort key contains a name; equal positions give equal cursors, so that a page keeps its ETag. */
 export function writeCursor(keys: EncryptionKeys, { sortKey, id }: Position, list: string): string {
   return sealRepeatably(keys, list, Buffer.from(JSON.stringify([sortKey, id]))).toString("base64url");
 }

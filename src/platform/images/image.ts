@@ -1,11 +1,7 @@
 export type ImageType = "image/png" | "image/jpeg" | "image/webp";
 type ImageHead = { type: ImageType; width: number; height: number };
 
-/**
- * Reads type and size from the first bytes of an image; null for other types.
- *
- * Source: PNG (third edition) sections 5.2 and 11.2.1, JPEG (ITU-T T.81) annex B, WebP (RFC 9649) section 2.
- */
+/** Source: PNG (third edition) 5.2 and 11.2.1, JPEG (ITU-T T.81) annex B, WebP (RFC 9649) section 2. */
 export function readImage(bytes: Buffer): ImageHead | null {
   const head = readPng(bytes) ?? readJpeg(bytes) ?? readWebp(bytes);
   return head !== null && head.width > 0 && head.height > 0 ? head : null;

@@ -2,11 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../telemetry/log.ts";
 import { watchJobs, type Metrics } from "../telemetry/metrics.ts";
 
-/**
- * A repeated job; several processes may run it at once, and it ends soon after `signal` aborts.
- *
- * Units: `everySeconds` from the end of one run to the start of the next.
- */
+/** A job that several processes may run at once; `everySeconds` is the pause between two runs. */
 export type WorkerJob = {
   name: string;
   everySeconds: number;

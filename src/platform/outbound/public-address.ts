@@ -6,12 +6,7 @@ const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 /** Azure's platform address: in a public range, but internal. */
 const insideClouds = new Set(["168.63.129.16"]);
 
-/**
- * Whether an address is public: not private, loopback, link-local (cloud metadata), CGNAT, reserved, documentation,
- * multicast, or IPv6 that carries IPv4.
- *
- * Source: IANA special-purpose address registries, RFC 6890, through ipaddr.js.
- */
+/** Source: IANA special-purpose address registries, RFC 6890, through ipaddr.js. */
 export function isPublicAddress(address: string): boolean {
   // isIP first: ipaddr.js also reads old spellings such as 0x7f.1.
   if (isIP(address) === 0 || insideClouds.has(address)) return false;

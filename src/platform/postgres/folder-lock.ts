@@ -6,12 +6,7 @@ import { DatabaseStartError } from "./start-error.ts";
 
 type FolderLock = { release(): void };
 
-/**
- * Locks a data folder for this process. The kernel holds the lock (through SQLite), so it ends with the process;
- * `owner.json` only says who has it.
- *
- * Errors: DatabaseStartError if another process has it or the folder belongs to another user.
- */
+/** The kernel holds the lock (through SQLite), so it ends with the process. Errors: DatabaseStartError. */
 export function lockFolder(folder: string): FolderLock {
   const lock = openLock(folder);
   try {

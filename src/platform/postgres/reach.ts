@@ -6,12 +6,7 @@ import { DatabaseStartError } from "./start-error.ts";
 
 const oldestVersion = 15;
 
-/**
- * Waits for the server of DATABASE_URL and checks it; warns if it allows fewer than `connections`. Wrong credentials
- * and a missing database fail at once.
- *
- * Errors: DatabaseStartError, without the password.
- */
+/** Warns if the server allows fewer than `connections`. Errors: DatabaseStartError, without the password. */
 export async function reachDatabase(
   url: string,
   options: { say(line: string): void; patienceSeconds: number; connections?: number | undefined; replica?: boolean },

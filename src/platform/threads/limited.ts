@@ -12,11 +12,7 @@ const places = Math.max(1, Math.min(4, availableParallelism() - 1));
 const run = makeThreadPool({ niceness: 10 });
 const gate = makeGate({ places, placesPerClient: 1, open: 40, openPerClient: 2, waitMs: 30_000 }, tooMuchWork);
 
-/**
- * Runs work in a thread, one call at a time per person and task.
- *
- * Errors: rate_limited for a third call; unavailable if too many wait or the work takes too long; CallerLeft.
- */
+/** One call at a time per person and task. Errors: rate_limited for a third; unavailable if too late; CallerLeft. */
 export function limitThreaded<Given, Made>(task: Task): (given: Given, asked: AskedBy) => Promise<Made> {
   return async (given, { by, caller }) => {
     const client = `${task.module.pathname} ${by}`;

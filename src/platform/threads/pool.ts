@@ -15,12 +15,7 @@ type Thread = {
   end?: NodeJS.Timeout;
 };
 
-/**
- * Starts threads on demand and ends them after `idleMs` without work, after a failure or a timeout, or when the caller
- * leaves. Callers limit how many run. `niceness` works on Linux only.
- *
- * Errors: CallerLeft; unavailable timed_out; those of the work.
- */
+/** Callers limit how many run. `niceness` works on Linux only. Errors: CallerLeft; unavailable timed_out. */
 export function makeThreadPool({
   niceness = 0,
   memoryMb = 256,
