@@ -20,6 +20,10 @@ const libraryPaths = [
   "/.well-known/jwks.json",
 ];
 
+// Two tests for a page, instead of 40 path patterns.
+const isOfLibrary = /^\/(oauth2|\.well-known)\//i;
+const isOfSignOn = /^\/(oauth2|\.well-known|interaction|sign-in|card)(?![^/?])/i;
+
 // The most frequent requests, which need none of the earlier steps.
 const busyPaths = new Set(["GET /oauth2/auth", "POST /oauth2/token"]);
 
@@ -41,7 +45,7 @@ type MountOptions = {
 };
 
 export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer, renderRefusal }: MountOptions): Mount {
-  const router = Router();
+  const library = Router();
   const callbacks = new WeakMap<Provider, Answer>();
   const answer: Answer = (req, res) => {
     const current = provider();
@@ -52,25 +56,23 @@ export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer, rende
   const sendRefusal = makeSendRefusal(renderRefusal);
   const speakAsIssuer = makeSpeakAsIssuer(issuerUrl);
 
-  router.use(
-    [...libraryPaths, "/interaction", "/sign-in", "/card"],
-    (req: Request, _res: Response, next: NextFunction) => {
-      speakAsIssuer(req);
-      next();
-    },
-  );
-  router.use(libraryPaths, (req: Request, res: Response, next: NextFunction) => {
+  library.use(libraryPaths, (req: Request, res: Response, next: NextFunction) => {
     checkAnswer?.(req, res);
     next();
   });
-  router.post(
+  library.post(
     ["/oauth2/auth", "/oauth2/sessions/logout"],
     express.urlencoded({ extended: false, limit: "16kb" }),
     askAsGet,
     makeRefuseUnreadForm(sendRefusal),
   );
-  router.get("/oauth2/sessions/logout", makeRefuseUnkept(checkLogout, renderRefusal));
-  router.all(libraryPaths, makeRefuseOtherMethods(sendRefusal), answer);
+  library.get("/oauth2/sessions/logout", makeRefuseUnkept(checkLogout, renderRefusal));
+  library.all(libraryPaths, makeRefuseOtherMethods(sendRefusal), answer);
+  const router = Router().use((req: Request, res: Response, next: NextFunction) => {
+    if (isOfSignOn.test(req.url)) speakAsIssuer(req);
+    if (isOfLibrary.test(req.url)) library(req, res, next);
+    else next();
+  });
   return {
     router,
     answerBusy(req, res) {
