@@ -13,10 +13,7 @@ const shortestPassword = 8;
 
 type Chosen = { personId: PersonId; generation: number; password: string; repeated: string };
 
-/**
- * Sets the password that a person chose, with an audit line, and ends all their sign-ins. Takes the generation of the
- * sign-in it rests on and returns the new one; "outdated" if the credential changed meanwhile.
- */
+/** Ends all sign-ins and returns the new generation; "outdated" if the credential has changed since `generation`. */
 export async function changePassword(
   db: PrismaDb,
   chosen: Chosen,

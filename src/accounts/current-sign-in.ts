@@ -4,10 +4,7 @@ const v_credential = table("credential", "v_credential");
 const v_card = table("loginCard", "v_card");
 const v_settings = table("cardSettings", "v_settings");
 
-/**
- * SQL condition: the sign-in of the artifact has not been ended, nor the card that opened it. Every statement that
- * finds artifacts uses it, so what a request writes after the end of its sign-in is void.
- */
+/** SQL condition for every statement that finds artifacts: neither the sign-in nor its card has been ended. */
 export const isCurrent = ({
   personId,
   generation,

@@ -1,26 +1,29 @@
 import type { PersonId } from "../directory/index.ts";
 import type { Queryable } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
-import type { Parameter, Sql, Statement } from "../platform/database/sql.ts";
+import {
+  findRows,
+  makeRowLock,
+  type Parameter,
+  run,
+  type Sql,
+  sql,
+  type Statement,
+  statement,
+  table,
+  update,
+} from "../platform/database/sql.ts";
 import { recordNotices } from "./logout-notices.ts";
 import { isCurrent } from "./current-sign-in.ts";
 
 type Notified = { clientId: string; personId: PersonId; sid: string };
 
 const credential = table("credential");
-const person = table("person");
 const device = table("signInPlace");
 const artifact = table("oidcArtifact");
 const kept = table("oidcArtifact", "kept");
 
-const lockPerson = statement<{ personId: PersonId }>(
-  ({ personId }) => sql`SELECT FROM ${person} WHERE ${person.id} = ${personId} FOR NO KEY UPDATE`,
-  "sign-on.lockPerson",
-);
-
-/** Locks the person's login and block until the end of the transaction. */
-export const lockPersonSignIn = async (tx: Queryable, personId: PersonId): Promise<void> =>
-  void (await run(tx, lockPerson, { personId }));
+/** Locks the login and the block of a person until the end of the transaction. */
+export const lockPersonSignIn = makeRowLock("person", "id", "sign-on.lockPerson");
 
 const raiseGeneration = statement<{ personId: PersonId }>(
   ({ personId }) => sql`
@@ -34,7 +37,7 @@ const deleteDevices = statement<{ personId: PersonId }>(
   "sign-on.deleteKnownDevices",
 );
 
-// Interactions, codes and tokens name their session, also those that outlive it.
+// Artifacts that outlive their session name it in the payload.
 const sessionOf = (of: typeof artifact): Sql =>
   sql`coalesce(${of.sessionUid}, ${of.payload}->>'sessionUid', ${of.payload}->'session'->>'uid')`;
 
@@ -76,9 +79,8 @@ const deleteVoid = statement<Omit<Deletion, "keptUid">>(
 );
 
 /**
- * Ends all sessions, interactions, codes and tokens of a person except those of the session `keptUid`, forgets known
- * devices and notifies the apps. Call it in the transaction that says why: what other requests still write has the
- * earlier generation and is void.
+ * Ends all sign-ins of a person except the session `keptUid`, forgets known devices and notifies the apps. What other
+ * requests still write has the earlier generation and is void.
  */
 export async function endSignIns(
   tx: Queryable,
@@ -90,7 +92,6 @@ export async function endSignIns(
   await deleteAndNotify(tx, deleteArtifacts, { personIds: [personId], at, keptUid });
 }
 
-/** Deletes what is void of these people, and notifies the apps. */
 export async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {
   await deleteAndNotify(tx, deleteVoid, given);
 }

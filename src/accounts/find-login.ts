@@ -1,8 +1,7 @@
 import type { PersonId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 
-/** A person's login, without the password. */
-export type LoginState = {
+type LoginState = {
   personId: PersonId;
   username: string;
   hasPassword: boolean;
@@ -12,7 +11,6 @@ export type LoginState = {
   sessions: number;
 };
 
-/** The login of a person; null where they have none. */
 export async function findLogin({ prisma }: RecordStore, personId: PersonId, now: Date): Promise<LoginState | null> {
   const credential = await prisma.credential.findUnique({
     where: { personId },
@@ -41,7 +39,6 @@ export async function findLogin({ prisma }: RecordStore, personId: PersonId, now
 
 export type UserName = { username: string; hasPassword: boolean };
 
-/** The user names of these people, of those who have one. */
 export async function listUserNames(
   { prisma }: Pick<RecordStore, "prisma">,
   personIds: readonly PersonId[],

@@ -11,13 +11,13 @@
  */
 export { isCardGrade } from "./cards/allowed.ts";
 export { createCardIn, listCards, revokeCardsIn } from "./cards/cards.ts";
-export type { CardId, ListedCard } from "./cards/cards.ts";
+export type { CardId } from "./cards/cards.ts";
 export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
 export type { MadeCard, MakeCard } from "./cards/make-card.ts";
 export { findCardPlaces } from "./cards/places.ts";
 export type { CardPlace } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
-export { lockCardSettings, readCardSettings, writeCardSettings } from "./cards/settings.ts";
+export { readCardSettings, writeCardSettings } from "./cards/settings.ts";
 export type { CardSecondStep, CardSettings } from "./cards/settings.ts";
 export { checkAnswer, checkCard, checkCardUse, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
@@ -25,7 +25,7 @@ export { changePassword } from "./change-password.ts";
 export type { PasswordFault } from "./change-password.ts";
 export { lockPersonSignIn } from "./end-sign-ins.ts";
 export { findLogin, listUserNames } from "./find-login.ts";
-export type { LoginState, UserName } from "./find-login.ts";
+export type { UserName } from "./find-login.ts";
 export {
   countedAddress,
   countedSite,
@@ -55,25 +55,8 @@ export { makePasswords } from "./make-passwords.ts";
 export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
 export { findOwnPassword } from "./own-password.ts";
 export type { OwnPassword } from "./own-password.ts";
-export {
-  requestPassword,
-  requestPasswordIn,
-  withdrawPasswordRequests,
-  withdrawPasswordRequestsIn,
-} from "./password-requests.ts";
-export {
-  blockPerson,
-  blockPersonIn,
-  revokeSecondFactors,
-  setCredential,
-  setPasswordHash,
-  setLogin,
-  setLoginIn,
-  signOutPerson,
-  signOutPersonIn,
-  unblockPerson,
-  unblockPersonIn,
-} from "./person-sign-in.ts";
+export { requestPasswordIn, withdrawPasswordRequestsIn } from "./password-requests.ts";
+export { blockPersonIn, setLoginIn, setPasswordHash, signOutPersonIn, unblockPersonIn } from "./person-sign-in.ts";
 export { makePseudonym } from "./pseudonym/index.ts";
 export { recordAtHome } from "./record-at-home.ts";
 export { checkCode, limitedTry } from "./second-factor/check.ts";
@@ -92,10 +75,9 @@ export {
 export type { SecondFactor } from "./second-factor/records.ts";
 export { renewRecoveryCodes } from "./second-factor/recovery-codes.ts";
 export { findTotpStep, makeTotpAddress, makeTotpSecret, spellTotpSecret, totpPurpose } from "./second-factor/totp.ts";
-export { findSignInSettings, findSignInSettingsOf, lockSignInSettings, putSignInSettings } from "./sign-in-settings.ts";
+export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
 export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./staff-person.ts";
-export type { NewStaffPerson } from "./staff-person.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/index.ts";
 export { makeVoidSignInsJob } from "./void-sign-ins.ts";
 export { forgetPerson } from "./forget-person.ts";

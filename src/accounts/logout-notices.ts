@@ -24,7 +24,6 @@ export type LogoutNotice = {
   algorithm: "RS256" | "ES256" | "EdDSA";
 };
 
-/** An app must be notified that a session has ended. */
 export type NewNotice = { clientId: string; personId: string; sid: string; at: Date };
 
 const app = table("app");

@@ -1,5 +1,12 @@
 import { againAfterDeadlock } from "../access/index.ts";
-import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
+import {
+  personNameOf,
+  type GroupId,
+  type PersonId,
+  type PersonName,
+  type PersonRole,
+  type SchoolId,
+} from "../directory/index.ts";
 import { recordAuditLines, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -19,7 +26,7 @@ export type MadeLogin = { personId: PersonId; name: PersonName | null; username:
 type Hashed = { password: string; passwordHash: string };
 
 const mostPeople = 3_000;
-/** A request hashes no more at once, so that several requests take turns. */
+/** Per request, so that several requests take turns. */
 const hashesAtOnce = 2;
 
 async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: PasswordsFor): Promise<PersonId[]> {
@@ -60,8 +67,8 @@ async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
 }
 
 /**
- * Makes new passwords of the school's kind, and missing user names, with an audit line for each person; their sign-ins
- * end. `listRefused` says in the transaction who gets none; `finish` runs at its end.
+ * Makes passwords of the school's kind and missing user names; the people's sign-ins end. `listRefused` and `finish` run
+ * in the transaction.
  *
  * Errors: not_found school_not_found; conflict too_many_people.
  */
@@ -163,6 +170,6 @@ async function writePasswords(
     personId,
     username,
     password: hashed[at]!.password,
-    name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
+    name: personNameOf({ firstFull, firstCall, last }),
   }));
 }

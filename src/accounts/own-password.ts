@@ -5,7 +5,7 @@ import { findSignInSettingsOf } from "./sign-in-settings.ts";
 /** `helpText` is what the school says to those who may not change their password. */
 export type OwnPassword = { isAllowed: boolean; username: string; helpText: string | null };
 
-/** Staff always may, pupils from the grade that their home school chose; null for a person without a password. */
+/** Staff may always, pupils from a grade that their home school chose; null for a person without a password. */
 export async function findOwnPassword(
   db: Pick<RecordStore, "prisma">,
   personId: PersonId,

@@ -1,21 +1,18 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { lockPersonSignIn } from "./end-sign-ins.ts";
 import { recordAtHome } from "./record-at-home.ts";
 
-type Request = { personId: PersonId; schoolId: SchoolId };
-
 /**
- * Asks the home school of a guest for a new password. One request is open per person and school. The caller holds the
- * lock of the person.
+ * Requests a new password for a guest from the home school, once per person and school. The caller holds the lock of
+ * the person.
  *
  * Errors: not_found affiliation_not_found; conflict home_school_asks.
  */
 export async function requestPasswordIn(
   tx: Transaction,
-  { personId, schoolId }: Request,
+  { personId, schoolId }: { personId: PersonId; schoolId: SchoolId },
   origin: Origin,
 ): Promise<void> {
   const where = { personId_schoolId: { personId, schoolId } };
@@ -34,13 +31,6 @@ export async function requestPasswordIn(
   await recordAtHome(tx, { ...line, detail: { by: schoolId } });
 }
 
-export const requestPassword = (db: PrismaDb, request: Request, origin: Origin): Promise<void> =>
-  withPrismaTransaction(db, async (tx) => {
-    await lockPersonSignIn(tx, request.personId);
-    await requestPasswordIn(tx, request, origin);
-  });
-
-/** Closes the requests of people who got what was asked for. */
 export async function closePasswordRequests(
   { prisma }: Pick<Transaction, "prisma">,
   personIds: readonly PersonId[],
@@ -54,6 +44,3 @@ export async function withdrawPasswordRequestsIn(tx: Transaction, personId: Pers
   if ((await closePasswordRequests(tx, [personId])) > 0)
     await recordAtHome(tx, { ...origin, action: "password_requests_withdrawn", personId });
 }
-
-export const withdrawPasswordRequests = (db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> =>
-  withPrismaTransaction(db, (tx) => withdrawPasswordRequestsIn(tx, personId, origin));

@@ -1,18 +1,18 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { checkText, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { Queryable, RecordStore, Transaction } from "../platform/database/db.ts";
-import { run, sql, statement, table } from "../platform/database/sql.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { makeRowLock } from "../platform/database/sql.ts";
 
 export type SignInSettings = Omit<Prisma.SchoolSignInModel, "schoolId">;
 export type UserNameRule = SignInSettings["userNameRule"];
 export type PasswordKind = SignInSettings["passwordKind"];
 
-/** Levels whose pupils are small children, or read with effort. */
+/** Levels whose pupils are small or read with effort. */
 const levelsWithWords = new Set(["GRUNDSCHULE", "FOERDERSCHULE"]);
 const longestHelpText = 500;
 
-/** Finds the settings of a school, or the defaults of its level. */
+/** Returns the defaults of its level for a school without settings. */
 export async function findSignInSettings(
   { prisma }: Pick<RecordStore, "prisma">,
   schoolId: SchoolId,
@@ -35,7 +35,6 @@ const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
 /** For staff who are at no school. */
 const settingsAtNoSchool: SignInSettings = { ...defaultsOf(null), mustChangePassword: true };
 
-/** Finds the settings of the person's home school. */
 export async function findSignInSettingsOf(
   { prisma }: Pick<RecordStore, "prisma">,
   personId: PersonId,
@@ -45,18 +44,10 @@ export async function findSignInSettingsOf(
   return person && findSignInSettings({ prisma }, person.homeSchoolId as SchoolId);
 }
 
-const school = table("school");
+/** Locks the sign-in and card settings of a school until the end of the transaction. */
+export const lockSchoolSettings = makeRowLock("school", "id", "sign-on.lockSchool");
 
-const lockSchool = statement<{ schoolId: SchoolId }>(
-  ({ schoolId }) => sql`SELECT FROM ${school} WHERE ${school.id} = ${schoolId} FOR NO KEY UPDATE`,
-  "sign-on.lockSchool",
-);
-
-/** Locks the settings of the school until the end of the transaction. */
-export const lockSignInSettings = async (tx: Queryable, schoolId: SchoolId): Promise<void> =>
-  void (await run(tx, lockSchool, { schoolId }));
-
-/** Sets how the people of a school sign in, with an audit line. Errors: invalid for a help text that is refused. */
+/** Errors: invalid for a help text that is refused. */
 export async function putSignInSettings(
   tx: Transaction,
   { schoolId, ...given }: SignInSettings & { schoolId: SchoolId },

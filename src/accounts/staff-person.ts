@@ -4,23 +4,14 @@ import { hashPassword, makePassword } from "./login/index.ts";
 import { setLoginIn } from "./person-sign-in.ts";
 
 /** `name` is null for an account that is nobody's own. */
-export type NewStaffPerson = {
-  name: PersonName | null;
-  username: string;
-  role: Omit<NewRole, "holder">;
-};
+type NewStaffPerson = { name: PersonName | null; username: string; role: Omit<NewRole, "holder"> };
 
-/** Makes a first password and its hash, before the transaction that stores it. */
 export async function makeStaffPassword(): Promise<{ password: string; passwordHash: string }> {
   const password = makePassword("LETTERS");
   return { password, passwordHash: await hashPassword(password) };
 }
 
-/**
- * Registers staff who are at no school, with a login and a role. They choose their own password at first sign-in.
- *
- * Errors: those of `createPerson`, `setLogin` and `giveRole`.
- */
+/** Creates a member of staff at no school, with a role and a login whose password they replace at first sign-in. */
 export async function createStaffPerson(
   change: Change,
   { name, username, passwordHash, role }: NewStaffPerson & { passwordHash: string },

@@ -2,7 +2,7 @@ import type { SchoolId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
-import { lockCardSettings, readCardSettings, writeCardSettings } from "../accounts/index.ts";
+import { lockSchoolSettings, readCardSettings, writeCardSettings } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -23,7 +23,7 @@ export const getCardSettings: AdminHandler<"getCardSettings"> = async ({ db }, {
 export const putCardSettings: AdminHandler<"putCardSettings"> = ({ db }, { schoolId, reach, headers, body, origin }) =>
   withPrismaTransaction(db, async (tx) => {
     await refuseUnknownSchool(tx, reach, schoolId);
-    await lockCardSettings(tx, schoolId);
+    await lockSchoolSettings(tx, schoolId);
     const before = await readSettings(tx, schoolId);
     refuseStale(headers, before);
     await writeCardSettings(tx, schoolId, body, origin);

@@ -2,7 +2,7 @@ import type { SchoolId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
-import { findSignInSettings, lockSignInSettings, putSignInSettings as put } from "../accounts/index.ts";
+import { findSignInSettings, lockSchoolSettings, putSignInSettings as put } from "../accounts/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -29,7 +29,7 @@ export const putSignInSettings: AdminHandler<"putSignInSettings"> = async (
 ) => {
   refuseOtherSchool(reach, schoolId);
   return withPrismaTransaction(db, async (tx) => {
-    await lockSignInSettings(tx, schoolId);
+    await lockSchoolSettings(tx, schoolId);
     const before = await readSettings(tx, schoolId);
     refuseStale(headers, before);
     await put(tx, { schoolId, ...body }, origin);

@@ -24,7 +24,7 @@ export { checkSecrets } from "./protocol/keys/shared-secrets.ts";
 export { reEncryptSecrets } from "./protocol/keys/re-encrypt.ts";
 export { forgetLostSecrets } from "./protocol/keys/replace-lost.ts";
 export type { LostSecrets } from "./protocol/keys/replace-lost.ts";
-export { makeNextKeys, rotateSigningKeys, rotateSigningKeysIn } from "./protocol/keys/rotation.ts";
+export { makeNextKeys, rotateSigningKeysIn } from "./protocol/keys/rotation.ts";
 export { checkSigningKeys, describeSigningKeys } from "./protocol/keys/signing-keys.ts";
 export type { DescribedKey } from "./protocol/keys/signing-keys.ts";
 export { cookiesOfOnePath } from "./forms/cookies-of-one-path.ts";

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction, type Queryable } from "../../src/platform/database/db.ts";
-import { setLogin } from "../../src/accounts/index.ts";
+import { setLogin } from "../support/sign-ins.ts";
 import { findSignInFacts } from "../../src/sign-on/index.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";

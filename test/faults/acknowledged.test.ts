@@ -6,7 +6,7 @@ import { makeWorld, type World } from "../drills/failover/world.ts";
 import { readConfig } from "../../src/config/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";
-import { setCredential } from "../../src/accounts/index.ts";
+import { setCredential } from "../support/sign-ins.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { startMain } from "../support/program.ts";

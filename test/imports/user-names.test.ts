@@ -2,14 +2,8 @@ import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
-import {
-  forgetPerson,
-  giveUserNamesAtSchool,
-  putSignInSettings,
-  setCredential,
-  setLogin,
-  type UserNameRule,
-} from "../../src/accounts/index.ts";
+import { forgetPerson, giveUserNamesAtSchool, putSignInSettings, type UserNameRule } from "../../src/accounts/index.ts";
+import { setCredential, setLogin } from "../support/sign-ins.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeImporter, now, origin, zip } from "./rosters.ts";

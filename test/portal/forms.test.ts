@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { ownRights, rights } from "../../src/admin/rights.ts";
 import { listOperations, loadDocument } from "../../src/platform/http/index.ts";
 import { makePortal } from "../../src/portal/index.ts";
-import { setLogin } from "../../src/accounts/index.ts";
+import { setLogin } from "../support/sign-ins.ts";
 import { staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";

@@ -7,7 +7,7 @@ import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, signIn } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
-import { signOutPerson } from "../../src/accounts/index.ts";
+import { signOutPerson } from "../support/sign-ins.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { PersonId } from "../../src/directory/index.ts";
-import { setLogin } from "../../src/accounts/index.ts";
+import { setLogin } from "../support/sign-ins.ts";
 import { makeImporter } from "../imports/rosters.ts";
 import { makeStaff, type Sent } from "../support/admin.ts";
 import { makeBrowser } from "../support/browser.ts";

@@ -17,7 +17,7 @@ import {
 import { makeLog } from "../../src/platform/telemetry/log.ts";
 import { escapeUnprintable } from "../../src/platform/text/unprintable.ts";
 import { storeOf, withPrismaTransaction } from "../../src/platform/database/db.ts";
-import { setCredential } from "../../src/accounts/index.ts";
+import { setCredential } from "../support/sign-ins.ts";
 import { runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

@@ -25,7 +25,7 @@ import type {
 import { withPrismaTransaction, withTransaction } from "../../src/platform/database/db.ts";
 import type { Db, PrismaDb } from "../../src/platform/database/db.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
-import { blockPerson } from "../../src/accounts/index.ts";
+import { blockPerson } from "./sign-ins.ts";
 
 export const allScopes: ScopeName[] = [
   ...(["openid", "offline_access", "profile", "school", "role", "groups"] as const),

@@ -1,21 +1,18 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
-import type { PersonId, PersonName, SchoolId } from "../../directory/index.ts";
+import { personNameOf, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAudit, recordAuditLines, type Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { closePasswordRequests } from "../password-requests.ts";
 import type { MadeCard } from "./make-card.ts";
 import { taughtIn } from "./places.ts";
-import type { CardSecondStep } from "./settings.ts";
 
 declare const cardId: unique symbol;
 export type CardId = string & { readonly [cardId]: true };
 
-type Given = { personId: PersonId; schoolId: SchoolId; card: MadeCard };
-
 /** Creates a card and revokes the person's earlier cards. The caller holds the lock of the person. */
 export async function createCardIn(
   tx: Transaction,
-  { personId, schoolId, card }: Given,
+  { personId, schoolId, card }: { personId: PersonId; schoolId: SchoolId; card: MadeCard },
   origin: Origin,
 ): Promise<void> {
   await revokeCardsIn(tx, { schoolId, personIds: [personId] }, origin);
@@ -38,7 +35,7 @@ export async function createCardIn(
 
 type Revoked = { schoolId: SchoolId; personIds?: readonly PersonId[]; id?: CardId };
 
-/** Revokes cards of a school, with an audit line for each person. Returns how many. */
+/** Revokes cards of a school, with an audit entry for each. Returns how many. */
 export async function revokeCardsIn(
   tx: Transaction,
   { schoolId, personIds, id }: Revoked,
@@ -60,29 +57,30 @@ export async function revokeCardsIn(
   return count;
 }
 
-export type ListedCard = {
-  id: CardId;
-  personId: PersonId;
-  name: PersonName | null;
-  secondStep: CardSecondStep;
-  createdAt: Date;
-  lastUsedAt: Date | null;
-  revokedAt: Date | null;
+const shown = {
+  id: true,
+  personId: true,
+  secondStep: true,
+  createdAt: true,
+  lastUsedAt: true,
+  revokedAt: true,
+  affiliation: { select: { person: { select: { firstFull: true, firstCall: true, last: true } } } },
+} satisfies Prisma.LoginCardSelect;
+
+type CardFilter = {
+  schoolId: SchoolId;
+  personId?: PersonId | undefined;
+  id?: CardId | undefined;
+  taughtBy?: PersonId | undefined;
+  after?: string | undefined;
+  limit: number;
 };
 
 /** Lists the cards of people whose home is a school, latest first. `taughtBy` keeps only students of this teacher. */
 export async function listCards(
   { prisma }: RecordStore,
-  asked: {
-    schoolId: SchoolId;
-    personId?: PersonId | undefined;
-    id?: CardId | undefined;
-    taughtBy?: PersonId | undefined;
-    after?: string | undefined;
-    limit: number;
-  },
-): Promise<ListedCard[]> {
-  const { schoolId, personId, id, taughtBy, after, limit } = asked;
+  { schoolId, personId, id, taughtBy, after, limit }: CardFilter,
+) {
   const found = await prisma.loginCard.findMany({
     where: {
       schoolId,
@@ -93,21 +91,9 @@ export async function listCards(
         ...(taughtBy && { memberships: { some: taughtIn(taughtBy) } }),
       },
     },
-    include: { affiliation: { select: { person: { select: { firstFull: true, firstCall: true, last: true } } } } },
+    select: shown,
     orderBy: { id: "desc" },
     take: limit,
   });
-  return found.map(({ affiliation: { person }, ...card }) => ({
-    id: card.id as CardId,
-    personId: card.personId as PersonId,
-    name: nameOf(person),
-    secondStep: card.secondStep,
-    createdAt: card.createdAt,
-    lastUsedAt: card.lastUsedAt,
-    revokedAt: card.revokedAt,
-  }));
-}
-
-function nameOf({ firstFull, firstCall, last }: { [Part in keyof PersonName]: string | null }): PersonName | null {
-  return firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last };
+  return found.map(({ affiliation: { person }, ...card }) => ({ ...card, name: personNameOf(person) }));
 }

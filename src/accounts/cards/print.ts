@@ -25,11 +25,7 @@ export async function keepPrint(
 export const printUnknown = () =>
   new AppError("not_found", "card_print_not_found", "These cards cannot be printed again; make them anew.");
 
-/**
- * Takes what is to be printed and deletes it. `use` runs first, so that a failed try can be repeated.
- *
- * Errors: not_found card_print_not_found.
- */
+/** Deletes what is printed after `use`, so that a failed try can be repeated. Errors: not_found card_print_not_found. */
 export async function takePrint<T>(
   { prisma }: RecordStore,
   keys: EncryptionKeys,
@@ -46,7 +42,7 @@ export async function takePrint<T>(
   return made;
 }
 
-/** Deletes what nobody printed, and cards that were revoked long ago. */
+/** Deletes expired prints, and cards that were revoked long ago. */
 export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Date }): WorkerJob => ({
   name: "sign-on.sweepCards",
   everySeconds: 60,

@@ -21,15 +21,6 @@ export type CardSettings = {
   printSecondStep: boolean;
 };
 
-const noCards: CardSettings = {
-  enabled: false,
-  grades: null,
-  hours: null,
-  networks: [],
-  secondStep: "NONE",
-  printSecondStep: false,
-};
-
 export type CardSettingsRow = Omit<CardSettings, "grades" | "hours"> & {
   grades: number[];
   hoursFrom: string | null;
@@ -39,7 +30,7 @@ export type CardSettingsRow = Omit<CardSettings, "grades" | "hours"> & {
 
 const settings = table("cardSettings", "settings");
 
-/** SQL value: the `CardSettingsRow` of a school; null if it has none. */
+/** SQL value: the `CardSettingsRow` of a school, or null. */
 export const cardSettingsOf = (schoolId: Sql): Sql => sql`(
   SELECT to_json(found) FROM (
     SELECT ${fields<CardSettingsRow>({
@@ -54,7 +45,8 @@ export const cardSettingsOf = (schoolId: Sql): Sql => sql`(
     })} FROM ${settings} WHERE ${settings.schoolId} = ${schoolId}) found)`;
 
 export function settingsFrom(row: CardSettingsRow | null): CardSettings {
-  if (row === null) return noCards;
+  if (row === null)
+    return { enabled: false, grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false };
   const { enabled, grades, hoursFrom, hoursTo, weekdays, networks, secondStep, printSecondStep } = row;
   const hours = hoursFrom === null || hoursTo === null ? null : { from: hoursFrom, to: hoursTo, weekdays };
   return { enabled, grades: grades.length === 0 ? null : grades, hours, networks, secondStep, printSecondStep };
@@ -64,17 +56,8 @@ export async function readCardSettings({ prisma }: RecordStore, schoolId: School
   return settingsFrom(await prisma.cardSettings.findUnique({ where: { schoolId } }));
 }
 
-const school = table("school");
-const lockSchool = statement<{ schoolId: SchoolId }>(
-  ({ schoolId }) => sql`SELECT FROM ${school} WHERE ${school.id} = ${schoolId} FOR NO KEY UPDATE`,
-  "sign-on.lockCardSettings",
-);
-
-/** Locks the settings of the school until the end of the transaction. */
-export const lockCardSettings = async (tx: Transaction, schoolId: SchoolId): Promise<void> =>
-  void (await run(tx, lockSchool, { schoolId }));
-
 const card = table("loginCard", "c");
+const personColumn = columnNames("voidSignIn", "personId");
 const voidCards = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
     ${insert(
@@ -85,16 +68,11 @@ const voidCards = statement<{ schoolId: SchoolId }>(
       WHERE ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL
       ORDER BY ${card.personId}) AS card`,
     )}
-    ON CONFLICT (${columnNames("voidSignIn", "personId")}) DO UPDATE SET
-      ${columnNames("voidSignIn", "personId")} = excluded.${columnNames("voidSignIn", "personId")}`,
+    ON CONFLICT (${personColumn}) DO UPDATE SET ${personColumn} = excluded.${personColumn}`,
   "sign-on.voidCardsOfSchool",
 );
 
-/**
- * Writes the card settings of a school, with an audit line. When switched off, cards end what they opened.
- *
- * Errors: invalid network_invalid, hours_invalid.
- */
+/** When cards are switched off, their sign-ins end. Errors: invalid network_invalid, hours_invalid. */
 export async function writeCardSettings(
   tx: Transaction,
   schoolId: SchoolId,

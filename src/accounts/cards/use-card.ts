@@ -25,13 +25,13 @@ import {
   type Bucket,
   type BucketParameters,
 } from "../../platform/database/token-bucket.ts";
-import { countedAddress, countedSite, makeKeyMaker } from "../login/known-devices.ts";
+import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
+import { addressBuckets } from "../login/limits.ts";
 import { findCardRefusal, type CardRefusal } from "./allowed.ts";
 import type { CardId } from "./cards.ts";
 import { hashAnswer, hashCardToken } from "./make-card.ts";
 import { cardSettingsOf, settingsFrom, type CardHours, type CardSecondStep, type CardSettingsRow } from "./settings.ts";
 
-/** A card that signs its person in, here and now. */
 export type UsableCard = {
   cardId: CardId;
   personId: PersonId;
@@ -42,20 +42,12 @@ export type UsableCard = {
   secondStepHash: Buffer | null;
 };
 
-export type CardCheck =
+type CardCheck =
   | { kind: "usable"; card: UsableCard }
   | { kind: "refused"; reason: "invalid" | "blocked" | Exclude<CardRefusal, "hours"> }
   | { kind: "refused"; reason: "hours"; hours: CardHours | null };
 
-type CardRow = {
-  cardId: CardId;
-  personId: PersonId;
-  schoolId: SchoolId;
-  firstName: string | null;
-  /** Null for a person without a user name. */
-  generation: number | null;
-  secondStep: CardSecondStep;
-  secondStepHash: Buffer | null;
+type CardRow = UsableCard & {
   /** Not revoked; the person is active, at their home school and not staff. */
   isValid: boolean;
   isBlocked: boolean;
@@ -63,7 +55,7 @@ type CardRow = {
   settings: CardSettingsRow | null;
 };
 
-/** All null but `taken` if there is no such card. */
+/** All null but `taken` for an unknown card; without `generation` the person has no user name. */
 type FoundRow = { [Name in keyof CardRow]: CardRow[Name] | null } & { taken: number };
 
 type FindGiven = BucketParameters & { tokenHash: Buffer; now: Date };
@@ -112,12 +104,12 @@ const findStatement = makeForCount((count) =>
 
 type Use = { token: string; at: Date; address: string };
 
-/** Checks whether a card signs somebody in. A revoked card is `invalid`, like an unknown one. */
+/** A revoked card is `invalid`, like an unknown one. */
 export async function checkCard(db: Db, use: Use): Promise<CardCheck> {
   return judge(await findCard(db, use, []), use);
 }
 
-/** Counts one use of a card and checks whether it signs somebody in. */
+/** Counts one use of a card, and checks it. */
 export async function checkCardUse(
   db: Db,
   { key, ...use }: Use & { key: Buffer },
@@ -149,17 +141,12 @@ function judge(row: FoundRow, { at, address }: Use): CardCheck {
 /** Wrong answers in a row that revoke a card. One in nine guesses of a picture is right. */
 const mostWrong = { PICTURE: 5, PIN: 10 };
 
-export type CardAnswer = "right" | "wrong" | "ended";
-
-/**
- * Compares the PIN or picture; too many wrong ones revoke the card. The try is counted first, so that parallel tries
- * cannot slip through.
- */
+/** Compares the PIN or picture; too many wrong ones revoke the card. Tries are counted first, against parallel ones. */
 export async function checkAnswer(
   db: PrismaDb,
   card: UsableCard,
   { answer, key, at, requestId }: { answer: string; key: Buffer; at: Date; requestId: string | undefined },
-): Promise<CardAnswer> {
+): Promise<"right" | "wrong" | "ended"> {
   const { cardId: id, secondStep, secondStepHash, personId, schoolId } = card;
   if (secondStep === "NONE" || secondStepHash === null) return "right";
   const most = mostWrong[secondStep];
@@ -209,16 +196,12 @@ export async function recordCardUse(
   return (await run(db.pool, useStatement, given)) === 1;
 }
 
-const addressBucket = { capacity: 500, refillSeconds: 300 };
-const siteBucket = { capacity: 1000, refillSeconds: 300 };
 const cardBucket = { capacity: 20, refillSeconds: 600 };
 
 function bucketsOf({ token, address }: Use, key: Buffer): Bucket[] {
   const makeKey = makeKeyMaker(key);
-  const site = countedSite(address);
   return [
     { key: makeKey("card", hashCardToken(token).toString("hex")), ...cardBucket },
-    ...(site === null ? [] : [{ key: makeKey("card site", site), ...siteBucket }]),
-    { key: makeKey("card address", countedAddress(address)), ...addressBucket },
+    ...bucketsOfAddress(address, addressBuckets, (kind, part) => makeKey(`card ${kind}`, part)),
   ];
 }

@@ -21,7 +21,7 @@ export function makeBounded(limit: { atOnce: number; waiting: number }): Bounded
   };
 }
 
-export type BoundedByKey = <T>(key: string, work: () => Promise<T>) => Promise<T | "full">;
+type BoundedByKey = <T>(key: string, work: () => Promise<T>) => Promise<T | "full">;
 
 /** The same for each key. */
 export function makeBoundedByKey(limit: { atOnce: number; waiting: number }): BoundedByKey {

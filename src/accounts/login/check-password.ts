@@ -12,10 +12,7 @@ import { PasswordQueue } from "./password-queue.ts";
 import { countedAddress, isAddressOf, makeKeyMaker } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 
-/**
- * `refused` is an unknown user name or a wrong password; `device` goes into a cookie for a year; `turnAt` is when a
- * browser that was turned away comes again. Whether the person may sign in somewhere is decided elsewhere.
- */
+/** `refused`: an unknown user name or a wrong password. `device` goes into a cookie. `turnAt`: when to come again. */
 export type PasswordCheck =
   | {
       kind: "ok";
@@ -33,21 +30,17 @@ export type Attempt = {
   username: string;
   password: string;
   address: string;
-  /** The device cookie as sent. */
   device: string | null;
   now: Date;
-  /** The turn that an earlier try was given. */
+  /** The turn that an earlier try got. */
   turnAt?: Date | undefined;
 };
 
-/** Browsers are told to wait after the first of these times; with a turn, after the second, before proxies give up. */
+/** Browsers that would wait longer get a turn; at their turn they may wait until just before proxies give up. */
 const longestWaitMs = 5000;
 const longestWaitAtTurnMs = 15_000;
 
-/**
- * Makes the check of user names and passwords, with its limits. All processes share `key`; `unmatchable` is the hash
- * compared for an unknown account.
- */
+/** `key` is shared by all processes; `unmatchable` is the hash compared for an unknown account. */
 export function makeCheckPassword(deps: {
   db: Db;
   key: Buffer;
@@ -142,11 +135,7 @@ type Credential = {
   generation: number;
   mustChange: boolean;
 };
-type Found = {
-  credential: Credential | null;
-  isOwnDevice: boolean;
-  isKnownDevice: boolean;
-};
+type Found = { credential: Credential | null; isOwnDevice: boolean; isKnownDevice: boolean };
 
 function isDevice(device: string | null): device is string {
   return device !== null && /^[A-Za-z0-9_-]{22}$/.test(device);

@@ -1,15 +1,8 @@
-import { checkText } from "../../directory/index.ts";
-import type { PersonId } from "../../directory/index.ts";
+import { checkText, type PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { columnNames, insert, run, sql, statement } from "../../platform/database/sql.ts";
-import { longestPassword } from "./password.ts";
 import { foldUsername } from "./username.ts";
-
-/** Errors: RangeError for a password that is too long to be hashed. */
-export function checkPasswordLength(password: string): void {
-  if (password.length > longestPassword) throw new RangeError("the password is too long");
-}
 
 type Row = { personId: PersonId; username: string; passwordHash: string; mustChange: boolean; updatedAt: Date };
 
@@ -26,11 +19,7 @@ const upsertCredential = statement<Row>(({ personId, username, passwordHash, mus
 /** `mustChange` asks the person for a password of their own at the next sign-in. */
 export type NewCredential = Pick<Row, "personId" | "username" | "passwordHash"> & { mustChange?: boolean; now: Date };
 
-/**
- * Writes a person's user name and password hash. The caller ends the sign-ins of the old password.
- *
- * Errors: conflict for a taken user name; invalid for one that is refused, such as one with invisible characters.
- */
+/** The caller ends the sign-ins of the old password. Errors: conflict username_taken; invalid username_refused. */
 export async function writeCredential(
   tx: Queryable,
   { personId, username, passwordHash, mustChange = false, now }: NewCredential,
@@ -43,16 +32,11 @@ export async function writeCredential(
 
 function explain(error: unknown): never {
   const { constraint } = error as { constraint?: string };
+  const cause = { cause: error };
   if (constraint === "credential_username_key")
-    throw new AppError("conflict", "username_taken", "Another person has this user name.", undefined, { cause: error });
-  if (constraint === "credential_username_check") {
-    throw new AppError(
-      "invalid",
-      "username_refused",
-      "A user name has up to 255 characters and no white space at its ends.",
-      undefined,
-      { cause: error },
-    );
-  }
+    throw new AppError("conflict", "username_taken", "Another person has this user name.", undefined, cause);
+  const message = "A user name has up to 255 characters and no white space at its ends.";
+  if (constraint === "credential_username_check")
+    throw new AppError("invalid", "username_refused", message, undefined, cause);
   throw error;
 }

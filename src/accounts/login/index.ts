@@ -1,16 +1,13 @@
 /*
  * login: checks user names and passwords.
  *
- * Nouns:      credential, rate limit (counted failed tries at one account), bucket (the tries left to an address or a
- *             device), known device (a browser or an address from which the person signed in before).
- * Invariants: an unknown user name and a wrong password give the same result after the same work, on known devices
- *             too; a try is counted before the password is checked, so parallel tries cannot avoid the limit; tries
- *             elsewhere never slow down a person at a known device; limits and buckets are in PostgreSQL, shared by
- *             all processes.
- * Never knows: apps, sessions, pages.
+ * Nouns:      rate limit (counted failed tries at one account), bucket (the tries left to an address or a device), known
+ *             device (a browser or an address from which the person signed in before).
+ * Invariants: an unknown user name and a wrong password give the same result after the same work; a try is counted
+ *             before the password is checked; tries elsewhere never slow down a person at a known device.
  */
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
-export { checkPasswordLength, writeCredential } from "./credential.ts";
+export { writeCredential, type NewCredential } from "./credential.ts";
 export { hashInTurn } from "./hash-in-turn.ts";
 export { makePassword } from "./make-password.ts";
 export { hashPassword, longestPassword } from "./password.ts";

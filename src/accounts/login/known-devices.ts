@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/db.ts";
 import {
@@ -11,9 +12,9 @@ import {
   type Sql,
   type Value,
 } from "../../platform/database/sql.ts";
+import type { Bucket } from "../../platform/database/token-bucket.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 
-/** Makes a keyed hash of parts. */
 export type MakeKey = (...parts: readonly string[]) => Buffer;
 
 export function makeKeyMaker(secret: Buffer): MakeKey {
@@ -21,28 +22,32 @@ export function makeKeyMaker(secret: Buffer): MakeKey {
 }
 
 /** The address that limits count: the /64 of IPv6, one subscriber; IPv4 in IPv6 form as IPv4. */
-export function countedAddress(address: string): string {
-  const groups = readGroups(address);
-  return groups ? `${groups.slice(0, 4).join(":")}::/64` : plainOf(address);
-}
+export const countedAddress = (address: string): string => networkOf(address, 4) ?? plainOf(address);
 
 /** The /48 of an IPv6 address; null for IPv4. */
-export function countedSite(address: string): string | null {
-  const groups = readGroups(address);
-  return groups ? `${groups.slice(0, 3).join(":")}::/48` : null;
-}
+export const countedSite = (address: string): string | null => networkOf(address, 3);
 
 const plainOf = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
 
-function readGroups(address: string): string[] | null {
+function networkOf(address: string, groups: number): string | null {
   const plain = plainOf(address);
   if (!isIPv6(plain)) return null;
-  const [head = "", tail] = plain.toLowerCase().split("::");
-  const before = head.split(":").filter(Boolean);
-  const after = (tail ?? "").split(":").filter(Boolean);
-  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
-  const groups = [...before, ...Array<string>(Math.max(zeros, 0)).fill("0"), ...after];
-  return groups.map((group) => group.replace(/^0+(?=.)/, ""));
+  const { parts } = ipaddr.IPv6.parse(plain);
+  const prefix = parts.slice(0, groups).map((part) => part.toString(16));
+  return `${prefix.join(":")}::/${16 * groups}`;
+}
+
+type BucketSize = Omit<Bucket, "key">;
+
+/** Makes the buckets of an address and of its IPv6 site. */
+export function bucketsOfAddress(
+  address: string,
+  sizes: { address: BucketSize; site: BucketSize },
+  keyOf: (kind: "address" | "site", part: string) => Buffer,
+): Bucket[] {
+  const site = countedSite(address);
+  const own = { key: keyOf("address", countedAddress(address)), ...sizes.address };
+  return site === null ? [own] : [{ key: keyOf("site", site), ...sizes.site }, own];
 }
 
 const leastSchoolmates = 5;
@@ -69,7 +74,7 @@ export async function isAddressOf(db: Queryable, personId: PersonId, address: Bu
   return row?.isKnown ?? false;
 }
 
-/** A browser that drops its cookies is a new device each time; the devices used last are kept. */
+/** The devices used last are kept, because a browser that drops its cookies is a new device each time. */
 const devicesPerPerson = 50;
 
 const present = table("signInPlace");
@@ -81,10 +86,7 @@ const [personColumn, deviceColumn, usedColumn] = [
 
 type SeenValues = { readonly [Name in "personId" | "generation" | "devices" | "now"]: Value };
 
-/**
- * SQL for parts of a WITH, in this order. The lock of `standing` keeps a device from being remembered after its sign-in
- * was ended.
- */
+/** SQL for parts of a WITH. The lock of `standing` keeps a device from being remembered after its sign-in was ended. */
 export const rememberDevices = (given: SeenValues) => ({
   standing: sql`
     SELECT ${credential.personId} FROM ${credential}

@@ -12,7 +12,7 @@ import {
   toBucketParameters,
   undoTake,
 } from "../../platform/database/token-bucket.ts";
-import { countedAddress, countedSite, type MakeKey, rememberDevices } from "./known-devices.ts";
+import { bucketsOfAddress, countedAddress, type MakeKey, rememberDevices } from "./known-devices.ts";
 import {
   accountLimit,
   countTry,
@@ -26,26 +26,19 @@ import {
   uncountTry,
 } from "./rate-limits.ts";
 
-type BucketSize = Omit<Bucket, "key">;
-
-/** Tries from one address at many accounts: enough for the first day of a whole school. */
-const addressBucket: BucketSize = { capacity: 500, refillSeconds: 300 };
-
-/** Tries from all networks of one IPv6 site. */
-const siteBucket: BucketSize = { capacity: 1000, refillSeconds: 300 };
-
+/** Enough tries for the first day of a whole school. */
+export const addressBuckets = {
+  address: { capacity: 500, refillSeconds: 300 },
+  site: { capacity: 1000, refillSeconds: 300 },
+};
 /** Tries from a known device, such as a tablet of a class; counted instead of its address. */
-const deviceBucket: BucketSize = { capacity: 20, refillSeconds: 600 };
-
+const deviceBucket = { capacity: 20, refillSeconds: 600 };
 /** Passwords checked for an address over its limit, for people who signed in there before. */
-const heldUpBucket: BucketSize = { capacity: 100, refillSeconds: 20 };
+const heldUpBucket = { capacity: 100, refillSeconds: 20 };
 
 const heldUpLimit: RateLimitKind = { ...originLimit, forgetSeconds: 3600 };
 
-/**
- * The limits of one try. `origin` is the account at this device or address; others can use up `shared`, null for the
- * person's own device.
- */
+/** `origin` is the account at this device or address; others can use up `shared`, null for the person's own device. */
 export type Limits = {
   origin: RateLimit;
   shared: { buckets: Bucket[]; account: RateLimit; heldUp: { bucket: Bucket; origin: RateLimit } } | null;
@@ -67,18 +60,14 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
   if (device !== null && isOwnDevice)
     return { origin: { key: makeKey("place", username, "device", device), kind: originLimit, ...here }, shared: null };
   const address = countedAddress(counted.address);
-  const site = countedSite(counted.address);
-  const addressBuckets = [
-    ...(site === null ? [] : [{ key: makeKey("site bucket", site), ...siteBucket }]),
-    { key: makeKey("address bucket", address), ...addressBucket },
-  ];
+  const keyOf = (kind: string, part: string) => makeKey(`${kind} bucket`, part);
   return {
     origin: { key: makeKey("place", username, "address", address), kind: originLimit, ...here },
     shared: {
       buckets:
         device !== null && isKnownDevice
           ? [{ key: makeKey("device bucket", device), ...deviceBucket }]
-          : addressBuckets,
+          : bucketsOfAddress(counted.address, addressBuckets, keyOf),
       account: { key: makeKey("account", username), kind: accountLimit, personId, everywhere: true },
       heldUp: {
         bucket: { key: makeKey("held up bucket", address), ...heldUpBucket },
@@ -88,13 +77,10 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
   };
 }
 
-/**
- * What a try took before its password is checked. With `heldUntil` the address or account is over its limit: only a
- * person known at the address gets in.
- */
+/** With `heldUntil` the address or account is over its limit, and only a person known at the address gets in. */
 export type Taken = { buckets: Bucket[]; limits: [origin: RateLimit, account?: RateLimit]; heldUntil: Date | null };
 
-/** Takes what a try costs. Returns a date if the password must not be checked before then. */
+/** Returns a date if the password must not be checked before then. */
 export async function takeLimits(db: Queryable, { origin, shared }: Limits, now: Date): Promise<Taken | Date> {
   if (shared === null) return (await takeTry(db, origin, now)) ?? { buckets: [], limits: [origin], heldUntil: null };
   const { buckets, account, heldUp } = shared;
@@ -130,7 +116,7 @@ const takeStatement = makeForCount((count) =>
   }, `sign-in-limits-take.${count}`),
 );
 
-/** Takes the buckets, then the account, then the origin; stops at the first that has a wait. */
+/** Takes the buckets, the account and the origin, and stops at the first that has a wait. */
 async function takeTogether(
   db: Queryable,
   { buckets, account, origin }: { buckets: Bucket[]; account: RateLimit; origin: RateLimit },
@@ -188,10 +174,7 @@ const succeedStatement = makeForCount((count) =>
   }, `sign-in-succeed.${count}`),
 );
 
-/**
- * Gives back what a successful try took, forgets the failed ones before it and remembers the devices, unless the sign-
- * ins of the person were ended meanwhile.
- */
+/** Gives back what a successful try took, forgets failed ones and remembers the devices, unless the sign-in was ended. */
 export async function recordSuccess(db: Queryable, { buckets, limits }: Taken, success: Success): Promise<void> {
   const [origin, account] = limits;
   await run(db, succeedStatement(buckets.length), {

@@ -8,9 +8,7 @@ const signsOfPassword = 10;
 const wordsOfPassword = 3;
 const [firstDigit, lastDigit] = [2, 9];
 
-/**
- * Units: WORDS 31.9 bits (three of 800 words, one of 8 digits), guessed against the limits of tries; LETTERS 48 bits.
- */
+/** WORDS have 31.9 bits (three of 800 words, one of 8 digits), guessed against the limits of tries; LETTERS 48 bits. */
 export function makePassword(kind: PasswordKind): string {
   if (kind === "LETTERS")
     return Array.from({ length: signsOfPassword }, () => signs[randomInt(signs.length)]!).join("");

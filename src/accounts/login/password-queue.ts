@@ -1,6 +1,6 @@
 import { makeBounded, type Bounded } from "./bounded.ts";
 
-/** The assumed time of a check before one has been measured. */
+/** Until a check has been measured. */
 const assumedMs = 200;
 
 /** The share of the newest check in the average. */
@@ -10,12 +10,7 @@ const shortestTurnMs = 3000;
 export const longestTurnSeconds = 60;
 const longestTurnMs = longestTurnSeconds * 1000;
 
-/**
- * Accepts passwords as long as the wait is short. Others get a turn at the pace of the checks; turns beyond the longest
- * are spread.
- *
- * Units: `now` in milliseconds.
- */
+/** Accepts passwords while the wait is short. Others get a turn at the pace of the checks. Units: `now` in milliseconds. */
 export class PasswordQueue {
   readonly #atOnce: number;
   readonly #bounded: Bounded;

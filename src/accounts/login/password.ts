@@ -13,17 +13,13 @@ const hashBytes = 32;
 
 export const longestPassword = 256;
 
-/**
- * Hashes a password as a PHC string with argon2id.
- *
- * Source: OWASP Password Storage Cheat Sheet (19 MiB, 2 passes, 1 lane).
- */
+/** Returns a PHC string of argon2id. Source: OWASP Password Storage Cheat Sheet (19 MiB, 2 passes, 1 lane). */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   return phc(salt, await run({ nonce: salt, memory: memoryKib, passes, parallelism, tagLength: hashBytes }, password));
 }
 
-/** Makes a hash that no password has. Checking it takes as long as checking an account's hash. */
+/** Makes a hash that no password has and that takes as long to check as another. */
 export function makeUnmatchableHash(): string {
   return phc(randomBytes(saltBytes), randomBytes(hashBytes));
 }

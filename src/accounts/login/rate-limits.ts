@@ -14,7 +14,7 @@ import {
   type Value,
 } from "../../platform/database/sql.ts";
 
-/** How failed tries are slowed down: the first `free` cost no wait; each further one doubles it, up to the longest. */
+/** The first `free` failed tries cost no wait; each further one doubles it, up to the longest. */
 export type RateLimitKind = {
   free: number;
   firstWaitSeconds: number;
@@ -22,21 +22,13 @@ export type RateLimitKind = {
   forgetSeconds: number;
 };
 
+const waits = { longestWaitSeconds: 900, forgetSeconds: 43_200 };
 /** Tries at one account from one device or address. */
-export const originLimit: RateLimitKind = {
-  free: 5,
-  firstWaitSeconds: 10,
-  longestWaitSeconds: 900,
-  forgetSeconds: 43_200,
-};
-
+export const originLimit: RateLimitKind = { ...waits, free: 5, firstWaitSeconds: 10 };
 /** Tries at one account from all unknown devices and addresses. */
-export const accountLimit: RateLimitKind = {
-  free: 20,
-  firstWaitSeconds: 30,
-  longestWaitSeconds: 900,
-  forgetSeconds: 43_200,
-};
+export const accountLimit: RateLimitKind = { ...waits, free: 20, firstWaitSeconds: 30 };
+/** Tries to prove a second factor, which strangers cannot use up: the password comes first. */
+export const secondFactorLimit: RateLimitKind = { ...waits, free: 5, firstWaitSeconds: 30 };
 
 /** `everywhere` tells the limit of an account from those of its devices and addresses. */
 export type RateLimit = { key: Buffer; kind: RateLimitKind; personId: PersonId | null; everywhere: boolean };
@@ -48,7 +40,7 @@ type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
 type TryValues = { readonly [Name in keyof Try]: Value | number };
 
 /**
- * SQL: counts a try if the condition holds and there is no wait; returns a row if it did. The first wait is in the
+ * SQL: counts a try if the condition holds and there is no wait, and returns a row then. No wait is a time in the
  * distant past, because queued tries arrive with older times.
  */
 export function countTry(given: TryValues, condition: Sql): Sql {
@@ -86,10 +78,7 @@ const findWait = statement<{ key: Buffer }>(
   "sign-in-limit-wait",
 );
 
-/**
- * Counts a try as failed before it is made; `giveTryBack` undoes that. Returns until when to wait, and null for a
- * counted try.
- */
+/** Counts a try as failed before it is made; `giveTryBack` undoes that. Returns until when to wait if it did not. */
 export async function takeTry(db: Queryable, limited: RateLimit, now: Date): Promise<Date | null> {
   const { kind, ...rest } = limited;
   return (await run(db, takeTryStatement, { ...kind, ...rest, now })) === 1 ? null : findTryWait(db, limited, now);
@@ -105,7 +94,6 @@ export const uncountTry = (key: Value, condition: Sql): Sql => sql`
   ${update("signInBrake", "l", { failures: sql`greatest(${l.failures} - 1, 0)`, waitUntil: sql`to_timestamp(0)` })}
   WHERE ${l.key} = ${key} AND ${condition} RETURNING 1`;
 
-/** SQL: forgets all failed tries. */
 export const forgetTriesBy = (key: Value, condition: Sql): Sql =>
   sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key} AND ${condition} RETURNING 1`;
 
@@ -121,15 +109,10 @@ export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<vo
   await run(db, forget, { key });
 }
 
-export type Waits = {
-  /** Until when the account waits at unknown devices and addresses. */
-  everywhereUntil: string | null;
-  /** How many devices and addresses wait. */
-  places: number;
-  placesUntil: string | null;
-};
+/** The waits of an account: at all unknown devices and addresses, and at how many single ones. */
+export type Waits = { everywhereUntil: string | null; places: number; placesUntil: string | null };
 
-/** SQL value: the `Waits` of a person. */
+/** SQL value. */
 export const waitsOf = (personId: Value, now: Value): Sql => sql`(
   SELECT json_build_object('everywhereUntil', max(${limit.waitUntil}) FILTER (WHERE ${limit.everywhere}),
     'places', count(*) FILTER (WHERE NOT ${limit.everywhere}),
@@ -144,5 +127,5 @@ const forgetAll = statement<{ personId: PersonId }>(
   "sign-in-limit-release-person",
 );
 
-/** Forgets all failed tries at the account of a person. Returns how many limits it had. */
+/** Forgets the failed tries at the account of a person. Returns how many limits it had. */
 export const forgetTriesOf = (tx: Queryable, personId: PersonId): Promise<number> => run(tx, forgetAll, { personId });

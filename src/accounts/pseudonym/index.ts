@@ -3,10 +3,7 @@ import type { PersonId } from "../../directory/index.ts";
 import { firstWords, secondWords } from "./words.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 
-/**
- * Makes a friendly name for a person at an app, such as `Kiesel Otter`. It never changes, and without the key it cannot
- * be linked to the person or to another app. Two people of an app can have the same one.
- */
+/** Makes a name such as `Kiesel Otter` that never changes; without the key nobody can link it to person or app. */
 export function makePseudonym(key: Buffer, { clientId, personId }: { clientId: ClientId; personId: PersonId }): string {
   const drawn = hmac(key).update(`${clientId}\0${personId}`).digest();
   // 48 bits each: no word is noticeably more frequent than another.

@@ -5,7 +5,7 @@ import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db
 import { unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
-import { forgetTries, takeTry, type RateLimitKind } from "../login/rate-limits.ts";
+import { forgetTries, secondFactorLimit, takeTry } from "../login/rate-limits.ts";
 import { recordAtHome } from "../record-at-home.ts";
 import type { SecondMethod } from "./methods.ts";
 import { useRecoveryCode } from "./recovery-codes.ts";
@@ -14,25 +14,26 @@ import { findTotpStep, totpPurpose } from "./totp.ts";
 export type SecondFactorCheck =
   { kind: "ok"; method: SecondMethod } | { kind: "refused" } | { kind: "slowed"; retryAfterSeconds: number };
 
-/** Only people who know the password get here, so strangers slow nobody down. */
-const limitKind: RateLimitKind = { free: 5, firstWaitSeconds: 30, longestWaitSeconds: 900, forgetSeconds: 43_200 };
-
-export type CheckDeps = {
+type CheckDeps = {
   db: PrismaDb;
   clock: Clock;
   secrets: { signInTraces: Buffer; recoveryCodes: Buffer };
   encryptionKeys: EncryptionKeys;
 };
 
-/** Counts the try as failed before it is made, and forgets failed ones if it succeeds. */
+/** Counts a try as failed before it is made, and forgets failed ones if it succeeds. */
 export async function limitedTry(
   { db, clock, secrets }: CheckDeps,
   personId: PersonId,
   attempt: () => Promise<SecondMethod | null>,
 ): Promise<SecondFactorCheck> {
-  // Without the person: releasing the limits of passwords must not release this one.
+  // Without the person, because forgetting failed passwords must not forget these.
   const place = { personId: null, everywhere: false };
-  const limit = { key: makeKeyMaker(secrets.signInTraces)("second factor", personId), kind: limitKind, ...place };
+  const limit = {
+    key: makeKeyMaker(secrets.signInTraces)("second factor", personId),
+    kind: secondFactorLimit,
+    ...place,
+  };
   const wait = await takeTry(db.pool, limit, clock());
   if (wait !== null) return { kind: "slowed", retryAfterSeconds: secondsUntil(wait, clock()) };
   const method = await attempt();

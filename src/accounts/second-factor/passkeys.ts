@@ -15,7 +15,7 @@ export type Asked = { personId: PersonId; browser: string };
 type Challenge = Asked & { challenge: string };
 type Ceremony = "add" | "prove";
 
-/** What a page gives to the browser; `state` comes back with the answer of the authenticator. */
+/** `options` are for the browser; `state` comes back with the response of the authenticator. */
 export type PasskeyQuestion = { options: string; state: string };
 
 const challengeSeconds = 300;
@@ -38,7 +38,6 @@ const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<Kept[]> =
   return found.map(({ credentialId, transports }) => ({ id: credentialId!, transports }));
 };
 
-/** Returns null for a person without a passkey. */
 export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQuestion | null> {
   const allowCredentials = await listPasskeys(deps, asked.personId);
   if (allowCredentials.length === 0) return null;
@@ -75,7 +74,7 @@ export async function askForNewPasskey(deps: Deps, asked: Asked, username: strin
 
 type Answer = { state: string; response: string };
 
-/** Returns null for a challenge that is too old, of another person or browser, or used already. */
+/** Returns null for a challenge that is too old, used, or another person's or browser's. */
 async function takeChallenge(deps: Deps, ceremony: Ceremony, asked: Asked, state: string): Promise<string | null> {
   const kept = sealedChallenge(deps, ceremony).read(state, deps.clock());
   if (kept?.personId !== asked.personId || kept.browser !== asked.browser || kept.browser === "") return null;
@@ -119,9 +118,8 @@ export async function checkPasskey(deps: Deps, asked: Asked, { state, response }
   return count === 1;
 }
 
-export type NewPasskey = { credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] };
+type NewPasskey = { credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] };
 
-/** Returns null if the answer does not match what was asked. */
 export async function readNewPasskey(
   deps: Deps,
   asked: Asked,
@@ -151,7 +149,7 @@ export async function readNewPasskey(
 
 const knownTransports = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
 
-/** What the browser says of the ways to the authenticator; it is not signed. */
+/** The browser reports them unsigned. */
 const knownOf = (transports: unknown): string[] =>
   Array.isArray(transports) ? knownTransports.filter((known) => transports.includes(known)) : [];
 
@@ -166,12 +164,12 @@ function parse<Value extends { id: string }>(text: string): Value | null {
   }
 }
 
-/** Returns null for an answer that is wrong in any way, or was given in a frame of another site. */
+/** Returns null for a wrong response, or one from a frame of another site. */
 async function unlessRefused<Value extends { verified: boolean }>(
   { response }: { response: { clientDataJSON: string } },
   verifying: Promise<Value>,
 ): Promise<Value | null> {
-  // The library throws for every fault and leaves frames to its caller. These pages are in none.
+  // The library throws for every fault, and leaves frames to its caller.
   const result = await verifying.catch(() => null);
   const { decodeClientDataJSON } = await import("@simplewebauthn/server/helpers");
   return result?.verified === true && decodeClientDataJSON(response.clientDataJSON).crossOrigin !== true

@@ -28,11 +28,7 @@ type New = { id: string; label: string } & (
   | { kind: "PASSKEY"; credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] }
 );
 
-/**
- * Adds a second factor. Returns whether it is the person's first; false too if it was added before.
- *
- * Errors: conflict second_factors_full.
- */
+/** Returns whether the factor is the person's first. Errors: conflict second_factors_full. */
 export async function addSecondFactor(
   tx: Transaction,
   { personId, factor, origin }: { personId: PersonId; factor: New; origin: Origin },
@@ -56,10 +52,7 @@ export async function addSecondFactor(
   return { isFirst: present.length === 0, isAdded: true };
 }
 
-/**
- * Removes a second factor; with the last one the recovery codes. All sign-ins end but the session `sessionUid`, because
- * a session may be open where the factor was lost. Returns false if there is no such factor.
- */
+/** Removes a second factor, and recovery codes with the last one. All sign-ins end except the session `sessionUid`. */
 export async function removeSecondFactor(
   tx: Transaction,
   { personId, id, sessionUid, origin }: { personId: PersonId; id: string; sessionUid: string; origin: Origin },

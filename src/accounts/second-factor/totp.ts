@@ -10,7 +10,6 @@ const secretOf = (bytes: Buffer): Secret => new Secret({ buffer: new Uint8Array(
 
 export const totpPurpose = (id: string): string => `second factor ${id}`;
 
-/** The secret as a person types it, in groups of four. */
 export const spellTotpSecret = (bytes: Buffer): string => secretOf(bytes).base32.replace(/(.{4})(?=.)/g, "$1 ");
 
 /** The address in the QR code. Source: the key URI format of Google Authenticator. */
@@ -18,11 +17,7 @@ export function makeTotpAddress(bytes: Buffer, { issuer, account }: { issuer: st
   return new TOTP({ issuer, label: account, secret: secretOf(bytes), period: stepSeconds }).toString();
 }
 
-/**
- * Finds the time step of a code: the present one or a neighbour, because clocks differ.
- *
- * Source: RFC 6238 section 5.2; the library compares in constant time.
- */
+/** Finds the time step of a code: the present one or a neighbour, because clocks differ. Source: RFC 6238, 5.2. */
 export function findTotpStep(bytes: Buffer, code: string, now: Date): number | null {
   const counter = Math.floor(now.getTime() / 1000 / stepSeconds);
   if (!/^\d{6}$/.test(code)) return null;

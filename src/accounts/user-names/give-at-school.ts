@@ -1,5 +1,5 @@
 import { againAfterDeadlock } from "../../access/index.ts";
-import type { PersonId, PersonName, SchoolId } from "../../directory/index.ts";
+import { personNameOf, type PersonId, type PersonName, type SchoolId } from "../../directory/index.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -31,10 +31,7 @@ async function listUnnamed(
   asked: { schoolId: SchoolId | null; people: PersonId[] | null },
 ): Promise<Unnamed[]> {
   const rows = await findRows<Row, typeof asked>(tx, findUnnamed, asked);
-  return rows.map(({ personId, firstFull, firstCall, last }) => ({
-    personId,
-    name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
-  }));
+  return rows.map((row) => ({ personId: row.personId, name: personNameOf(row) }));
 }
 
 async function settingsOf(tx: Transaction, schoolId: SchoolId): Promise<SignInSettings> {
@@ -54,8 +51,8 @@ export async function giveUserNames(
 }
 
 /**
- * Gives everyone at home at the school a user name who has none, with an audit line. Calls `findRosterNames` only if
- * the school takes names from its roster. Returns how many got one. Errors: not_found school_not_found.
+ * Gives a user name to everyone without one whose home is the school, and returns how many. Calls `findRosterNames` only
+ * if the school takes names from its roster. Errors: not_found school_not_found.
  */
 export function giveUserNamesAtSchool(
   db: PrismaDb,

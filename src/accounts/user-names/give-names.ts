@@ -11,15 +11,11 @@ export type Unnamed = { personId: PersonId; name: PersonName | null; wanted?: st
 
 type Given = { personId: PersonId; username: string };
 
-/** The rows of one statement. */
 const batch = 5_000;
 /** How many taken names with a number are tried before a random one. */
 const mostTries = 50;
 
-/**
- * Gives people user names by a rule, in a few statements; they have no password yet. Somebody who got a user name
- * meanwhile keeps it. Parallel transactions wait for each other only over the same name.
- */
+/** Gives people user names by a rule, in a few statements. Somebody who got a user name meanwhile keeps it. */
 export async function giveNames(
   tx: Queryable,
   people: readonly Unnamed[],
@@ -116,7 +112,6 @@ async function propose(
   });
 }
 
-/** Reserves a number for each base, for good. */
 async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<string, { next: number }>> {
   if (bases.length === 0) return new Map();
   const counted = [...Map.groupBy(bases, (base) => base)];
@@ -126,7 +121,7 @@ async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ base, last }) => [base, { next: last - counts.get(base)! + 1 }]));
 }
 
-/** Reveals nothing about the person. Gets longer if names are taken. */
+/** Gets longer if names are taken. */
 function makeRandomName(tries: number): string {
   const digits = Math.min(4 + tries, 12);
   const number = randomInt(10 ** (digits - 1), 10 ** digits);

@@ -5,7 +5,6 @@ import { transliterate } from "./transliterate.ts";
 /** Leaves room for a number of six digits in a user name of 64 characters. */
 const longestBase = 58;
 
-/** Returns null if the rule makes no base of the name. */
 export function makeBase(rule: UserNameRule, name: PersonName | null): string | null {
   if (rule === "RANDOM" || name === null) return null;
   const first = transliterate(name.firstCall) || transliterate(name.firstFull);

@@ -18,9 +18,9 @@ const letters = new Map([
 ]);
 
 /**
- * Writes a name with the letters a to z, words joined by hyphens; empty if none of its letters is known.
+ * Writes a name with the letters a to z and hyphens; empty if none of its letters is known.
  *
- * Source: ICAO Doc 9303-3 section 6 for Cyrillic; German use for umlauts; Arabic as written, without short vowels.
+ * Source: ICAO Doc 9303-3 section 6 for Cyrillic.
  */
 export function transliterate(name: string): string {
   const lower = name.normalize("NFKC").toLowerCase();

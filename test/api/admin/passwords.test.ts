@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { makePasswords, setLogin } from "../../../src/accounts/index.ts";
+import { makePasswords } from "../../../src/accounts/index.ts";
+import { setLogin } from "../../support/sign-ins.ts";
 import { giveRole, listHigherHolders } from "../../../src/staff/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { idsOf, makeAdminClient, makeStaff, refusalOf, withoutRequest, type Sent } from "../../support/admin.ts";

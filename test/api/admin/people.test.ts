@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
-import { setLogin } from "../../../src/accounts/index.ts";
+import { setLogin } from "../../support/sign-ins.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import { makeStaff, type AdminClient, type Sent, idsOf, refusalOf, withoutRequest } from "../../support/admin.ts";

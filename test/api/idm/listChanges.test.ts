@@ -14,7 +14,7 @@ import { readConfig } from "../../../src/config/index.ts";
 import { writeChangeCursor } from "../../../src/idm/change-cursor.ts";
 import { deriveKeys } from "../../../src/platform/crypto/seal.ts";
 import { makeIdmClient } from "../../support/typed-clients.ts";
-import { setCredential } from "../../../src/accounts/index.ts";
+import { setCredential } from "../../support/sign-ins.ts";
 import { idmScopes } from "../../support/api.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";

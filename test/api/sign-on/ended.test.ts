@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { BackchannelLogoutUri } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/database/db.ts";
-import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../../src/accounts/index.ts";
+import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../support/sign-ins.ts";
 import { endSignIns } from "../../../src/accounts/end-sign-ins.ts";
 import { recordSuccess, type Taken } from "../../../src/accounts/login/limits.ts";
 import { originLimit } from "../../../src/accounts/login/rate-limits.ts";

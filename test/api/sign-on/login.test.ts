@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import type { PrismaDb } from "../../../src/platform/database/db.ts";
-import { setCredential } from "../../../src/accounts/index.ts";
+import { setCredential } from "../../support/sign-ins.ts";
 import { makeCheckPassword, sweepSignInTraces, type PasswordCheck } from "../../../src/accounts/login/index.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
