@@ -1,9 +1,9 @@
 /*
  * accounts: identifies a person at sign-in.
  *
- * Nouns:      credential (user name and password hash), login card, second factor, recovery code, block, known
- *             device, rate limit, sign-in settings of a school, pseudonym, logout notice (an app must be told that a
- *             session ended), generation (a number of the credential; raising it voids earlier sign-ins).
+ * Nouns:      credential (user name and password hash), login card, second factor, recovery code, block, pseudonym,
+ *             logout notice (an app must be told that a session ended), generation (a number of the credential;
+ *             raising it voids earlier sign-ins).
  * Invariants: passwords, cards and recovery codes are stored as hashes, secrets of authenticator apps encrypted; a
  *             new password, a block, a deletion and a sign-out by staff void all earlier sign-ins; revoking a login
  *             card voids the sign-ins made with it; tries are counted before they are compared.

@@ -66,12 +66,7 @@ async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
   return made;
 }
 
-/**
- * Makes passwords of the school's kind and missing user names; the people's sign-ins end. `listRefused` and `finish` run
- * in the transaction.
- *
- * Errors: not_found school_not_found; conflict too_many_people.
- */
+/** Makes passwords and missing user names; sign-ins end. Errors: not_found; conflict too_many_people. */
 export async function makePasswords<T>(
   db: PrismaDb,
   asked: PasswordsFor,

@@ -4,12 +4,7 @@ import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { recordAtHome } from "./record-at-home.ts";
 
-/**
- * Requests a new password for a guest from the home school, once per person and school. The caller holds the lock of
- * the person.
- *
- * Errors: not_found affiliation_not_found; conflict home_school_asks.
- */
+/** The caller holds the lock of the person. Errors: not_found affiliation_not_found; conflict home_school_asks. */
 export async function requestPasswordIn(
   tx: Transaction,
   { personId, schoolId }: { personId: PersonId; schoolId: SchoolId },

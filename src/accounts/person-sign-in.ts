@@ -30,11 +30,7 @@ export async function signOutPersonIn(tx: Transaction, personId: PersonId, origi
   await recordAtHome(tx, { ...origin, action: "person_signed_out", personId });
 }
 
-/**
- * Prevents a person from signing in and ends their sign-ins. Apps still see the person and get no event.
- *
- * Errors: not_found; conflict person_blocked.
- */
+/** Apps still see a blocked person and get no event. Errors: not_found; conflict person_blocked. */
 export async function blockPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   if (!(await setBlock(tx, personId, origin.at)))
     throw new AppError("conflict", "person_blocked", "The person is blocked already.");

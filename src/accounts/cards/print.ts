@@ -25,7 +25,7 @@ export async function keepPrint(
 export const printUnknown = () =>
   new AppError("not_found", "card_print_not_found", "These cards cannot be printed again; make them anew.");
 
-/** Deletes what is printed after `use`, so that a failed try can be repeated. Errors: not_found card_print_not_found. */
+/** Deletes the print after `use`, so that a failed try can be repeated. Errors: not_found card_print_not_found. */
 export async function takePrint<T>(
   { prisma }: RecordStore,
   keys: EncryptionKeys,

@@ -1,8 +1,8 @@
 /*
  * login: checks user names and passwords.
  *
- * Nouns:      rate limit (counted failed tries at one account), bucket (the tries left to an address or a device), known
- *             device (a browser or an address from which the person signed in before).
+ * Nouns:      rate limit (counted failed tries at one account), bucket (the tries left to an address or a device),
+ *             known device (a browser or an address from which the person signed in before).
  * Invariants: an unknown user name and a wrong password give the same result after the same work; a try is counted
  *             before the password is checked; tries elsewhere never slow down a person at a known device.
  */

@@ -174,7 +174,7 @@ const succeedStatement = makeForCount((count) =>
   }, `sign-in-succeed.${count}`),
 );
 
-/** Gives back what a successful try took, forgets failed ones and remembers the devices, unless the sign-in was ended. */
+/** Gives back what a successful try took, forgets failed ones and, unless the sign-in was ended, remembers devices. */
 export async function recordSuccess(db: Queryable, { buckets, limits }: Taken, success: Success): Promise<void> {
   const [origin, account] = limits;
   await run(db, succeedStatement(buckets.length), {

@@ -10,7 +10,7 @@ const shortestTurnMs = 3000;
 export const longestTurnSeconds = 60;
 const longestTurnMs = longestTurnSeconds * 1000;
 
-/** Accepts passwords while the wait is short. Others get a turn at the pace of the checks. Units: `now` in milliseconds. */
+/** Accepts passwords while the wait is short; later ones get a turn at the pace of the checks. `now` is in ms. */
 export class PasswordQueue {
   readonly #atOnce: number;
   readonly #bounded: Bounded;

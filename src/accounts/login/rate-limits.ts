@@ -39,10 +39,7 @@ const l = table("signInBrake", "l");
 type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
 type TryValues = { readonly [Name in keyof Try]: Value | number };
 
-/**
- * SQL: counts a try if the condition holds and there is no wait, and returns a row then. No wait is a time in the
- * distant past, because queued tries arrive with older times.
- */
+/** SQL: counts a try if there is no wait, and returns a row then. No wait is 1970: queued tries have older times. */
 export function countTry(given: TryValues, condition: Sql): Sql {
   const now = sql`${given.now}::timestamptz`;
   const forgetAfter = sql`make_interval(secs => ${given.forgetSeconds})`;

@@ -6,7 +6,7 @@ import type { PrismaDb } from "../../platform/database/db.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
 import { makeSealed, type Sealed } from "../../platform/crypto/sealed.ts";
 
-// 300 modules, which only a proof by passkey needs.
+// 300 modules that only passkeys need.
 const loadLibrary = () => import("@simplewebauthn/server");
 
 type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };

@@ -15,7 +15,7 @@ type Row = { personId: PersonId } & { [Part in keyof PersonName]: string | null 
 const p = table("person", "p");
 const c = table("credential", "c");
 
-// The lock keeps people from being deleted for good before they have their names.
+// The lock keeps people from being deleted for good meanwhile.
 const findUnnamed = statement<{ schoolId: SchoolId | null; people: PersonId[] | null }>(
   ({ schoolId, people }) => sql`
     SELECT ${p.id} AS "personId", ${p.firstFull} AS "firstFull", ${p.firstCall} AS "firstCall", ${p.last} AS last
@@ -40,7 +40,7 @@ async function settingsOf(tx: Transaction, schoolId: SchoolId): Promise<SignInSe
   return settings;
 }
 
-/** Gives new people user names by the rule of the school. Errors: not_found school_not_found. */
+/** Errors: not_found school_not_found. */
 export async function giveUserNames(
   tx: Transaction,
   { schoolId, people }: { schoolId: SchoolId; people: PersonId[] },
@@ -50,10 +50,7 @@ export async function giveUserNames(
   return (await giveNames(tx, await listUnnamed(tx, { schoolId: null, people }), { rule, now })).length;
 }
 
-/**
- * Gives a user name to everyone without one whose home is the school, and returns how many. Calls `findRosterNames` only
- * if the school takes names from its roster. Errors: not_found school_not_found.
- */
+/** Gives a user name to everyone without one whose home is the school, and returns how many. Errors: not_found. */
 export function giveUserNamesAtSchool(
   db: PrismaDb,
   { schoolId, findRosterNames }: { schoolId: SchoolId; findRosterNames: (tx: Transaction) => Promise<RosterNames> },

@@ -17,11 +17,7 @@ const letters = new Map([
   ...pairs("אa בb גg דd הh וv זz חch טt יy כk ךk לl מm םm נn ןn סs עa פp ףp צts ץts קk רr שsh תt"),
 ]);
 
-/**
- * Writes a name with the letters a to z and hyphens; empty if none of its letters is known.
- *
- * Source: ICAO Doc 9303-3 section 6 for Cyrillic.
- */
+/** Writes a name with the letters a to z and hyphens. Source: ICAO Doc 9303-3 section 6 for Cyrillic. */
 export function transliterate(name: string): string {
   const lower = name.normalize("NFKC").toLowerCase();
   const plain = Array.from(lower, (letter) => composed.get(letter) ?? letter)
