@@ -28,6 +28,7 @@ export { findLogin, listUserNames } from "./find-login.ts";
 export type { UserName } from "./find-login.ts";
 export {
   countedAddress,
+  bucketsOfAddress,
   countedSite,
   foldUsername,
   forgetTriesOf,

@@ -2,16 +2,13 @@
  * sign-on: signs people in, and tells the apps that may know it who they are (OAuth 2.0, OpenID Connect).
  *
  * Nouns:      session (a browser signed in to the platform), interaction (the pages between an app's request and its
- *             response), consent, authorization code, access, refresh and ID token, OAuth grant (everything issued
- *             from one authorization), unit of work (what one request wants written), signing key, login hint, logout
- *             notice, second factor, recovery code.
+ *             response), consent, OAuth grant (everything issued from one authorization), unit of work (what one
+ *             request wants written), signing key, login hint.
  * Invariants: tokens are stored as hashes; a code or refresh token is used up in the same transaction that stores
- *             what is issued for it; a revoked token is refused immediately in every process; a new password, a
- *             block, a deletion and a sign-out by staff void all earlier sign-ins; revoking a login card voids the
- *             sign-ins made with it; addresses come only from ISSUER_URL; access decides at every sign-on and refresh
- *             whether the person may sign in; a key is published before it signs; people who have or need a second
- *             factor get no platform session and no token for the admin API by password alone; a session works only
- *             in the browser that it was made for.
+ *             what is issued for it; a revoked token is refused immediately in every process; addresses come only
+ *             from ISSUER_URL; access decides at every sign-on and refresh whether the person may sign in; a key is
+ *             published before it signs; people who have or need a second factor get no platform session and no token
+ *             for the admin API by password alone; a session works only in the browser that it was made for.
  * Never knows: what the IDM API or Schulconnex returns; who sees which data.
  */
 export { endSessionIn, listConsents, listSessions, withdrawConsentIn } from "./protocol/sessions.ts";

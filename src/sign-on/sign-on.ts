@@ -21,10 +21,10 @@ import { makeCardSignIn } from "./forms/cards/sign-in.ts";
 import { readContract } from "./protocol/contract.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./protocol/deps.ts";
 import { makeInteractionRouter } from "./forms/interaction-router.ts";
-import { ensureSigningKeys } from "./protocol/keys/rotation.ts";
+import { ensureSigningKeys, makeRetiredKeysJob } from "./protocol/keys/rotation.ts";
 import { loadSharedSecrets } from "./protocol/keys/shared-secrets.ts";
 import { findKeysVersion, listSigningKeys, type SigningKey } from "./protocol/keys/signing-keys.ts";
-import { makeKeyWatch, makeRetiredKeysJob } from "./protocol/keys/watch.ts";
+import { makeKeyWatch } from "./protocol/keys/watch.ts";
 import { makeLoginHint } from "./protocol/login-hint.ts";
 import { makeLogoutJob } from "./protocol/logout/job.ts";
 import { makeFindInteraction } from "./protocol/find-interaction.ts";
@@ -55,10 +55,10 @@ export type SignOnOptions = {
   platform: string;
   /** openapi/sign-on.yaml, with the operator's name in its scopes. */
   document: OpenApiDocument;
-  /** Holds every answer against the document: for development and tests. */
+  /** Checks every response against the document, for development and tests. */
   checkAnswers: boolean;
   lifetimes: Lifetimes;
-  /** 32 bytes each: the first encrypts, each can decrypt. */
+  /** The first encrypts, each can decrypt. */
   encryptionKeys: readonly Buffer[];
   staffSecondFactor: StaffSecondFactor;
   withoutPkce: WithoutPkce;
@@ -66,21 +66,20 @@ export type SignOnOptions = {
   /** Development only: apps on this machine are notified of logouts too. */
   allowPrivateAddresses: boolean;
   count?: Count;
-  /** Whose `X-Forwarded-For` is believed; it decides which address a limit counts for. */
+  /** Their `X-Forwarded-For` decides which address a limit counts. */
   trustedProxies: string[];
 };
 
 export type SignOn = {
-  /** Mount at "/" and before any body parser. */
+  /** For "/", before any body parser. */
   router: Router;
-  /** Asked before express: the busiest requests are answered without it. */
   answerBusy: Mount["answerBusy"];
   checkAccessToken: CheckAccessToken;
   findSignedIn(req: Request, res: Response): Promise<SignedIn | null>;
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
-  /** Whether a token of the person is good for the admin API only if it was made with a second factor. */
+  /** Whether the admin API accepts a token of the person only with a second factor. */
   needsSecondFactor(personId: PersonId): Promise<boolean>;
-  /** What a page calls the person; null for a person without a name. */
+  /** For pages; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
   makeCard: MakeCard;
@@ -93,8 +92,8 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const contract = readContract(options.document);
   const readAddress = makeReadAddress(options.trustedProxies);
   const { signOn: db, firstSignIns, jobs } = shares;
-  const secrets = await loadSharedSecrets({ db, keys, now: clock() });
-  await ensureSigningKeys({ db, keys, now: clock() });
+  const secrets = await loadSharedSecrets(db, keys, clock());
+  await ensureSigningKeys(db, keys, clock());
 
   const store = makeStoreByRoute(shares, options.clock);
   const limitTokens = makeLimitTokens({ db: shares.tokens, clock });
@@ -102,7 +101,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const pages = makeShowPages({ findPersonName });
   let signingKeys: readonly SigningKey[];
   let provider: Provider;
-  const useKeysOfNow = async () => {
+  const useCurrentKeys = async () => {
     signingKeys = await listSigningKeys(db.pool, keys);
     provider = makeProvider(
       {
@@ -127,7 +126,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     observeProvider(provider, options.count);
   };
   const version = await findKeysVersion(db.pool);
-  await useKeysOfNow();
+  await useCurrentKeys();
 
   const { passwordHashConcurrency: atOnce } = options;
   const classify = makeCheckPassword({ db, key: secrets.signInTraces, ...(atOnce !== undefined && { atOnce }) });
@@ -169,7 +168,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
     jobs: [
-      makeKeyWatch({ db: jobs, version, onChange: useKeysOfNow }),
+      makeKeyWatch(jobs, version, useCurrentKeys),
       makeRetiredKeysJob({ db: jobs, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
       makeSweepJob({ db: jobs, clock }),
       makeClientTokensJob({ db: jobs }),
@@ -193,7 +192,6 @@ const makePlatformPages = (deps: InteractionDeps): Router[] => [
   makeSetUpRouter(deps),
 ];
 
-/** For the person's own pages, whatever an app may read. */
 function makeFindPersonName({ prisma }: Pick<PrismaDb, "prisma">) {
   return async (personId: PersonId): Promise<string | null> => {
     const select = { firstCall: true, last: true };

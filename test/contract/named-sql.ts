@@ -153,12 +153,11 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "user names of a whole school in a few statements; locks of people",
   ],
   [["src/accounts/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
-  [["src/accounts/sign-in-settings.ts"], "the row lock of a change"],
   [
     ["src/accounts/cards/use-card.ts"],
     "the sign-in by card: the card with all that decides on it, and its limits, in one prepared statement",
   ],
-  [["src/accounts/cards/settings.ts"], "the row lock of a change; all who hold a card of the school in one statement"],
+  [["src/accounts/cards/settings.ts"], "all who hold a card of the school in one statement"],
   [
     ["src/accounts/{current-sign-in,end-sign-ins,void-sign-ins,logout-notices}.ts"],
     "ends all sessions and tokens of a person at once; notices are leased",

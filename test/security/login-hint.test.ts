@@ -17,9 +17,7 @@ beforeAll(async () => {
   const { make, school, service } = world;
   other = await make.person({ school });
   otherLogin = await giveLogin(service.db, other);
-  key = (
-    await loadSharedSecrets({ db: service.db, keys: readConfig({ NODE_ENV: "test" }).encryptionKeys, now: new Date() })
-  ).loginHint;
+  key = (await loadSharedSecrets(service.db, readConfig({ NODE_ENV: "test" }).encryptionKeys, new Date())).loginHint;
 });
 
 const ask = (app: TestApp, params: Record<string, string>) => askFor(world.service, app, { params });

@@ -12,7 +12,7 @@ export { hashInTurn } from "./hash-in-turn.ts";
 export { makePassword } from "./make-password.ts";
 export { hashPassword, longestPassword } from "./password.ts";
 export { longestTurnSeconds } from "./password-queue.ts";
-export { countedAddress, countedSite } from "./known-devices.ts";
+export { bucketsOfAddress, countedAddress, countedSite } from "./known-devices.ts";
 export { foldUsername } from "./username.ts";
 export { forgetTriesOf, waitsOf, type Waits } from "./rate-limits.ts";
 export { sweepSignInTraces } from "./sweep.ts";

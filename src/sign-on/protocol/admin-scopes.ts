@@ -12,9 +12,7 @@ const isAdminScope = (platform: string, scope: string): boolean =>
 const asksForAdmin = (platform: string, scopes: Iterable<string>): boolean =>
   [...scopes].some((scope) => isAdminScope(platform, scope));
 
-/**
- * Whether scopes of the admin API are requested in a session without a password, such as one opened by a login card.
- */
+/** Whether scopes of the admin API are requested in a session without a password, such as one by login card. */
 export const lacksPassword = (
   { platform }: { platform: string },
   { scopes, amr }: { scopes: Iterable<string>; amr: readonly string[] | undefined },
@@ -23,7 +21,6 @@ export const lacksPassword = (
 export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
   staffSecondFactor === "required" || hasSecondFactors(db, personId);
 
-/** Whether scopes of the admin API are requested without the second factor that they need. */
 export async function lacksSecondFactor(
   deps: Deps & { platform: string },
   of: { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined },

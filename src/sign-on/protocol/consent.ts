@@ -4,7 +4,6 @@ import type { Queryable, Transaction } from "../../platform/database/db.ts";
 import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
 import { arrayOf } from "../../platform/database/parameters-sql.ts";
 
-/** What a person decided earlier for an app. */
 export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
 
 export type Pair = { clientId: ClientId; personId: PersonId };
@@ -28,7 +27,6 @@ const selectDecisions = statement<{ clientIds: ClientId[]; personIds: PersonId[]
   "sign-on.listDecisions",
 );
 
-/** Returns the decisions in the order of the pairs. */
 export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Promise<Decisions[]> {
   const rows = await findRows<{ decisions: Decisions }>(db, selectDecisions, {
     clientIds: pairs.map(({ clientId }) => clientId),
@@ -70,7 +68,6 @@ const insertChoice = statement<Choice>(
     DO UPDATE SET ${columnNames("schoolChoice", "schoolId")} = excluded.${columnNames("schoolChoice", "schoolId")}`,
 );
 
-/** Remembers the chosen school, as long as the person is at it. */
 export async function rememberSchool(tx: Queryable, chosen: Choice): Promise<void> {
   await run(tx, insertChoice, chosen);
 }

@@ -70,7 +70,6 @@ const logout: Takes<operations>["endSession"] = {
 };
 const token: Takes<operations>["introspectToken"] = { token: true, token_type_hint: true, client_id: true };
 
-/** Parameters that the library or this module reads. */
 const takes: Takes<operations> = {
   authorize: authorization,
   authorizeWithForm: authorization,
@@ -98,17 +97,15 @@ const verifier = { type: "string", minLength: 43, maxLength: 128, pattern: "^[A-
 
 export type OperationId = keyof operations;
 
-// OAuth has its own error for other values (unsupported_grant_type, unsupported_response_type); an unknown hint is
-// ignored (RFC 7009 section 2.1).
+// OAuth has its own errors for other values; an unknown hint is ignored (RFC 7009 section 2.1).
 const leftToLibrary = new Set(["grant_type", "response_type", "token_type_hint", "code_verifier"]);
 
 export type SignOnContract = {
-  /** The claims of each scope, by the scope's name in the code. */
   claimsByScope: Record<string, string[]>;
   checkRequest: Record<OperationId, FormCheck>;
 };
 
-/** Errors: throws if contract and code differ, so that the service does not start. */
+/** Errors: throws if contract and code differ. */
 export function readContract(document: OpenApiDocument): SignOnContract {
   const found = new Map(listOperations(document).map(({ operation }) => [operation.operationId, operation]));
   refuseGaps("operations", Object.keys(takes), [...found.keys()]);
@@ -133,13 +130,11 @@ function refuseOtherVerifier({ type, minLength, maxLength, pattern }: Schema): v
   throw new Error("openapi/sign-on.yaml and the library differ in what a code_verifier is.");
 }
 
-/** The scopes of a security scheme, by their names in the code. */
 function listScopes({ components }: OpenApiDocument, scheme: string): ScopeName[] {
   const flows = Object.values(components.securitySchemes?.[scheme]?.flows ?? {});
   return flows.flatMap(({ scopes = {} }) => Object.keys(scopes)).map(scopeOfContract);
 }
 
-/** Claims of the protocol, in every ID token that has a value for them. */
 const protocolClaims = ["iss", "aud", "nonce", "amr", "iat", "exp"];
 
 function readClaims({ components }: OpenApiDocument): Record<string, string[]> {

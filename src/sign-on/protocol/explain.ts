@@ -15,7 +15,6 @@ import { fields, findRows, sql, statement, table } from "../../platform/database
 import { decisionsOf, type Decisions } from "./consent.ts";
 import { forgetTriesOf, recordAtHome, waitsOf, type Waits } from "../../accounts/index.ts";
 
-/** What decides whether a person may sign in to an app. */
 export type SignInFacts = {
   person: PersonFacts;
   login: {
@@ -59,7 +58,7 @@ const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
     FROM ${app} WHERE ${app.clientId} = ${client}`;
 }, "sign-on.explainSignIn");
 
-/** Reads the facts in one statement; null if the person or the app does not exist. */
+/** Null if the person or the app does not exist. */
 export async function findSignInFacts(db: Queryable, asked: Asked): Promise<SignInFacts | null> {
   const [row] = await findRows<Row, Asked>(db, selectFacts, asked);
   if (row === undefined || row.person === null) return null;
@@ -67,7 +66,7 @@ export async function findSignInFacts(db: Queryable, asked: Asked): Promise<Sign
   return { ...rest, person, right: decideSignOnRight(facts) };
 }
 
-/** Forgets a person's failed sign-ins, so that nobody has to wait; returns how many limits there were. */
+/** Returns how many limits there were. */
 export async function releaseSignInLimitsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<number> {
   const released = await forgetTriesOf(tx, personId);
   await recordAtHome(tx, { ...origin, action: "sign_in_limits_released", personId, detail: { limits: released } });

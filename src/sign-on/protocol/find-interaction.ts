@@ -6,7 +6,7 @@ import { type Interaction, readInteractionId, restoreInteraction } from "./provi
 import { hashId } from "./storage/artifact.ts";
 import type { Store } from "./storage/store.ts";
 
-/** An interaction and its app; null for an app that was deleted. */
+/** `app` is null if it was deleted. */
 type FoundInteraction = { interaction: Interaction; app: App | null; logoPath: string | null };
 
 export type FindInteraction = (id: string) => Promise<FoundInteraction | null>;
@@ -31,6 +31,5 @@ export function makeFindInteraction({
   };
 }
 
-/** The id of the interaction in this browser's cookie. */
 export const readOwnInteractionId = (provider: Provider, req: IncomingMessage, res: ServerResponse): string | null =>
   readInteractionId(provider, provider.createContext(req, res).cookies);

@@ -25,10 +25,7 @@ const findPerson = statement<{ personId: string | null; username: string | null 
   "sign-on.findHintedPerson",
 );
 
-/**
- * Finds the person of a hint: a tile's hint, a person id or a user name. `schoolId` is known for a person id; `sure`
- * means that only this service can have made the hint.
- */
+/** A hint is a tile's, a person id or a user name; `sure`: only this service can have made it. */
 export async function findHintedPerson(
   db: Queryable,
   key: Buffer,
@@ -46,7 +43,6 @@ export async function findHintedPerson(
   };
 }
 
-/** A keyed hash of a hinted person, to recognise them. */
 export function hashHintedPerson(key: Buffer, personId: string): string {
   return hmac(key).update("hinted person\0").update(personId).digest("base64url");
 }

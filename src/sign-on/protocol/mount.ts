@@ -39,7 +39,6 @@ type MountOptions = {
   issuerUrl: string;
   provider(): Provider;
   checkLogout: FormCheck;
-  /** Null: responses are not checked. */
   checkAnswer: AnswerCheck | null;
   renderRefusal: RenderRefusal;
 };
@@ -105,7 +104,7 @@ function askAsGet(req: Request, res: Response): void {
   res.redirect(303, `${req.path}?${fields.toString()}`);
 }
 
-// Parameters of a logout are stored with the session: their length is bounded, and PostgreSQL takes no NUL character.
+// Parameters of a logout are stored with the session, and PostgreSQL accepts no NUL character.
 const makeRefuseUnkept =
   (check: FormCheck, render: RenderRefusal) =>
   (req: Request, res: Response, next: NextFunction): void => {

@@ -7,7 +7,7 @@ import { escapeUnprintable } from "../../platform/text/unprintable.ts";
 import { exchangedCodeOf } from "./provider/make-provider.ts";
 import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
 
-/** A step of a sign-on to an app, without the person; `code` and `description` are those of a refusal. */
+/** A step of a sign-on to an app, without the person. */
 export type Step = {
   clientId: string;
   requestId: string;
@@ -35,18 +35,16 @@ const textOf = (value: unknown): string | null => (typeof value === "string" ? v
 const requestIdOf = ({ res }: KoaContextWithOIDC): string =>
   textOf(((res as Partial<Response>).locals ?? {})["requestId"]) ?? "";
 
-/** Names the authorization request; it stays the same while a person answers its pages. */
 function attemptOf(ctx: KoaContextWithOIDC): string {
   const { rat, state, nonce, code_challenge: challenge } = (ctx.oidc.params ?? {}) as Record<string, unknown>;
   return shorten(ctx.oidc.client?.clientId, rat ?? requestIdOf(ctx), state, nonce, challenge);
 }
 
-/** Names an exchange by what codes and tokens carry. */
 function exchangeOf({ grantId, claims }: Issued): string {
   return shorten(grantId, claims?.id_token?.rat?.value);
 }
 
-/** The parameters as the app sent them; those of the context are changed by the library and this module. */
+/** The parameters as the app sent them, before the library and this module changed them. */
 const givenOf = ({ method, originalUrl, oidc }: KoaContextWithOIDC): Record<string, unknown> =>
   (method === "POST" ? oidc.body : { ...parse(originalUrl.split("?")[1] ?? "") }) ?? {};
 
@@ -65,10 +63,6 @@ const readTokenRequest = (ctx: KoaContextWithOIDC) => () =>
     header: ctx.get("authorization") || undefined,
   });
 
-/**
- * Notes the steps of every sign-on: the authorization request, the questions to the person, the code, the exchange and
- * userinfo.
- */
 export function observeSteps(provider: Provider, note: (step: Step) => void): void {
   type Noted = Pick<Step, "step" | "outcome" | "readSent"> & { attempt?: string; refusal?: Refusal };
   const add = (ctx: KoaContextWithOIDC, { attempt, refusal, ...rest }: Noted): void => {
@@ -85,7 +79,6 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
     });
   };
   const answered = new WeakMap<KoaContextWithOIDC, string>();
-  /** What led to this request: an answered page, or the app's own request. */
   const addAnswered = (ctx: KoaContextWithOIDC): void => {
     const page = answered.get(ctx);
     if (page === undefined) add(ctx, { step: "authorize", outcome: "done", readSent: readAuthorization(ctx) });

@@ -13,17 +13,11 @@ const allowedAt: Record<string, string> = {
   "/oauth2/sessions/logout/confirm": "POST",
 };
 
-/** Paths that scripts of other origins may call after a preflight. */
 const openToScripts = /^\/(oauth2\/(token|userinfo|revoke|introspect)|\.well-known\/.*)$/;
 
-/** Paths that browsers visit, where a person may see the response. */
 const seenByPeople = /^\/oauth2\/(auth|sessions)\//;
 
-/**
- * Refuses other methods of known paths, which the provider would answer as an unknown address.
- *
- * Source: RFC 9110 section 15.5.6; at the token endpoint every failure is 400.
- */
+/** The provider would answer other methods as an unknown address. Source: RFC 9110 section 15.5.6. */
 export const makeRefuseOtherMethods =
   (sendRefusal: SendRefusal) =>
   (req: Request, res: Response, next: NextFunction): void => {

@@ -19,9 +19,9 @@ const entry = (of: Partial<StoredEntry>): StoredEntry => ({
   ...of,
 });
 
-/** What sign-on stores of a person beside login, sessions and consents; it contains no secret and no hash. */
+/** Contains no secret and no hash. */
 type SignOnData = {
-  /** How many user names they ever had; earlier ones are kept as keyed hashes only. */
+  /** Earlier ones are kept as keyed hashes only. */
   userNames: number;
   recoveryCodes: number;
   schoolChoices: StoredEntry[];

@@ -17,7 +17,6 @@ export type RenderRefusal = (
 
 export type SendRefusal = (req: Request, res: Response, refusal: Refusal) => void;
 
-/** Refuses a request before the provider sees it: a page for people, OAuth's JSON for programs. */
 export const makeSendRefusal =
   (render: RenderRefusal): SendRefusal =>
   (req, res, { status, reason, description }) => {

@@ -31,10 +31,7 @@ const checkAmong =
   (text) =>
     text.split(" ").every((word) => words.includes(word)) ? null : problem;
 
-/**
- * Shows a URL without its query and user name; of its path only what a registered URL has too, and single words,
- * because the rest may contain a person's name.
- */
+/** Shows a URL without its query, and of its path only registered segments and single words: the rest may be a name. */
 const showUrl =
   ({ redirectUris = [] }: Pick<Client, "redirectUris">) =>
   (text: string): string | null => {
@@ -69,7 +66,7 @@ function describeOne(name: string, given: unknown, { show, check, ifMissing = nu
   return { name, value, length: value === null ? given.length : null, problem: check?.(given) ?? null };
 }
 
-/** Describes the `wanted` parameters, known others that were sent, and the names of the rest. */
+/** Describes the `wanted` parameters, and of others those that were sent. */
 function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[] {
   const known = { ...wanted, ...others };
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));
@@ -86,7 +83,6 @@ function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[]
 
 const challengeMethods = ["S256", "plain"];
 
-/** Describes the parameters of an authorization request and their problems. */
 export function describeAuthorization(given: Given, client: Client): SentParameter[] {
   const scopes = client.scope?.split(" ") ?? [];
   const hasChallenge = typeof given["code_challenge"] === "string" && given["code_challenge"] !== "";
@@ -153,7 +149,6 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
 
 const grantTypes = ["authorization_code", "refresh_token", "client_credentials"];
 
-/** How a token request authenticates its app. */
 function authenticationOf(given: Given, header: string | undefined): string {
   if (header !== undefined) return /^basic /i.test(header) ? "client_secret_basic" : "other";
   if (given["client_secret"] !== undefined) return "client_secret_post";
@@ -167,10 +162,7 @@ function checkVerifier(text: string, code: Code | null): SentProblem | null {
   return hash("sha256", text, "base64url") === code.codeChallenge ? null : "code_verifier_differs";
 }
 
-/**
- * Describes the parameters of a token request and their problems; `code` is the exchanged code, `header` the
- * Authorization header.
- */
+/** `header` is the Authorization header. */
 export function describeTokenRequest(
   given: Given,
   { client, code, header }: { client: Client; code: Code | null; header: string | undefined },

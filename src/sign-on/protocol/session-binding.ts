@@ -8,7 +8,6 @@ type Cookies = {
   set(name: string, value: string, options: { signed: boolean; httpOnly: boolean; sameSite: "lax" }): unknown;
 };
 
-/** What a request reveals about its browser. */
 type BrowserTraits = { cookies: Cookies; req: Pick<IncomingMessage, "headers"> };
 
 const families = [
@@ -43,7 +42,7 @@ export function readBinding(browser: BrowserTraits): string | null {
   return key === undefined ? null : bind(key, browser);
 }
 
-/** Gives the browser a new cookie and returns the binding for its session. */
+/** Gives the browser a new cookie. */
 export function makeBinding(browser: BrowserTraits): string {
   const key = randomBytes(32).toString("base64url");
   browser.cookies.set(name, key, { signed: false, httpOnly: true, sameSite: "lax" });

@@ -7,10 +7,7 @@ import { fields, findRows, run, sql, statement, table, type Sql } from "../../pl
 import { isCurrent, recordAtHome, recordNotices } from "../../accounts/index.ts";
 import { deleteGrant, deleteSession, findSessionByUid } from "./storage/artifact.ts";
 
-/**
- * A session of a browser with the apps it was used for, or what one sign-on gave one app and outlives the session; `id`
- * names it and gives no access.
- */
+/** A session of a browser, or what one sign-on gave one app and outlives the session. */
 export type PersonSession = {
   id: string;
   kind: "BROWSER" | "APP";
@@ -24,7 +21,7 @@ type Asked = { personId: PersonId; now: Date };
 
 const artifact = table("oidcArtifact", "artifact");
 const app = table("app");
-// The key is also in tokens and cookies; its hash gives no access.
+// A hash, because the key itself is in tokens and cookies.
 const idOf = (key: Sql): Sql => sql`md5(${key})::uuid`;
 const seconds = (name: "loginTs" | "iat") =>
   name === "loginTs" ? sql`(${artifact.payload}->>'loginTs')::bigint` : sql`(${artifact.payload}->>'iat')::bigint`;
@@ -72,7 +69,7 @@ const selectApps = statement<Asked>(
   "sign-on.listAppTokens",
 );
 
-/** Sorted by start, newest first, then by id. */
+/** Sorted by start, newest first. */
 export async function listSessions(db: Queryable, asked: Asked): Promise<PersonSession[]> {
   const browsers = await findRows<PersonSession, Asked>(db, selectBrowsers, asked);
   const apps = await findRows<PersonSession, Asked>(db, selectApps, asked);
@@ -97,11 +94,7 @@ const selectHeld = statement<{ personId: PersonId; id: string }>(
   "sign-on.findSessionOfPerson",
 );
 
-/**
- * Ends one session of a person and notifies the apps of a browser.
- *
- * Errors: not_found session_not_found for another person's session.
- */
+/** Ends one session of a person and notifies the apps of a browser. Errors: not_found session_not_found. */
 export async function endSessionIn(
   tx: Transaction,
   { personId, id }: { personId: PersonId; id: string },
@@ -128,7 +121,6 @@ async function endBrowser(
 
 export type ConsentOfPerson = { clientId: ClientId; appName: string; scopes: string[]; grantedAt: Date };
 
-/** Sorted by the app's name. */
 export async function listConsents(
   { prisma }: Pick<Transaction, "prisma">,
   personId: PersonId,
@@ -152,11 +144,7 @@ const deleteTokens = statement<{ personId: PersonId; clientId: ClientId }>(
   "sign-on.deleteTokensOfPair",
 );
 
-/**
- * Withdraws a person's consent for an app and ends all that the app has of their sign-ons.
- *
- * Errors: not_found consent_not_found.
- */
+/** Withdraws a consent and ends the app's codes and tokens of the person. Errors: not_found consent_not_found. */
 export async function withdrawConsentIn(
   tx: Transaction,
   { personId, clientId }: { personId: PersonId; clientId: ClientId },

@@ -5,11 +5,7 @@ const longestSeconds = 3600;
 
 type Begun = { acr?: string | undefined; loginTs?: number | undefined };
 
-/**
- * How long a session lives without use; on a shared device at most an hour from its start.
- *
- * Units: seconds; `now` and `loginTs` since 1970.
- */
+/** On a shared device a session lives for an hour at most. Units: seconds; `now` and `loginTs` since 1970. */
 export function secondsOfSession({ acr, loginTs = 0 }: Begun, of: { sessionSeconds: number; now: number }): number {
   if (acr !== sharedDevice) return of.sessionSeconds;
   return Math.max(1, Math.min(of.sessionSeconds, loginTs + longestSeconds - of.now));

@@ -6,10 +6,7 @@ import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
 import { sharedDevice } from "./shared-device.ts";
 import { hasPassword, hasSecondFactor } from "../../accounts/index.ts";
 
-/**
- * Who is signed in with this browser. `hasSecondFactor`: this session was made with one; `needsSecondFactor`: staff
- * roles need one first, which `signInPath` asks for.
- */
+/** `hasSecondFactor`: the session was made with one. `needsSecondFactor`: staff roles need one first. */
 export type SignedIn = {
   personId: PersonId;
   sessionUid: string;
@@ -74,7 +71,6 @@ async function findStatus(db: Queryable, given: { personId: string; now: Date })
   return status ?? null;
 }
 
-/** What follows a correct password: a second factor, its setup, or nothing. */
 export async function findNextStep(
   { db, clock, staffSecondFactor }: Pick<InteractionDeps, "db" | "clock" | "staffSecondFactor">,
   personId: PersonId,

@@ -15,7 +15,7 @@ type Cookies = {
   ): unknown;
 };
 
-/** Keeps the user name that the app sent for the login form, in a cookie only. */
+/** Keeps the user name that the app sent in a cookie only. */
 export function keepTypedHint(
   cookies: Cookies,
   { typed, path, seconds }: { typed: string; path: string; seconds: number },

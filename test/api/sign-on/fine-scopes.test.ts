@@ -73,7 +73,7 @@ test("a pseudonym stays the same, differs between apps, and outlives a new encry
   const { encryptionKeys: oldKeys } = readConfig({ NODE_ENV: "test" });
   const newKeys = [Buffer.alloc(32, 7)];
   await reEncryptSecrets({ db: service.db, keys: [...newKeys, ...oldKeys], now: service.clock() });
-  const { pseudonyms } = await loadSharedSecrets({ db: service.db, keys: newKeys, now: service.clock() });
+  const { pseudonyms } = await loadSharedSecrets(service.db, newKeys, service.clock());
   expect(makePseudonym(pseudonyms, { clientId: app.clientId, personId: person })).toBe(first);
   await reEncryptSecrets({ db: service.db, keys: [...oldKeys, ...newKeys], now: service.clock() });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   other = await make.person({ school });
   otherLogin = await giveLogin(service.db, other);
   const keys = readConfig({ NODE_ENV: "test" }).encryptionKeys;
-  key = (await loadSharedSecrets({ db: service.db, keys, now: new Date() })).loginHint;
+  key = (await loadSharedSecrets(service.db, keys, new Date())).loginHint;
 });
 
 const asksToSwitch = (shown: Shown): boolean => shown.html.includes("/switch");

@@ -1,9 +1,8 @@
 /*
- * sign-on pages: what a person sees between the app's login button and the way back.
+ * sign-on pages: the pages between an app's login button and its response.
  *
- * Nouns: model (all that a page says, typed), page (status, html, headers).
- * Invariants: one function a page, pure; no page says whether an account exists; what an app asks for is said
- *   in a sentence for every scope; every form carries a token against forged requests.
+ * Nouns:      model (everything that a page shows, typed), page (status, html, headers).
+ * Invariants: no page says whether an account exists; every form carries a token against forged requests.
  * Never knows: oidc-provider, the database, requests.
  */
 export { checkCsrfToken, makeCsrfToken } from "./csrf.ts";

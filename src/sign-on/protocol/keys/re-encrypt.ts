@@ -13,7 +13,6 @@ const signingKey = table("signingKey");
 const secret = table("sharedSecret");
 const factor = table("secondFactor");
 
-/** Everything that is stored encrypted. */
 const kinds = [
   {
     list: statement(
@@ -51,12 +50,7 @@ const kinds = [
   },
 ];
 
-/**
- * Encrypts all stored secrets again with the first key, or none, so that the other keys can be removed; returns their
- * number.
- *
- * Errors: DatabaseStartError if none of the keys decrypts one of them.
- */
+/** Encrypts all stored secrets with the first key and returns how many. Errors: DatabaseStartError for other keys. */
 export async function reEncryptSecrets({
   db,
   keys,

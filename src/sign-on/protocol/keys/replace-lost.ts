@@ -8,11 +8,8 @@ import { opensSecrets } from "./shared-secrets.ts";
 export type LostSecrets = { authenticators: number; cards: number };
 
 /**
- * Removes what only lost encryption keys decrypt: signing keys and the root of the shared secrets, which the next start
- * makes again, and what was derived from them. Everybody is signed out, authenticator apps and recovery codes are
- * removed, and cards that ask for an answer are revoked; passwords and passkeys stay.
- *
- * Errors: conflict keys_not_lost while the keys decrypt the database.
+ * Removes what only lost encryption keys decrypt, and ends all sign-ins; passwords and passkeys stay. The next start
+ * makes new signing keys and shared secrets. Errors: conflict keys_not_lost.
  */
 export async function forgetLostSecrets(tx: Transaction, keys: EncryptionKeys, origin: Origin): Promise<LostSecrets> {
   if (await opensSecrets(tx, keys))

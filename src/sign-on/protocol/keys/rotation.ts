@@ -1,12 +1,11 @@
 import { recordAudit, type Origin } from "../../../events/index.ts";
-import type { Db, PrismaDb, Queryable, Transaction } from "../../../platform/database/db.ts";
-import { withPrismaTransaction, withTransaction } from "../../../platform/database/db.ts";
+import { withTransaction, type Db, type Queryable, type Transaction } from "../../../platform/database/db.ts";
 import { AppError } from "../../../platform/errors.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
 import { fields, findRows, insert, run, sql, statement, table, update } from "../../../platform/database/sql.ts";
 import { type Algorithm, algorithms, describeSigningKeys, makeSigningKey, type NewKey } from "./signing-keys.ts";
-
-type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
 
 const lockKeys = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('schultor signing keys'))`);
 
@@ -17,8 +16,7 @@ const selectStates = statement<{ algorithm: Algorithm }>(
     SELECT ${key.state}::text AS state FROM ${key} WHERE ${key.algorithm} = ${algorithm}::id_token_algorithm`,
 );
 
-/** Makes the first keys: per algorithm an active and a next one. */
-export async function ensureSigningKeys({ db, keys, now }: Deps): Promise<void> {
+export async function ensureSigningKeys(db: Db, keys: EncryptionKeys, now: Date): Promise<void> {
   if (await hasAllKeys(db.pool)) return;
   await withTransaction(db, async (tx) => {
     await run(tx, lockKeys, {});
@@ -51,32 +49,21 @@ const activate = statement<{ now: Date }>(
 
 type Activated = { algorithm: Algorithm; kid: string };
 
-type Rotation = {
-  /** Lets the next keys sign even if apps may not have them yet. */
-  isForced: boolean;
-};
-
-/**
- * Activates the next key of each algorithm, retires the active one and publishes a new next one. The retired key stays
- * published until its last token has expired (`dropRetiredKeys`).
- *
- * Errors: conflict signing_key_too_new while apps may not have the next keys yet (`usableFrom`), unless forced.
- */
-export async function rotateSigningKeys({ db, keys, now, isForced }: Deps & Rotation): Promise<Activated[]> {
-  const next = await makeNextKeys(keys);
-  return withPrismaTransaction(db, (tx) => rotateSigningKeysIn(tx, next, { isForced }, { at: now }));
-}
-
 type NextKeys = readonly { algorithm: Algorithm; made: NewKey }[];
 
-/** Makes a key of each algorithm before the transaction, because it takes long. */
+/** Call it before the transaction, because it takes long. */
 export const makeNextKeys = (keys: EncryptionKeys): Promise<NextKeys> =>
   Promise.all(algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })));
 
+/**
+ * Activates the next key of each algorithm, retires the active one and publishes a new next one.
+ *
+ * Errors: conflict signing_key_too_new while apps may not have the next keys yet, unless forced.
+ */
 export async function rotateSigningKeysIn(
   tx: Transaction,
   next: NextKeys,
-  { isForced }: Rotation,
+  { isForced }: { isForced: boolean },
   origin: Origin,
 ): Promise<Activated[]> {
   const now = origin.at;
@@ -105,22 +92,22 @@ const deleteRetired = statement<{ before: Date }>(
   ({ before }) => sql`DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${before}`,
 );
 
-/** Deletes retired keys whose last token has expired. */
-export async function dropRetiredKeys({
-  db,
-  now,
-  idTokenSeconds,
-}: {
-  db: Db;
-  now: Date;
-  idTokenSeconds: number;
-}): Promise<void> {
-  const before = new Date(now.getTime() - (idTokenSeconds + clockSkewSeconds) * 1000);
-  await run(db.pool, deleteRetired, { before });
-}
-
 // Other processes sign with the old key until they notice the change, and clocks differ.
 const clockSkewSeconds = 600;
+
+/** Makes the job that deletes retired keys whose last token has expired. */
+export function makeRetiredKeysJob({ db, clock, idTokenSeconds }: RetiredKeysDeps): WorkerJob {
+  return {
+    name: "sign-on.dropRetiredKeys",
+    everySeconds: 600,
+    async run() {
+      const before = new Date(clock().getTime() - (idTokenSeconds + clockSkewSeconds) * 1000);
+      await run(db.pool, deleteRetired, { before });
+    },
+  };
+}
+
+type RetiredKeysDeps = { db: Db; clock: Clock; idTokenSeconds: number };
 
 type KeyRow = {
   kid: string;

@@ -38,20 +38,8 @@ const selectRoot = statement<{ name: string }>(
   ({ name }) => sql`SELECT ${secret.encrypted} AS encrypted FROM ${secret} WHERE ${secret.name} = ${name}`,
 );
 
-/**
- * Loads the shared secrets; the first process to start makes the root.
- *
- * Errors: DatabaseStartError if none of the keys decrypts the root.
- */
-export async function loadSharedSecrets({
-  db,
-  keys,
-  now,
-}: {
-  db: Db;
-  keys: EncryptionKeys;
-  now: Date;
-}): Promise<SharedSecrets> {
+/** The first process to start makes the root. Errors: DatabaseStartError if none of the keys decrypts it. */
+export async function loadSharedSecrets(db: Db, keys: EncryptionKeys, now: Date): Promise<SharedSecrets> {
   const encrypted = seal(keys, rootPurpose(rootName), randomBytes(32));
   await run(db.pool, insertRoot, { name: rootName, encrypted, createdAt: now });
   const root = await openRoot(db.pool, keys);
@@ -74,7 +62,7 @@ export async function loadSharedSecrets({
   };
 }
 
-/** Errors: DatabaseStartError if the database holds secrets that none of the keys decrypts. */
+/** Errors: DatabaseStartError if none of the keys decrypts the secrets. */
 export async function checkSecrets(db: Queryable, keys: EncryptionKeys): Promise<void> {
   if (!(await opensSecrets(db, keys))) throw new DatabaseStartError(wrongKeys);
 }

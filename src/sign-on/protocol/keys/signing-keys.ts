@@ -55,11 +55,10 @@ export type DescribedKey = Pick<SigningKey, "kid" | "algorithm" | "state"> & {
 /** The hour for which apps may cache the key set, and the time in which all processes publish it. */
 const publishedSeconds = 3600 + 600;
 
-/** When all apps have a next key: at once if the key set was never read without it. */
+/** At once if the key set was never read without it. */
 const usableFrom = (createdAt: Date, before: Date | undefined): Date =>
   before !== undefined && before < createdAt ? new Date(createdAt.getTime() + publishedSeconds * 1000) : createdAt;
 
-/** Lists active, next and retired keys without their secret parts. */
 export async function describeSigningKeys({ prisma }: RecordStore): Promise<DescribedKey[]> {
   const select = { kid: true, algorithm: true, state: true, createdAt: true, activatedAt: true, retiredAt: true };
   const places = { ACTIVE: 0, NEXT: 1, RETIRED: 2 };
@@ -78,7 +77,6 @@ const selectVersion = statement(
   "sign-on.findKeysVersion",
 );
 
-/** A version of the keys that changes with each of them; decrypts no key. */
 export async function findKeysVersion(db: Queryable): Promise<string> {
   const [row] = await findRows<{ version: string | null }>(db, selectVersion, {});
   return row?.version ?? "";
@@ -86,7 +84,6 @@ export async function findKeysVersion(db: Queryable): Promise<string> {
 
 const selectActive = statement(() => sql`SELECT FROM ${key} WHERE ${key.state} = 'ACTIVE' LIMIT 1`);
 
-/** Errors: throws if no key signs. */
 export async function checkSigningKeys(db: Queryable): Promise<void> {
   if ((await run(db, selectActive, {})) === 0) throw new Error("no signing key is active");
 }

@@ -1,22 +1,9 @@
-import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
-import { dropRetiredKeys } from "./rotation.ts";
 import { findKeysVersion } from "./signing-keys.ts";
 
-/**
- * Calls `onChange` in every process when signing keys have changed. Until then a process signs with the old key, which
- * stays published; the new one was published before.
- */
-export function makeKeyWatch({
-  db,
-  version,
-  onChange,
-}: {
-  db: Db;
-  version: string;
-  onChange(): Promise<void>;
-}): WorkerJob {
+/** Calls `onChange` in every process when signing keys have changed; old keys stay published meanwhile. */
+export function makeKeyWatch(db: Db, version: string, onChange: () => Promise<void>): WorkerJob {
   let known = version;
   return {
     name: "sign-on.watchKeys",
@@ -28,13 +15,5 @@ export function makeKeyWatch({
       await onChange();
       known = current;
     },
-  };
-}
-
-export function makeRetiredKeysJob(deps: { db: Db; clock: Clock; idTokenSeconds: number }): WorkerJob {
-  return {
-    name: "sign-on.dropRetiredKeys",
-    everySeconds: 600,
-    run: () => dropRetiredKeys({ ...deps, now: deps.clock() }),
   };
 }

@@ -17,7 +17,6 @@ const retryDelaysSeconds = [5, 60, 600, 3600];
 const leaseSeconds = 60;
 const atOnce = 20;
 
-/** Sends each logout token until the app accepts it or the attempts are used up. */
 export function makeLogoutJob(deps: Deps): WorkerJob {
   return {
     name: "sign-on.tellLogouts",

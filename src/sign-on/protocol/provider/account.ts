@@ -13,17 +13,15 @@ import { recordSignIn } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
 
-/** Whether the person may use the app now; read once per request. */
 export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {
   return once(getRequest().memory, questions.right(pair), () => deps.store.findRight(pair));
 }
 
-/** What the person decided earlier for the app; read once per request. */
 export function findPastDecisions(deps: ProviderDeps, pair: Pair): Promise<Decisions> {
   return once(getRequest().memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
 }
 
-/** The school of a sign-on: the only one, or the remembered choice while it is valid; null asks for a choice. */
+/** The only school, or the remembered choice while it is valid; null asks for a choice. */
 export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<SchoolId | null> {
   const right = await findRight(deps, pair);
   if (right.kind === "refused") return null;
@@ -35,10 +33,7 @@ export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<School
 
 type Token = { kind?: string; scopes?: Set<string>; amr?: string[] | undefined };
 
-/**
- * Finds the person of a session or token: with a session always, so that the refusal page can say why; with a token
- * only while they may use the app.
- */
+/** With a session the person is always found, for the page that says why; with a token if they may sign in. */
 export function makeFindAccount(deps: ProviderDeps) {
   return async (ctx: KoaContextWithOIDC, sub: string, token?: Token): Promise<Account | undefined> => {
     const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: sub as PersonId };

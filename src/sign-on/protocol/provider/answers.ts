@@ -27,7 +27,6 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   else if (route === "jwks") answerKeys(ctx);
 }
 
-/** A string body is a page. */
 function polishError(ctx: KoaContextWithOIDC): void {
   if (typeof ctx.body === "object" && ctx.body !== null) ctx.body = presentError(ctx.body as LibraryError);
   // RFC 9110 section 15.5.2; the library sends it only to clients that tried Basic.
@@ -37,7 +36,6 @@ function polishError(ctx: KoaContextWithOIDC): void {
 
 const basicOnly = "client ID and secret, both form-urlencoded, in the header Authorization";
 
-/** Tells a client that uses an unsupported way to authenticate what to use instead. */
 function explainAuthentication(ctx: KoaContextWithOIDC): void {
   const { client, body, route } = ctx.oidc;
   if (!clientRoutes.has(route) || client?.clientAuthMethod === "none") return;
@@ -93,7 +91,7 @@ const presentIntrospection = ({ active = false, ...token }: Partial<Introspectio
     token_type: token.token_type,
   });
 
-/** Other members that the library writes are part of the standard and stay. */
+/** Keeps other members that the library writes. */
 const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
   ...document,
   response_modes_supported: ["query"],

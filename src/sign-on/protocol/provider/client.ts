@@ -3,16 +3,12 @@ import type { AdapterPayload, Client } from "oidc-provider";
 import { type App, listSecretHashes, scopeToWire } from "../../../access/index.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
-/** Client metadata that the library does not have. */
 export const appMetadata = ["pkce_required", "secret_sha256"] as const;
 
 // Random, so that no secret equals it.
 const placeholder = randomBytes(32).toString("base64url");
 
-/**
- * Presents an app to the library as a client, without a secret: `client_secret` only says that there is one; presented
- * secrets are compared with the hashes in `secret_sha256`.
- */
+/** `client_secret` only says that there is one; presented secrets are compared with the hashes in `secret_sha256`. */
 export function presentClient(app: App, { platform, now }: { platform: string; now: Date }): AdapterPayload {
   const isPublic = app.type === "PUBLIC";
   return {

@@ -24,7 +24,6 @@ import { findReturnedBuckets } from "./open-interactions.ts";
 
 type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
 
-/** Writes the changes of the request; changes the response if another request was faster. */
 export async function commit(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<Committed> {
   if (work.state === "consuming") await commitUse(deps, ctx, work);
   else if (work.state === "changing") {
@@ -42,10 +41,7 @@ async function commitUse(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Cons
     await deps.limitTokens({ clientId: ctx.oidc.client?.clientId as ClientId, personId: accountId as PersonId });
 }
 
-/**
- * Answers a request whose session ended while it ran; nothing was written, so a code in the response would be invalid.
- * A GET is repeated without the session; for a posted page the app gets an error.
- */
+/** Nothing was written: a GET is repeated without the session; for a posted page the app gets an error. */
 async function answerEndedSession(
   { db }: ProviderDeps,
   ctx: KoaContextWithOIDC,

@@ -103,7 +103,6 @@ async function isOwner(
   return token.clientId === client.clientId;
 }
 
-/** A token of a person who may not use the app is inactive here too. */
 function makeIntrospectionPolicy(deps: ProviderDeps) {
   return async (
     ctx: KoaContextWithOIDC,

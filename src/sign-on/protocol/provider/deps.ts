@@ -21,7 +21,7 @@ export type Lifetimes = {
 
 export type ProviderDeps = {
   db: PrismaDb;
-  /** First sign-ins wait for changes of the same school, on connections of their own. */
+  /** First sign-ins wait for changes of the same school. */
   firstSignIns: Db;
   clock: Clock;
   log: Log;
@@ -35,6 +35,5 @@ export type ProviderDeps = {
   signingKeys: readonly SigningKey[];
   store: Store;
   readAddress(req: IncomingMessage): string;
-  /** Called at each exchange: deletes the oldest tokens of a person and an app that exchange in a loop. */
   limitTokens(pair: Pair): Promise<void>;
 };

@@ -10,10 +10,7 @@ import { requestTokenClaims, setParameters } from "./library.ts";
 import { hasSecondFactor } from "../../../accounts/index.ts";
 import { checkParameters } from "./parameters.ts";
 
-/**
- * Gives every authorization its own grant, filled from the person's consent, so that revoking one sign-on leaves others
- * alone.
- */
+/** Gives every authorization its own grant, so that revoking one sign-on leaves others alone. */
 export function makeLoadGrant(deps: ProviderDeps) {
   return async (ctx: KoaContextWithOIDC) => {
     const { provider, client, session, params } = ctx.oidc;
@@ -37,10 +34,7 @@ export function makeLoadGrant(deps: ProviderDeps) {
   };
 }
 
-/**
- * Checks parameters that the library does not. Apps cannot send `rat` and `hinted`: they are set to the time of the
- * request and the hinted person, and stored with the interaction.
- */
+/** Checks parameters, and sets `rat` (the time of the request) and `hinted`, which apps cannot send. */
 export function makeExtraParams(deps: ProviderDeps) {
   return {
     rat(ctx: KoaContextWithOIDC) {
@@ -72,7 +66,7 @@ export function checkScopes(platform: string, granted: string | undefined, asked
 const describeScope = (platform: string, scope: string): string =>
   scopeFromWire(platform, scope) === null ? `there is no scope ${scope}` : `the app was not granted the scope ${scope}`;
 
-/** Scopes of OpenID Connect that are not offered; many clients request them by default. */
+/** Many clients request these by default. */
 const ignoredScopes = new Set(["email", "phone", "address"]);
 
 export const listScopes = (asked: string): string[] =>

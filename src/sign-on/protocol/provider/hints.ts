@@ -6,7 +6,7 @@ import type { ProviderDeps } from "./deps.ts";
 import { readIdTokenHint, setParameters } from "./library.ts";
 import { getRequest } from "../storage/request.ts";
 
-/** The hinted person as a keyed hash; `sure` means that only this service can have made the hint. */
+/** The hinted person as a keyed hash; `sure`: only this service can have made the hint. */
 type Hinted = { sure: boolean; hash: string };
 
 const nobody = "nobody";
@@ -43,10 +43,7 @@ const isHinted = (ctx: KoaContextWithOIDC): boolean => parseHinted(ctx.oidc.para
 /** Whether the person may continue as somebody else, because the app may have guessed the hints. */
 export const mayOverrule = (params: Record<string, unknown>): boolean => parseHinted(params).every(({ sure }) => !sure);
 
-/**
- * Whether to ask the person to switch, once per sign-on. Another person's user name or id counts like one that does not
- * exist, so that nobody learns which exist.
- */
+/** Whether to ask the person to switch. Unknown hints count like other people's, so that nobody learns who exists. */
 export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOIDC, personId: PersonId): boolean {
   const hinted = parseHinted(ctx.oidc.params);
   if (hinted.length === 0) return false;

@@ -15,8 +15,6 @@ import { makeBinding, readBinding } from "../session-binding.ts";
 import type { Standing } from "../storage/request.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
-// All uses of undocumented parts of oidc-provider are in this file.
-
 type Policy = interactionPolicy.DefaultPolicy;
 type Reliance = { name: string; use: string; isThere(provider: Provider, policy: Policy): boolean };
 
@@ -34,10 +32,7 @@ const policyCheck = (prompt: string, check: string): Reliance => ({
   isThere: (_provider, policy) => policy.get(prompt)?.checks.get(check) !== undefined,
 });
 
-/**
- * What is relied on, why, and which option of the library does not do it. A replaced method must exist: the library
- * would not call one of another name.
- */
+/** The undocumented parts of oidc-provider in use, all in this file; above each, the option that does not suffice. */
 export const reliances: readonly Reliance[] = [
   // clientAuthMethods: with `none` a secret in the body is ignored; no hook runs between client and grant.
   method(
@@ -80,7 +75,6 @@ export const reliances: readonly Reliance[] = [
   { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
 ];
 
-/** Errors: names the library's version and all that it lacks. */
 export function checkLibrary(provider: Provider, policy: Policy = interactionPolicy.base()): void {
   const missing = reliances.filter(({ isThere }) => !isThere(provider, policy));
   if (missing.length === 0) return;
@@ -112,7 +106,6 @@ function signsCookies(provider: Provider): boolean {
 }
 
 type Replacements = {
-  /** Records that an app must be notified of the end of a session. */
   recordLogout(notice: { clientId: string; personId: string; sid: string }): void;
   /** Called when a browser presents a session that is bound to another browser. */
   noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
@@ -121,10 +114,6 @@ type Replacements = {
 type BrowserContext = Parameters<Provider["Session"]["get"]>[0];
 type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined; standing?: Standing };
 
-/**
- * Replaces methods that the library has no option for: addresses, audience, secrets, redirect URIs, logout tokens, the
- * browser of a session.
- */
 export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSession }: Replacements): void {
   bindSessions(provider, noteRefusedSession);
   const { entity } = provider.OIDCContext.prototype;
@@ -187,8 +176,7 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
 
 const routesOfClients = new Set(["token", "introspection", "revocation"]);
 
-// The library refuses a public client that uses Basic, and ignores a secret in the body. The adapter cannot check it,
-// because the error text depends on the client.
+// The library refuses a public client that uses Basic, but ignores a secret in the body.
 function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknown> | undefined): void {
   if (clientAuthMethod === "none" && body?.["client_secret"])
     throw new errors.InvalidClientAuth("a public client sent a secret");
@@ -202,7 +190,6 @@ function checkOneMechanism(): void {
   }
 }
 
-/** The library's policy without the checks that sign-on replaces. */
 export function makeBasePolicy(): Policy {
   const policy = interactionPolicy.base();
   // The library forgets the hint's ID token once a person has signed in; hints.ts does not.
@@ -212,7 +199,7 @@ export function makeBasePolicy(): Policy {
   return policy;
 }
 
-/** Changes parameters of an authorization request, which are stored with the interaction. */
+/** Changes parameters of a request, which are stored with the interaction. */
 export function setParameters(ctx: KoaContextWithOIDC, params: Record<string, string | undefined>): void {
   Object.assign(ctx.oidc.params as Record<string, unknown>, params);
 }
@@ -229,24 +216,20 @@ export function requestTokenClaims(
   Object.assign((oidc.claims.id_token ??= {}), claims);
 }
 
-/** Starts a session for the browser of this binding; returns its cookie. */
+type NewSession = {
+  personId: string;
+  /** From `makeBinding`. */
+  browser: string;
+  amr: readonly string[];
+  acr: string | undefined;
+  seconds: number;
+  standing: Standing;
+};
+
+/** Returns the session's cookie. */
 export async function startSession(
   provider: Provider,
-  {
-    personId,
-    browser,
-    amr,
-    acr,
-    seconds,
-    standing,
-  }: {
-    personId: string;
-    browser: string;
-    amr: readonly string[];
-    acr: string | undefined;
-    seconds: number;
-    standing: Standing;
-  },
+  { personId, browser, amr, acr, seconds, standing }: NewSession,
 ): Promise<string> {
   const session: Session = new provider.Session();
   Object.assign(session, { browser, standing });
@@ -260,23 +243,17 @@ export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 export const restoreInteraction = (provider: Provider, id: string, payload: AdapterPayload): Interaction =>
   new (provider.Interaction as unknown as new (id: string, payload: AdapterPayload) => Interaction)(id, payload);
 
-/** The id in the interaction's cookie; null without a cookie that this service signed. */
 export const readInteractionId = (provider: Provider, cookies: SignedCookies): string | null =>
   cookies.get(provider.cookieName("interaction"), { signed: true }) ?? null;
 
 type SignedCookies = { get(name: string, options: { signed: boolean }): string | undefined };
 
-/** Stores the interaction without its person. */
 export async function forgetSession(interaction: Interaction): Promise<void> {
   Object.assign(interaction, { session: undefined });
   await interaction.persist();
 }
 
-/**
- * Stores the result of an interaction and how the person signed in; returns the path to continue at.
- *
- * Errors: `SessionNotFound` if the interaction has ended meanwhile.
- */
+/** Stores the result of an interaction and returns the next path. Errors: `SessionNotFound` if it has ended. */
 export async function answerInteraction(
   interaction: Interaction,
   { login, ...result }: NonNullable<Interaction["result"]>,
@@ -289,19 +266,13 @@ export async function answerInteraction(
 
 const signatureSuffix = ".sig";
 
-/** The signature of the interaction's cookie, which only this browser has; empty without a cookie. */
-export function readInteractionSignature(
-  provider: Provider,
-  cookies: { get(name: string, options: { signed: boolean }): string | undefined },
-): string {
-  return cookies.get(`${provider.cookieName("interaction")}${signatureSuffix}`, { signed: false }) ?? "";
-}
+/** Only this browser has the signature of the cookie; empty without a cookie. */
+export const readInteractionSignature = (provider: Provider, cookies: SignedCookies): string =>
+  cookies.get(`${provider.cookieName("interaction")}${signatureSuffix}`, { signed: false }) ?? "";
 
-/** The interface that the library needs to sign its cookies. */
 type CookieSignatures = {
   sign(data: string): string;
   verify(data: string, signature: string): boolean;
-  /** The index of the key that made the signature, or -1. */
   index(data: string, signature: string): number;
 };
 

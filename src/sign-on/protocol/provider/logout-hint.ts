@@ -3,10 +3,7 @@ import type { Provider } from "oidc-provider";
 
 type Context = { query: NodeJS.Dict<string | string[]> };
 
-/**
- * Replaces a valid `id_token_hint` of a logout by its `client_id`, because the library reads `aud` as one string and
- * ours is a list. The library refuses an invalid hint.
- */
+/** Replaces a valid `id_token_hint` by its `client_id`, because the library reads `aud` as a string, not a list. */
 export async function nameClientOfHint(provider: Provider, ctx: Context): Promise<void> {
   const { id_token_hint: hint, client_id: named, ...others } = ctx.query;
   if (typeof hint !== "string") return;

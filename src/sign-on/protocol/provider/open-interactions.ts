@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { type Bucket, takeTokens } from "../../../platform/database/token-bucket.ts";
 import { keepHintedSchool, keepTypedHint } from "../typed-hint.ts";
-import { countedAddress, countedSite } from "../../../accounts/index.ts";
+import { bucketsOfAddress } from "../../../accounts/index.ts";
 import type { ProviderRequest } from "../storage/request.ts";
 import { openInteraction } from "../storage/open-interaction.ts";
 import { findOnlyPut, type UnitOfWork } from "../storage/unit-of-work.ts";
@@ -10,17 +10,15 @@ import { hmac } from "../../../platform/crypto/hmac.ts";
 
 export const interactionSeconds = 3600;
 
-/**
- * Open interactions per address: enough for 2,000 people of a school who sign in at once, and some who never finish.
- */
-const atAddress = { capacity: 3000, refillSeconds: interactionSeconds };
-
-/** The same per IPv6 site. */
-const atSite = { capacity: 6000, refillSeconds: interactionSeconds };
+/** Enough for 2,000 people of a school who sign in at once, and some who never finish. */
+const openAtOnce = {
+  address: { capacity: 3000, refillSeconds: interactionSeconds },
+  site: { capacity: 6000, refillSeconds: interactionSeconds },
+};
 
 /**
- * Counts a request's new interaction for its address, and stores the interaction if the request stores nothing else. It
- * counts until it ends or expires; `wait` is when the address may open one more, null if it may now.
+ * Counts a new interaction for its address until it ends or expires, and stores it if the request stores nothing else.
+ * `wait` is when the address may open one more, null if it may now.
  */
 export async function countInteraction(
   deps: ProviderDeps,
@@ -36,7 +34,6 @@ export async function countInteraction(
     : { wait: await openInteraction(deps.db.pool, interaction, { buckets, now }), isStored: true };
 }
 
-/** The buckets in which an ended interaction no longer counts. */
 export function findReturnedBuckets(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Bucket[] {
   const { opens, ends } = readChange(work);
   return ends && !opens ? bucketsOf(deps, ctx) : [];
@@ -62,11 +59,7 @@ function readChange(work: UnitOfWork): { opens: boolean; ends: boolean } {
 }
 
 function bucketsOf({ secrets, readAddress }: ProviderDeps, ctx: KoaContextWithOIDC): Bucket[] {
-  const address = readAddress(ctx.req);
-  const site = countedSite(address);
-  const keyOf = (counted: string) => hmac(secrets.signInTraces).update("open interactions\0").update(counted).digest();
-  return [
-    ...(site === null ? [] : [{ key: keyOf(site), ...atSite }]),
-    { key: keyOf(countedAddress(address)), ...atAddress },
-  ];
+  const keyOf = (_kind: string, part: string) =>
+    hmac(secrets.signInTraces).update("open interactions\0").update(part).digest();
+  return bucketsOfAddress(readAddress(ctx.req), openAtOnce, keyOf);
 }

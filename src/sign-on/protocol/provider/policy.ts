@@ -17,10 +17,7 @@ export const secondFactorPrompt = "second_factor";
 
 const { Check, Prompt } = interactionPolicy;
 
-/**
- * What a person is asked before an app gets its response, in this order: who they are, whether they may use the app, a
- * second factor for the admin API, the school, and consent.
- */
+/** The prompts, in this order: login, refusal, second factor for the admin API, school, consent. */
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
   const policy = makeBasePolicy();
   policy.get("login")?.checks.add(makeHintCheck(deps));

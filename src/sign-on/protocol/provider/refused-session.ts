@@ -12,7 +12,7 @@ function recordedOf({ secrets }: ProviderDeps, uid: string): Bucket {
   return { key, capacity: 1, refillSeconds: 3600 };
 }
 
-/** Records that a browser presented a session of another browser; the request continues without it. */
+/** The request continues without the session of another browser. */
 export async function noteRefusedSession(
   deps: ProviderDeps,
   ctx: { res: object },

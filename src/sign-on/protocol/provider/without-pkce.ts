@@ -1,12 +1,10 @@
 import { type Client, errors, type KoaContextWithOIDC } from "oidc-provider";
 
-/** The end of the authorization code flow without PKCE: announced dates, and whether it is still allowed. */
 export type WithoutPkce = { isAllowed: boolean; deprecatedAt: Date; sunsetAt: Date };
 
 const mayGoWithout = (client: Client): boolean =>
   client["pkce_required"] !== true && client.clientAuthMethod !== "none";
 
-/** Whether a request needs PKCE, for the library. Errors: refuses one that does and says what to send. */
 export function makeRequirePkce({ isAllowed }: WithoutPkce) {
   return (_ctx: KoaContextWithOIDC, client: Client): boolean => {
     if (isAllowed && mayGoWithout(client)) return false;
@@ -16,12 +14,7 @@ export function makeRequirePkce({ isAllowed }: WithoutPkce) {
   };
 }
 
-/**
- * Marks the responses of the flow as deprecated: redirects of the authorization endpoint and tokens for a code without
- * a code_challenge.
- *
- * Source: RFC 9745 for `Deprecation`, RFC 8594 for `Sunset`; both link to the page that says what to do.
- */
+/** Marks the responses of the flow as deprecated. Source: RFC 9745, RFC 8594. */
 export function makeMarkDeprecated({ deprecatedAt, sunsetAt }: WithoutPkce, issuerUrl: string) {
   const page = `<${issuerUrl}/docs/sign-on-without-pkce>`;
   const headers = {

@@ -41,11 +41,9 @@ type StorageDeps = {
   refreshGraceSeconds: number;
   store: Pick<Store, "findArtifact" | "findInteraction" | "findSession" | "findToken">;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
-  /** The app of an authorization request, before the library knows it. */
   readClientId(ctx: KoaContextWithOIDC): string | null;
 };
 
-/** Makes the storage of oidc-provider's models. */
 export function makeAdapterFactory(deps: StorageDeps): (kind: string) => Adapter {
   return (kind) => {
     if (kind === "Client") return { ...makeRefusingAdapter(kind), find: deps.findClient };
@@ -143,7 +141,6 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       else if (request.session) request.work = endSession(beforeChange(request), request.session.uid);
     },
 
-    // The library asks per kind of token; one statement ends them all.
     revokeByGrantId: (grantId) => deleteGrant(db.pool, grantId),
   };
 }
@@ -224,8 +221,7 @@ function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): Foun
   return found;
 }
 
-// Within the grace time a used refresh token is accepted; writing then finds that it was used, and the stored response
-// is sent again.
+// Within the grace time a used refresh token is accepted, and the stored response is sent again.
 function isInGrace(
   found: { consumedAt: Date | null; replay: Buffer | null },
   { clock, refreshGraceSeconds }: StorageDeps,
@@ -307,7 +303,7 @@ function toArtifact(
 type WithStanding = AdapterPayload & { standing?: Standing };
 type Login = { accountId?: string; standing?: Standing };
 
-/** Removes `standing` (set by library.ts), which is stored in columns. */
+/** Removes `standing`, which is stored in columns. */
 function takeStanding({ standing, ...payload }: WithStanding): {
   payload: AdapterPayload;
   standing?: Standing | undefined;
@@ -318,7 +314,6 @@ function takeStanding({ standing, ...payload }: WithStanding): {
   return { payload: { ...payload, result: { ...result, login: rest } } as AdapterPayload, standing: proved };
 }
 
-/** The person of an artifact: of an interaction the one who just signed in, else the session's. */
 function findPersonOf(kind: string, { accountId, result, session }: AdapterPayload): string | null {
   if (kind !== "Interaction") return accountId ?? null;
   const { login } = (result ?? {}) as { login?: Login };

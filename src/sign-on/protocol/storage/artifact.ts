@@ -42,7 +42,7 @@ export type FoundArtifact = {
 
 export type Key = { kind: string; idHash: Buffer };
 
-/** An artifact's id is the token itself, so only its hash is stored. */
+/** The id is the token itself, so only its hash is stored. */
 export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 
 export const rowTypes = {
@@ -70,7 +70,7 @@ const present = table("oidcArtifact");
 const column = (field: RowField): Sql => columnNames("oidcArtifact", field);
 const given = (field: RowField): Sql => sql`excluded.${column(field)}`;
 
-/** Stores artifacts from a relation; an existing one keeps its generation and card if none is given. */
+/** An existing artifact keeps its generation and card if none is given. */
 export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
   const keeps = sql`${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}`;
   return sql`
@@ -185,10 +185,7 @@ const deleteByGrant = statement<{ grantId: string }>(
   "sign-on.deleteGrant",
 );
 
-/**
- * Deletes everything issued from one authorization. A concurrent refresh locks its token's row: the first DELETE waits
- * for it, and only the next one sees the tokens that it issued.
- */
+/** Repeated, because a refresh locks its token's row: only the next DELETE sees the tokens that it issued. */
 export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
   while ((await run(db, deleteByGrant, { grantId })) > 0);
 }

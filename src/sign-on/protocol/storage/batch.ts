@@ -1,16 +1,7 @@
-type BatchLimits = {
-  /** Running batches that delay the next one, not counting those that take longer than `patienceMs`. */
-  inParallel: number;
-  /** Running batches at most. */
-  atOnce: number;
-  largest: number;
-  patienceMs: number;
-};
+/** `inParallel` running batches delay the next one, without those that take longer than `patienceMs`. */
+type BatchLimits = { inParallel: number; atOnce: number; largest: number; patienceMs: number };
 
-/**
- * Collects items while earlier batches run and sends them as the next batch. `run` returns results in the order of its
- * items; an item never joins a batch that was already sent, so no result is stale.
- */
+/** Collects items while earlier batches run. An item never joins a batch that was already sent. */
 export function makeBatch<Item, Answer>(
   run: (items: Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
   { inParallel, atOnce, largest, patienceMs }: BatchLimits,
@@ -18,7 +9,6 @@ export function makeBatch<Item, Answer>(
   type Waiting = { item: Item; resolve(answer: Answer | Promise<Answer>): void; reject(error: unknown): void };
   let waiting: Waiting[] = [];
   let underWay = 0;
-  /** Running batches that the next one does not wait for. */
   let slow = 0;
 
   const send = async (): Promise<void> => {

@@ -7,7 +7,7 @@ type Shares = { signOn: PrismaDb; tokens: PrismaDb };
 
 const isAtTokenEndpoint = (): boolean => findRequest()?.isAtTokenEndpoint === true;
 
-/** The connections for the current request: the token endpoint has its own. Read `pool` and `prisma` at each use. */
+/** The token endpoint has its own connections. Read `pool` and `prisma` at each use. */
 export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
   const share = () => (isAtTokenEndpoint() ? tokens : signOn);
   return {

@@ -18,10 +18,7 @@ const deleteUserTokens = statement<Of>(
   "sign-on.forgetUserTokens",
 );
 
-/**
- * Deletes every code, token and interaction of a deleted app; what a session says of the app is useless without it and
- * ends with the session.
- */
+/** Deletes every code, token and interaction of a deleted app. */
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
   // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
   for (const deletion of [deleteClientTokens, deleteUserTokens]) while ((await run(tx, deletion, { clientId })) > 0);

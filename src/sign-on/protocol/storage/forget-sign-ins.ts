@@ -5,10 +5,7 @@ import { run, sql, statement, table } from "../../../platform/database/sql.ts";
 const forgetArtifacts = statement(() => sql`TRUNCATE ${table("oidcArtifact")}`);
 const forgetPrints = statement(() => sql`TRUNCATE ${table("cardPrint")}`);
 
-/**
- * Deletes all sessions, interactions, codes, tokens and unprinted cards: a restored backup does not know which were
- * used, revoked or ended since.
- */
+/** A restored backup does not know which sign-ins were used, revoked or ended since. */
 export async function forgetSignIns(tx: Queryable): Promise<void> {
   await run(tx, forgetArtifacts, {});
   await run(tx, forgetPrints, {});

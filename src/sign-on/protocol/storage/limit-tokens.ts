@@ -4,11 +4,11 @@ import type { Db, Queryable } from "../../../platform/database/db.ts";
 import { columnNames, run, sql, statement, table } from "../../../platform/database/sql.ts";
 import type { Pair } from "../consent.ts";
 
-/** Tokens of each kind, used or not, that a person and an app keep if they request very many. */
+/** Of each kind, used and unused. */
 const keptTokens = 500;
 /** Usual exchanges per hour of a person and an app. */
 const usualInHour = 20;
-/** Beyond that, tokens are counted once per this many exchanges. */
+/** Beyond that, tokens are deleted once per this many exchanges. */
 const countedEach = 100;
 const hourMs = 3600_000;
 const slots = 2 ** 20;
@@ -32,10 +32,7 @@ export async function deleteOldestTokens(db: Queryable, { personId, clientId }: 
   await run(db, deleteOldest, { personId, clientId });
 }
 
-/**
- * Returns the function to call at each exchange: it deletes the oldest tokens of a person and an app that exchange in a
- * loop. Counts in this process, by a hash that several pairs share, so at worst the statement runs needlessly.
- */
+/** Deletes the oldest tokens of a pair that exchanges in a loop. Pairs may share a count: then it deletes nothing. */
 export function makeLimitTokens({ db, clock }: { db: Db; clock: Clock }): (pair: Pair) => Promise<void> {
   const counts = new Uint16Array(slots);
   let hour = 0;

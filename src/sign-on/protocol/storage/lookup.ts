@@ -24,7 +24,7 @@ import { arrayOf } from "../../../platform/database/parameters-sql.ts";
 import { surplusSessionsOf } from "./surplus-sessions.ts";
 import type { FoundToken } from "./unit-of-work.ts";
 
-/** A session or token with what the request needs next about its person and app, read in the same statement. */
+/** An artifact with what the request needs next about its person and app. */
 export type Lookup = Omit<FoundArtifact, "personId"> & {
   clientId: ClientId;
   personId: PersonId | null;
@@ -68,7 +68,6 @@ const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[]; now:
   "sign-on.findSessions",
 );
 
-/** Finds sessions, each with what the requesting app needs. */
 export async function findSessions(
   db: Queryable,
   asked: readonly AskedSession[],
@@ -87,8 +86,8 @@ export async function findSessions(
 }
 
 /**
- * An interaction with its app and what is needed next about its person. `sessionPersonId` is the person of the session
- * it began with, null if that has ended; `surplusSessions` are the uids to end once the person has signed in.
+ * `sessionPersonId`: the person of the session that it began with, null if that has ended. `surplusSessions`: the uids
+ * to end once the person has signed in.
  */
 export type InteractionLookup = Lookup & {
   app: App | null;
@@ -158,7 +157,6 @@ const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds:
   "sign-on.findTokensWithSubject",
 );
 
-/** Finds tokens, each with the app that presents it and what the token's app may know of its person. */
 export async function findTokens(
   db: Queryable,
   asked: readonly AskedToken[],
@@ -209,7 +207,6 @@ const tokenByGrant = statement<{ grantId: string }>(
   "sign-on.findTokenOfGrant",
 );
 
-/** The token that shows most of what an OAuth grant covers. */
 export async function findTokenOfGrant(db: Queryable, grantId: string): Promise<FoundToken | null> {
   const [found] = await findRows<TokenOfGrant>(db, tokenByGrant, { grantId });
   return found ? toFoundToken(found, found) : null;

@@ -22,10 +22,7 @@ const openStatement = makeForCount((count) =>
   }, `sign-on.openInteraction.${count}`),
 );
 
-/**
- * Stores an interaction and takes a token from each bucket, or does neither; returns null if stored, else when there is
- * a token again.
- */
+/** Stores an interaction and takes a token from each bucket, or returns when there is a token again. */
 export async function openInteraction(
   db: Queryable,
   interaction: Artifact,

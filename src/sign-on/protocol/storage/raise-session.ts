@@ -20,10 +20,7 @@ const raise = statement<Raised>(
   "sign-on.raiseSession",
 );
 
-/**
- * Records in a session how its person has authenticated, under a new id so that the earlier id gains nothing; returns
- * the new id, null if the session has ended.
- */
+/** Gives the session a new id, so that the earlier id gains nothing; null if the session has ended. */
 export async function raiseSession(
   db: Queryable,
   { id, personId, amr }: { id: string; personId: PersonId; amr: readonly string[] },

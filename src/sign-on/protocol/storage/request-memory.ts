@@ -8,7 +8,7 @@ declare const answer: unique symbol;
 /** A question to the database, with the type of its result. */
 type Question<Answer> = string & { readonly [answer]: Answer };
 
-/** Questions that a request asks several times; those about a person are asked again for another person. */
+/** Questions that a request asks several times. */
 export const questions = {
   app: (clientId: string) => `app ${clientId}` as Question<App | null>,
   token: ({ kind, idHash }: Key) => `token ${kind} ${idHash.toString("base64url")}` as Question<Presented>,

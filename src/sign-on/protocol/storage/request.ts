@@ -25,19 +25,15 @@ export type FoundCode = {
 /** What a sign-in is based on: the credential's generation, and the card if there was one. */
 export type Standing = { generation: number; cardId: string | null };
 
-/** One request at the provider: what it has read, and what is to be written. */
 export type ProviderRequest = {
   readonly isAtTokenEndpoint: boolean;
   readonly memory: Memory;
   readonly tokens: FoundToken[];
-  /** The code that the app exchanges, even if the exchange is refused. */
   code: FoundCode | null;
   session: FoundSession | null;
-  /** What each person signed in with, by what was found of them. */
   readonly standings: Map<string, Standing>;
   /** The uids of the person's oldest sessions beyond the limit. */
   surplusSessions: readonly string[];
-  /** The user name that the app sent. */
   typedHint: string;
   /** The school of the person in our own hint. */
   hintedSchoolId: SchoolId | null;
@@ -63,7 +59,7 @@ const running = new AsyncLocalStorage<ProviderRequest>();
 export const runRequest = (request: ProviderRequest, work: () => Promise<void>): Promise<void> =>
   running.run(request, work);
 
-/** The current request; undefined outside the provider's routes. */
+/** Undefined outside the provider's routes. */
 export const findRequest = (): ProviderRequest | undefined => running.getStore();
 
 export function getRequest(): ProviderRequest {

@@ -26,7 +26,6 @@ export type Store = {
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
   findDecisions(pair: Pair): Promise<Decisions>;
-  /** Stores an independent artifact. */
   put(artifact: Artifact): Promise<unknown>;
   /** Uses up a token and stores what is issued for it; false if another request was faster. */
   useToken(use: TokenUse): Promise<boolean>;
@@ -60,8 +59,7 @@ export function makeStore({ pool }: Db, clock: Clock): Store {
   };
 }
 
-// Uses in one batch may deadlock with each other or with a change of the person; then each is sent and fails alone.
-// After a broken connection they may have been written, so they are not sent again.
+// A batch that was refused, such as by a deadlock, is sent one by one; after a broken connection it may be written.
 async function useTogether(pool: Db["pool"], uses: TokenUse[]): Promise<(boolean | Promise<boolean>)[]> {
   try {
     return await useTokens(pool, uses);

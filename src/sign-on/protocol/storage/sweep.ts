@@ -72,7 +72,6 @@ const sweeps = [
 
 type SweepOptions = { db: Db; clock: Clock; batchSize?: number };
 
-/** Deletes expired artifacts in small batches, so that locks are short and several processes may sweep at once. */
 export function makeSweepJob({ db, clock, batchSize = 1000 }: SweepOptions): WorkerJob {
   return {
     name: "sign-on.sweepExpired",
@@ -117,8 +116,8 @@ const limitTokens = statement<{ client: string; atMost: number; limit: number }>
 const togetherMs = 5000;
 
 /**
- * Deletes the oldest tokens of clients that have too many, so that none can fill the database. Remembers each client's
- * count and adds newer tokens, ignoring deletions; if the sum is too high, it counts again and deletes.
+ * Deletes the oldest tokens of clients that have too many. Adds newer tokens to each client's last count; if the sum is
+ * too high, it counts again and deletes.
  */
 export function makeClientTokensJob({
   db,

@@ -14,7 +14,6 @@ export type FoundToken = Key & {
 
 export type Reading = { readonly state: "reading" };
 
-/** The request changes artifacts or its session. */
 export type Changing = {
   readonly state: "changing";
   readonly puts: Map<string, Artifact>;
@@ -37,8 +36,7 @@ export type Committed = { readonly state: "committed" };
 
 /**
  * What one request at the provider wants written: Reading → Changing → Committed, or Reading → Consuming → Committed.
- * The library saves, consumes and destroys one by one; one statement writes it all before the response is sent, so a
- * code is used up together with its tokens or not at all. A failed request drops its unit of work.
+ * One statement writes it before the response is sent, so a code is used up together with its tokens or not at all.
  */
 export type UnitOfWork = Reading | Changing | Consuming | Committed;
 
@@ -57,7 +55,6 @@ const startChanging = (): Changing => ({
 const change = (work: Reading | Changing): Changing => (work.state === "reading" ? startChanging() : work);
 const keyOf = ({ kind, idHash }: Key): string => `${kind} ${idHash.toString("base64url")}`;
 
-/** Stores an artifact; if a token is used up, for that token. */
 export function put(work: Reading | Changing | Consuming, artifact: Artifact): Changing | Consuming {
   const next = work.state === "consuming" ? work : change(work);
   next.puts.set(keyOf(artifact), artifact);
@@ -70,14 +67,13 @@ export function remove(work: Reading | Changing, key: Key): Changing {
   return next;
 }
 
-/** Changes the session; replaces an end, because the library gives a session a new id by destroying and saving it. */
+/** Replaces an end, because the library gives a session a new id by destroying and saving it. */
 export function changeSession(work: Reading | Changing, sessionChange: SessionChange): Changing {
   const next = change(work);
   next.session = { kind: "changed", change: sessionChange };
   return next;
 }
 
-/** Saves a session unchanged. */
 export function keepSession(work: Reading | Changing): Reading | Changing {
   if (work.state === "changing" && work.session.kind === "ended") work.session = { kind: "kept" };
   return work;
@@ -89,7 +85,6 @@ export function endSession(work: Reading | Changing, uid: string): Changing {
   return next;
 }
 
-/** Notifies an app that the session has ended. */
 export function notify(work: Reading | Changing, notice: NewNotice): Changing {
   const next = change(work);
   next.notices.push(notice);
@@ -105,7 +100,6 @@ export function consume(_work: Reading, token: FoundToken, at: Date): Consuming 
   return { state: "consuming", token, at, puts: new Map(), signIn: null };
 }
 
-/** Records a sign-in by the code that is used up. */
 export function recordSignIn(work: Consuming, signIn: SignIn): Consuming {
   work.signIn = signIn;
   return work;

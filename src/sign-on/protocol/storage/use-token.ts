@@ -76,10 +76,7 @@ const useTokensStatement = statement<Given>(
   "sign-on.useTokens",
 );
 
-/**
- * Uses up tokens and writes what is issued for them, each wholly or not at all; false at the index of a use if another
- * request was faster. The same code twice counts once.
- */
+/** Uses up tokens and writes what is issued for them, wholly or not at all; false if another request was faster. */
 export async function useTokens(db: Queryable, uses: readonly TokenUse[]): Promise<boolean[]> {
   const rows = await findRows<{ place: number }>(db, useTokensStatement, {
     kinds: uses.map(({ kind }) => kind),

@@ -18,10 +18,7 @@ import { type Bucket, giveBackSteps, toBucketParameters } from "../../../platfor
 import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
 import { arrayOf, jsonRows } from "../../../platform/database/parameters-sql.ts";
 
-/**
- * Changes a session, found by its uid because its id may change at the same time. Apps are added to those that other
- * requests have stored meanwhile.
- */
+/** A session is found by its uid, because its id may change; apps are added to those that others stored meanwhile. */
 export type SessionChange = Pick<
   Artifact,
   "idHash" | "payload" | "personId" | "generation" | "cardId" | "expiresAt"
@@ -30,10 +27,7 @@ export type SessionChange = Pick<
 };
 
 export type SessionFate =
-  | { kind: "kept" }
-  | { kind: "changed"; change: SessionChange }
-  /** The session ends with what belongs to it. */
-  | { kind: "ended"; uid: string };
+  { kind: "kept" } | { kind: "changed"; change: SessionChange } | { kind: "ended"; uid: string };
 
 export type Logout = { at: Date; personId: string; clientId: string | undefined; requestId: string | undefined };
 
@@ -43,7 +37,6 @@ export type Write = {
   session: SessionFate;
   notices: readonly NewNotice[];
   logout: Logout | null;
-  /** Buckets that each get a token back. */
   returned: readonly Bucket[];
 };
 
@@ -155,7 +148,6 @@ const parts: Record<PartName, (given: Parameters, condition: Sql, buckets: numbe
   returned: (given, condition, buckets) => join(giveBackSteps(given, buckets, condition).steps),
 };
 
-// If the session to be changed is gone, no part writes anything.
 const isChanged = sql`EXISTS (SELECT FROM session_change)`;
 
 function makeStatement(names: readonly PartName[], buckets: number): Statement<Given> {
