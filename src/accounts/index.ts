@@ -18,7 +18,7 @@ export { findCardPlaces } from "./cards/places.ts";
 export type { CardPlace } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
 export { readCardSettings, writeCardSettings } from "./cards/settings.ts";
-export type { CardSecondStep, CardSettings } from "./cards/settings.ts";
+export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.ts";
 export { checkAnswer, checkCard, checkCardUse, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
 export { changePassword } from "./change-password.ts";
@@ -65,7 +65,7 @@ export type { SecondFactorCheck } from "./second-factor/check.ts";
 export { hasPassword, hasSecondFactor, passwordAlone, passwordAnd } from "./second-factor/methods.ts";
 export type { SecondMethod } from "./second-factor/methods.ts";
 export { askForNewPasskey, askForPasskey, checkPasskey, readNewPasskey } from "./second-factor/passkeys.ts";
-export type { Asked } from "./second-factor/passkeys.ts";
+export type { Asked, PasskeyQuestion } from "./second-factor/passkeys.ts";
 export {
   addSecondFactor,
   hasSecondFactors,

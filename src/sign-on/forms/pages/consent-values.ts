@@ -5,7 +5,7 @@ import german from "./locales/de.json" with { type: "json" };
 
 type School = NonNullable<SubjectClaims["school"]>;
 
-/** What the app gets of this person by a scope, in words; null for a scope that carries nothing of them. */
+/** Says what the app gets of this person by a scope; null for a scope without personal data. */
 export function describeValues(scope: ScopeName, claims: ClaimsForApp, t: Translate): string | null {
   if (scope === "profile") return describeName(claims, t);
   if (scope === "role") return t(`consent.role.${claims.role}`);

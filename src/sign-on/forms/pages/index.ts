@@ -7,25 +7,4 @@
  */
 export { checkCsrfToken, makeCsrfToken } from "./csrf.ts";
 export type * from "./models.ts";
-export {
-  renderCardPage,
-  renderCardProblemPage,
-  renderChooseSchoolPage,
-  renderConsentPage,
-  renderErrorPage,
-  renderLoggedOutPage,
-  renderLoginPage,
-  renderLogoutConfirmPage,
-  renderNewPasswordPage,
-  renderNoOwnPasswordPage,
-  renderRecoveryCodesPage,
-  renderPasskeyPage,
-  renderRefusalPage,
-  renderSecondFactorPage,
-  renderSecondFactorsPage,
-  renderSetUpNeededPage,
-  renderSignedInPage,
-  renderSwitchUserPage,
-  renderTotpPage,
-  renderWaitingPage,
-} from "./render.ts";
+export * from "./render.ts";

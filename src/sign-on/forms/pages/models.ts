@@ -1,20 +1,21 @@
+import type {
+  CardHours,
+  CardSecondStep,
+  PasskeyQuestion,
+  PasswordFault,
+  SecondFactor,
+} from "../../../accounts/index.ts";
 import type { AppAttribute, ScopeName } from "../../../access/index.ts";
 import type { ClaimsForApp } from "../../protocol/provider/claims.ts";
 
-/**
- * The two ways on from a page, both POST and both with the field `csrf`.
- *
- * Shape: `action` goes on; `cancel` goes back to the app with access_denied, null where there is no app to go back to.
- */
+// In each model the addresses are of forms (POST, with the field `csrf`); `app` is null without an app.
+
+/** `action` continues; `cancel` returns to the app with access_denied. */
 export type Steps = { action: string; cancel: string | null; csrf: string };
 
 /**
- * Posts `username` and `password` to `action`.
- *
- * Shape: `app` null when the person signs in to the platform itself; `username` fills the field again; `known` is who
- *        signed in with this browser before, whose password alone is asked for, and `known.other` asks for a user name
- *        too; `isShared` sets the tick that the device is shared, posted as `shared`; posting `forget` forgets `known`;
- *        `help` is the school's own text.
+ * Posts `username`, `password` and `shared`, or `forget`. `known` signed in with this browser before and is asked for
+ * the password alone; `known.other` is the page that asks for a user name too.
  */
 export type LoginModel = {
   app: { name: string; logoPath: string | null } | null;
@@ -26,18 +27,11 @@ export type LoginModel = {
   problem:
     | null
     | { kind: "missing"; fields: readonly ("username" | "password")[] }
-    | { kind: "refused" }
-    | { kind: "blocked" }
-    | { kind: "expired_form" }
-    | { kind: "no_cookies" }
+    | { kind: "refused" | "blocked" | "expired_form" | "no_cookies" }
     | { kind: "slowed"; retryAfterSeconds: number };
 };
 
-/**
- * Posts `waiting`, which holds what was typed, to `action` when the turn of the person has come.
- *
- * Shape: `app` null when the person signs in to the platform itself.
- */
+/** Posts `waiting`, the sealed fields of the login form. */
 export type WaitingModel = {
   app: { name: string } | null;
   steps: Steps;
@@ -45,12 +39,7 @@ export type WaitingModel = {
   retryAfterSeconds: number;
 };
 
-/**
- * Posts to `action` to allow; `switchUser` is where another person may sign in instead, POST too.
- *
- * Shape: `claims` are what the app would get; of them only what its scopes ask for is shown. `withheld` is what it was
- *        not granted, nothing if it is left out.
- */
+/** Shows of `claims` only what the scopes ask for, without `withheld`. */
 export type ConsentModel = {
   app: { name: string };
   personName: string | null;
@@ -61,18 +50,14 @@ export type ConsentModel = {
   switchUser: string | null;
 };
 
-/** Posts `schoolId` to `action`. */
+/** Posts `schoolId`. */
 export type ChooseSchoolModel = {
   app: { name: string };
   schools: readonly { id: string; name: string }[];
   steps: Steps;
 };
 
-/**
- * Posts to `action` to sign the present person out and ask for the other; the other is never named.
- *
- * Shape: `stay` is where the present person goes on instead, POST too; null where only the other will do.
- */
+/** `action` signs out the person; the other person is never named. `stay` continues as the present person. */
 export type SwitchUserModel = {
   app: { name: string };
   personName: string | null;
@@ -80,7 +65,7 @@ export type SwitchUserModel = {
   stay: string | null;
 };
 
-/** The way back to the app is `cancel`; `action` lets another person sign in. */
+/** `action` lets another person sign in. */
 export type RefusalModel = {
   app: { name: string };
   personName: string | null;
@@ -88,11 +73,7 @@ export type RefusalModel = {
   steps: Steps;
 };
 
-/**
- * Ends a sign-on that cannot go back to an app with an answer.
- *
- * Shape: `app` is the way to an app that is known, to start once more there; `again` is this page, to try once more.
- */
+/** For a sign-on that cannot return to the app. `again` is this page. */
 export type ErrorModel = {
   status: number;
   reason:
@@ -114,23 +95,15 @@ export type ErrorModel = {
 /** Where an app starts a sign-on. */
 export type WayToApp = { name: string; url: string };
 
-/** Shown in place of a page of a sign-on that is over. */
+/** For a page of a sign-on that is over. */
 export type SignedInModel = { status: number; personName: string | null; app: WayToApp | null };
 
-/** `backUrl` is shown as a link only: nothing moves by itself. */
 export type LoggedOutModel = { app: { name: string } | null; backUrl: string | null };
 
-/**
- * Asks before the session ends.
- *
- * Shape: `form` is the library's own form without buttons (`id` "op.logoutForm"), written as it is.
- */
+/** `form` is the library's own form without buttons, as HTML. */
 export type LogoutConfirmModel = { app: { name: string } | null; personName: string | null; form: string };
 
-/** For a script: what it asks the browser, and what goes with the answer in the fields `passkey` and `state`. */
-export type PasskeyQuestion = { options: string; state: string };
-
-/** Posts `passkey`, `label` and `state` to `action`. */
+/** Posts `passkey`, `label` and `state`. */
 export type PasskeyModel = PasskeyQuestion & {
   isRefused: boolean;
   label: string;
@@ -139,11 +112,7 @@ export type PasskeyModel = PasskeyQuestion & {
   back: string;
 };
 
-/**
- * Posts `code` to `action`: of an app, or a recovery code.
- *
- * Shape: `takesCode` where the person has set up an app that shows codes.
- */
+/** Posts `code` (of an app if `takesCode`, or a recovery code), or `passkey` and `state`. */
 export type SecondFactorModel = {
   app: { name: string } | null;
   steps: Steps;
@@ -153,19 +122,9 @@ export type SecondFactorModel = {
   problem: null | { kind: "missing" | "refused" | "expired_form" } | { kind: "slowed"; retryAfterSeconds: number };
 };
 
-/**
- * The second factors of a person. `remove` takes POST with `id`; `codes` takes POST and shows new recovery codes.
- *
- * Shape: `isNeeded` where the person cannot go on without one; `next` is where they go on.
- */
+/** Posts `id` to `remove`; posts to `codes` for new recovery codes. */
 export type SecondFactorsModel = {
-  factors: readonly {
-    id: string;
-    kind: "TOTP" | "PASSKEY";
-    label: string;
-    createdAt: Date;
-    lastUsedAt: Date | null;
-  }[];
+  factors: readonly SecondFactor[];
   codesLeft: number;
   isNeeded: boolean;
   next: string;
@@ -176,7 +135,7 @@ export type SecondFactorsModel = {
   codes: string;
 };
 
-/** Posts `code`, `label` and `state` to `action`. Shape: `qrCode` is SVG, written as it is. */
+/** Posts `code`, `label` and `state`. `qrCode` is SVG. */
 export type TotpModel = {
   problem: null | "refused" | "expired";
   qrCode: string;
@@ -189,34 +148,29 @@ export type TotpModel = {
   back: string;
 };
 
-/** Shown once. */
 export type RecoveryCodesModel = { codes: readonly string[]; next: string };
-/** Posts `answer`, where the card asks for one, to `action`. Shape: `firstName` null for a person without a name. */
+
+/** Posts `answer` if the card has a second step. */
 export type CardModel = {
   firstName: string | null;
-  secondStep: "NONE" | "PICTURE" | "PIN";
+  secondStep: CardSecondStep;
   isWrong: boolean;
   action: string;
   csrf: string;
   signInPath: string;
 };
 
-/** Why a card signs nobody in. Shape: `hours` says when it does. */
 export type CardProblemModel = {
   reason: "again" | "invalid" | "ended" | "blocked" | "disabled" | "grade" | "network" | "hours" | "slowed";
-  hours: { from: string; to: string; weekdays: readonly number[] } | null;
+  hours: CardHours | null;
   retryAfterSeconds?: number;
   signInPath: string;
 };
 
-/** Before an app may work as staff. `setUp` is where a second factor is set up; `action` goes on after that. */
+/** `setUp` is the page that sets up a second factor; `action` continues after that. */
 export type SetUpNeededModel = { app: { name: string }; steps: Steps; setUp: string };
 
-/**
- * Posts `password` and `repeated` to `action`, with `current` where the person is signed in already.
- *
- * Shape: `pending` goes with the form of who is not signed in yet; `back` leaves without a new password.
- */
+/** Posts `password` and `repeated`, and `current` or, from a person without a session, `pending`. */
 export type NewPasswordModel = {
   action: string;
   csrf: string;
@@ -224,10 +178,7 @@ export type NewPasswordModel = {
   asksCurrent: boolean;
   back: string | null;
   problem:
-    | null
-    | { kind: "missing" | "short" | "long" | "differs" | "username" | "same" | "wrong" | "expired_form" }
-    | { kind: "slowed" | "busy"; retryAfterSeconds: number };
+    null | { kind: PasswordFault | "wrong" | "expired_form" } | { kind: "slowed" | "busy"; retryAfterSeconds: number };
 };
 
-/** Says whom to ask for another password. Shape: `helpText` is the school's own text. */
 export type NoOwnPasswordModel = { helpText: string | null; back: string };

@@ -15,218 +15,142 @@ import { shortCodeOf } from "../../../platform/crypto/short-code.ts";
 import { describeValues } from "./consent-values.ts";
 import { describeScope, describeWithheld } from "./consent-withheld.ts";
 import { drawings } from "./drawings.ts";
-import type {
-  CardModel,
-  CardProblemModel,
-  ChooseSchoolModel,
-  ConsentModel,
-  ErrorModel,
-  LoggedOutModel,
-  LoginModel,
-  LogoutConfirmModel,
-  RecoveryCodesModel,
-  PasskeyModel,
-  NewPasswordModel,
-  NoOwnPasswordModel,
-  RefusalModel,
-  SecondFactorModel,
-  SecondFactorsModel,
-  SetUpNeededModel,
-  SignedInModel,
-  SwitchUserModel,
-  TotpModel,
-  WaitingModel,
-} from "./models.ts";
+import type * as models from "./models.ts";
 import { inMinutes } from "./wait.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 const translator = makeTranslator({ de: german, en: english });
 
-const loginStatus = {
-  missing: 422,
-  refused: 422,
-  expired_form: 422,
-  no_cookies: 422,
-  blocked: 403,
-  slowed: 429,
-} as const;
+type Details = { status?: number; title?: string; values?: object; scripts?: readonly string[] };
+type Problem = { kind: string; retryAfterSeconds?: number };
+type CommonModel = { app?: { name: string } | null; problem?: Problem | string | null; retryAfterSeconds?: number };
+
+const problemStatus = new Map([
+  ["blocked", 403],
+  ["slowed", 429],
+  ["busy", 503],
+]);
+
+/** Makes the function that renders the template `name`. A problem gives the page its status, title and Retry-After. */
+const makePage =
+  <Model extends object>(name: string, describe: (model: Model, context: PageContext) => Details = () => ({})) =>
+  (model: Model, context: PageContext): Page => {
+    const t = translator(context.locale);
+    const strong = (key: string, values: Record<string, string>) => emphasise(t, key, values);
+    const common: CommonModel = model;
+    const problem = typeof common.problem === "object" ? common.problem : null;
+    const seconds = common.retryAfterSeconds ?? problem?.retryAfterSeconds;
+    const appName = common.app?.name ?? "";
+    const {
+      title = problem ? `${name}.titleWithError` : `${name}.title`,
+      values,
+      ...details
+    } = describe(model, context);
+    const status = common.problem ? (problemStatus.get(problem?.kind ?? "") ?? 422) : 200;
+    const wait = seconds === undefined ? null : inMinutes(seconds);
+    return renderPage(
+      {
+        title: t(title, { app: appName }),
+        body: render(name, { ...model, ...values, t, strong, appName, wait, partial: render }),
+        status: details.status ?? status,
+        scripts: details.scripts ?? [],
+        headers: seconds === undefined ? {} : { "Retry-After": String(seconds) },
+      },
+      context,
+    );
+  };
 
 const passwordScripts = [addAsset(join(import.meta.dirname, "scripts/password.js"))];
-
-export function renderLoginPage(model: LoginModel, context: PageContext): Page {
-  const { problem } = model;
-  if (problem === null) return page("login", model, context, { scripts: passwordScripts });
-  const waiting = problem.kind === "slowed" ? problem : null;
-  return page("login", model, context, {
-    status: loginStatus[problem.kind],
-    ...(waiting && { retryAfterSeconds: waiting.retryAfterSeconds }),
-    title: "login.titleWithError",
-    scripts: passwordScripts,
-    values: {
-      missing: problem.kind === "missing" ? problem.fields : [],
-      wait: waiting && inMinutes(waiting.retryAfterSeconds),
-    },
-  });
-}
-
 const waitingScripts = [addAsset(join(import.meta.dirname, "scripts/waiting.js"))];
-
-export function renderWaitingPage(model: WaitingModel, context: PageContext): Page {
-  const { retryAfterSeconds } = model;
-  return page("waiting", model, context, { status: 503, retryAfterSeconds, scripts: waitingScripts });
-}
-
-export function renderCardPage(model: CardModel, context: PageContext): Page {
-  return page("card", { ...model, drawings: Object.entries(drawings) }, context, {
-    title: "card.title",
-    status: model.isWrong ? 422 : 200,
-  });
-}
-
-const cardStatus = { again: 400, invalid: 404, slowed: 429 };
-
-export function renderCardProblemPage({ hours, ...model }: CardProblemModel, context: PageContext): Page {
-  const t = translator(context.locale);
-  const weekdays = hours?.weekdays.map((day) => t(`card.weekday.${day}`)).join(", ");
-  const { retryAfterSeconds } = model;
-  return page("card-problem", { ...model, values: { ...hours, weekdays } }, context, {
-    title: "card.title",
-    status: { ...cardStatus }[model.reason as keyof typeof cardStatus] ?? 403,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
-}
-
-const newPasswordStatus = { slowed: 429, busy: 503 };
-
-export function renderNewPasswordPage(model: NewPasswordModel, context: PageContext): Page {
-  const { problem } = model;
-  const scripts = passwordScripts;
-  if (problem === null) return page("new-password", model, context, { values: { field: null, wait: null }, scripts });
-  const seconds = "retryAfterSeconds" in problem ? problem.retryAfterSeconds : null;
-  const field = { wrong: "current", differs: "repeated" }[problem.kind as string] ?? "password";
-  return page("new-password", model, context, {
-    status: { ...newPasswordStatus }[problem.kind as keyof typeof newPasswordStatus] ?? 422,
-    ...(seconds !== null && { retryAfterSeconds: seconds }),
-    title: "new-password.titleWithError",
-    scripts,
-    values: { field, wait: seconds === null ? null : inMinutes(seconds) },
-  });
-}
-
-export function renderNoOwnPasswordPage(model: NoOwnPasswordModel, context: PageContext): Page {
-  return page("no-own-password", model, context, { status: 403 });
-}
-
-export function renderConsentPage({ claims, withheld = [], ...model }: ConsentModel, context: PageContext): Page {
-  const t = translator(context.locale);
-  const items = model.scopes.map((scope) => ({
-    scope,
-    value: describeWithheld(scope, withheld, t) ?? describeValues(scope, claims, t),
-    long: describeScope(scope, withheld, t),
-  }));
-  // What is the person's own comes first: it is what they look for.
-  items.sort((one, other) => Number(one.value === null) - Number(other.value === null));
-  return page("consent", model, context, { values: { items, withheld } });
-}
-
-export function renderChooseSchoolPage(model: ChooseSchoolModel, context: PageContext): Page {
-  return page("choose-school", model, context);
-}
-
-export function renderSwitchUserPage(model: SwitchUserModel, context: PageContext): Page {
-  return page("switch-user", model, context);
-}
-
-export function renderRefusalPage(model: RefusalModel, context: PageContext): Page {
-  return page("refusal", model, context, { status: 403 });
-}
-
-export function renderErrorPage(model: ErrorModel, context: PageContext): Page {
-  const { status, retryAfterSeconds, requestId } = model;
-  const values = { app: model.app ?? null, again: model.again ?? null, code: requestId && shortCodeOf(requestId) };
-  return page("error", { ...model, ...values }, context, {
-    status,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
-}
-
-export function renderSignedInPage(model: SignedInModel, context: PageContext): Page {
-  return page("signed-in", model, context, { status: model.status });
-}
-
-export function renderLoggedOutPage(model: LoggedOutModel, context: PageContext): Page {
-  return page("logged-out", model, context);
-}
-
-export function renderLogoutConfirmPage(model: LogoutConfirmModel, context: PageContext): Page {
-  return page("logout-confirm", model, context);
-}
-
 const passkeyScripts = [
   addPackageAsset("@simplewebauthn/browser", "dist/bundle/index.umd.min.js"),
   addAsset(join(import.meta.dirname, "scripts/passkey.js")),
 ];
 
-const secondFactorStatus = { missing: 422, refused: 422, expired_form: 422, slowed: 429 } as const;
+export const renderLoginPage = makePage<models.LoginModel>("login", () => ({ scripts: passwordScripts }));
 
-export function renderSecondFactorPage(model: SecondFactorModel, context: PageContext): Page {
-  const { problem } = model;
-  const scripts = model.passkey === null ? [] : passkeyScripts;
-  if (problem === null) return page("second-factor", model, context, { scripts });
-  const seconds = problem.kind === "slowed" ? problem.retryAfterSeconds : null;
-  return page("second-factor", model, context, {
-    status: secondFactorStatus[problem.kind],
-    ...(seconds !== null && { retryAfterSeconds: seconds }),
-    title: "second-factor.titleWithError",
-    scripts,
-    values: { wait: seconds === null ? null : inMinutes(seconds) },
-  });
-}
+export const renderWaitingPage = makePage<models.WaitingModel>("waiting", () => ({
+  status: 503,
+  scripts: waitingScripts,
+}));
 
-export function renderSetUpNeededPage(model: SetUpNeededModel, context: PageContext): Page {
-  return page("set-up-needed", model, context);
-}
+export const renderCardPage = makePage<models.CardModel>("card", ({ isWrong }) => ({
+  status: isWrong ? 422 : 200,
+  values: { drawings: Object.entries(drawings) },
+}));
 
-export function renderSecondFactorsPage(model: SecondFactorsModel, context: PageContext): Page {
-  const format = new Intl.DateTimeFormat(context.locale, { dateStyle: "medium", timeZone: "Europe/Berlin" });
-  return page("second-factors", model, context, { values: { dateOf: (date: Date) => format.format(date) } });
-}
+const cardStatus = new Map([
+  ["again", 400],
+  ["invalid", 404],
+  ["slowed", 429],
+]);
 
-export function renderTotpPage(model: TotpModel, context: PageContext): Page {
-  return page("totp", model, context, { status: model.problem === null ? 200 : 422 });
-}
-
-export function renderPasskeyPage(model: PasskeyModel, context: PageContext): Page {
-  return page("passkey", model, context, { status: model.isRefused ? 422 : 200, scripts: passkeyScripts });
-}
-
-export function renderRecoveryCodesPage(model: RecoveryCodesModel, context: PageContext): Page {
-  return page("recovery-codes", model, context);
-}
-
-function page(
-  name: string,
-  model: object,
-  context: PageContext,
-  extra: {
-    status?: number;
-    title?: string;
-    retryAfterSeconds?: number;
-    values?: object;
-    scripts?: readonly string[];
-  } = {},
-): Page {
+export const renderCardProblemPage = makePage<models.CardProblemModel>("card-problem", ({ reason, hours }, context) => {
   const t = translator(context.locale);
-  const strong = (key: string, values: Record<string, string>) => emphasise(t, key, values);
-  const appName = "app" in model && model.app !== null ? (model.app as { name: string }).name : "";
-  return renderPage(
-    {
-      title: t(extra.title ?? `${name}.title`, { app: appName }),
-      body: render(name, { ...model, ...extra.values, t, strong, appName, partial: render }),
-      status: extra.status ?? 200,
-      scripts: extra.scripts ?? [],
-      headers: extra.retryAfterSeconds === undefined ? {} : { "Retry-After": String(extra.retryAfterSeconds) },
-    },
-    context,
-  );
-}
+  const weekdays = hours?.weekdays.map((day) => t(`card.weekday.${day}`)).join(", ");
+  return { title: "card.title", status: cardStatus.get(reason) ?? 403, values: { values: { ...hours, weekdays } } };
+});
+
+const faultyFields = new Map([
+  ["wrong", "current"],
+  ["differs", "repeated"],
+]);
+
+export const renderNewPasswordPage = makePage<models.NewPasswordModel>("new-password", ({ problem }) => ({
+  scripts: passwordScripts,
+  values: { field: problem && (faultyFields.get(problem.kind) ?? "password") },
+}));
+
+export const renderNoOwnPasswordPage = makePage<models.NoOwnPasswordModel>("no-own-password", () => ({ status: 403 }));
+
+export const renderConsentPage = makePage<models.ConsentModel>(
+  "consent",
+  ({ scopes, claims, withheld = [] }, { locale }) => {
+    const t = translator(locale);
+    const items = scopes.map((scope) => ({
+      scope,
+      value: describeWithheld(scope, withheld, t) ?? describeValues(scope, claims, t),
+      long: describeScope(scope, withheld, t),
+    }));
+    // The person's own data comes first: they look for it.
+    items.sort((one, other) => Number(one.value === null) - Number(other.value === null));
+    return { values: { items, withheld } };
+  },
+);
+
+export const renderChooseSchoolPage = makePage<models.ChooseSchoolModel>("choose-school");
+
+export const renderSwitchUserPage = makePage<models.SwitchUserModel>("switch-user");
+
+export const renderRefusalPage = makePage<models.RefusalModel>("refusal", () => ({ status: 403 }));
+
+export const renderErrorPage = makePage<models.ErrorModel>("error", ({ status, requestId, app, again }) => ({
+  status,
+  values: { app: app ?? null, again: again ?? null, code: requestId && shortCodeOf(requestId) },
+}));
+
+export const renderSignedInPage = makePage<models.SignedInModel>("signed-in", ({ status }) => ({ status }));
+
+export const renderLoggedOutPage = makePage<models.LoggedOutModel>("logged-out");
+
+export const renderLogoutConfirmPage = makePage<models.LogoutConfirmModel>("logout-confirm");
+
+export const renderSecondFactorPage = makePage<models.SecondFactorModel>("second-factor", ({ passkey }) => ({
+  scripts: passkey === null ? [] : passkeyScripts,
+}));
+
+export const renderSetUpNeededPage = makePage<models.SetUpNeededModel>("set-up-needed");
+
+export const renderSecondFactorsPage = makePage<models.SecondFactorsModel>("second-factors", (_model, { locale }) => {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "Europe/Berlin" });
+  return { values: { dateOf: (date: Date) => format.format(date) } };
+});
+
+export const renderTotpPage = makePage<models.TotpModel>("totp");
+
+export const renderPasskeyPage = makePage<models.PasskeyModel>("passkey", ({ isRefused }) => ({
+  status: isRefused ? 422 : 200,
+  scripts: passkeyScripts,
+}));
+
+export const renderRecoveryCodesPage = makePage<models.RecoveryCodesModel>("recovery-codes");
