@@ -11,9 +11,14 @@ const sameEverywhere = [
   "{src,openapi,demo,prisma}/**",
   // The portal's pages read through what test/api/admin asks; test/flows/portal.test.ts has the statement of its tiles.
   "test/{bench,cli,contract,deploy,docs,faults,gates,portal,typescript-client}/**",
-  "test/security/{anonymous-disk,denial-of-service}.test.ts",
+  "test/security/{anonymous-disk,denial-of-service,every-operation,event-loop}.test.ts",
   "test/security/{requests,rules}/**",
-  "test/security/every-operation.test.ts",
+  // Addresses, cookies, spellings and clients of other makers: their statements run in other files too.
+  "test/security/{addresses,behind-a-proxy,cookie-prefixes,import-files,parameters,partner-ids,patterns}.test.ts",
+  "test/security/{stolen-session,webhook-receivers}.test.ts",
+  "test/api/sign-on/{authorization,client-authentication,dead-ends,discovery,empty-parameters,https-issuer}.test.ts",
+  "test/api/sign-on/{login-hint,other-methods,public-client,without-pkce}.test.ts",
+  "test/flows/{demo-app,demo-table,log-secrets,oauth4webapi,openid-client,sandbox-year}.test.ts",
   "test/platform/!(db|migrate).test.ts",
 ];
 const shared = {
