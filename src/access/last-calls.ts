@@ -45,7 +45,7 @@ export type LastCalls = {
  * Records when each app last read each school, written from memory every minute; a list over all schools counts once an
  * hour.
  */
-export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): LastCalls {
+export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }): LastCalls {
   let noted = new Map<string, Call>();
   let counts = new Map<string, number>();
 

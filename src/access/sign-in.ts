@@ -51,7 +51,7 @@ const pauseMs = { first: 20, longest: 400 };
  * Emits an event if the app saw nothing of the person before. Waits without a connection. Errors: unavailable
  * school_busy.
  */
-export async function recordFirstSignIn(db: Pick<Db, "pool">, event: SignIn): Promise<void> {
+export async function recordFirstSignIn(db: Db, event: SignIn): Promise<void> {
   const end = performance.now() + patienceMs;
   for (let pause = pauseMs.first; !(await tryFirstSignIn(db, event)); pause = Math.min(2 * pause, pauseMs.longest)) {
     if (performance.now() >= end)
@@ -60,7 +60,7 @@ export async function recordFirstSignIn(db: Pick<Db, "pool">, event: SignIn): Pr
   }
 }
 
-async function tryFirstSignIn(db: Pick<Db, "pool">, event: SignIn): Promise<boolean> {
+async function tryFirstSignIn(db: Db, event: SignIn): Promise<boolean> {
   try {
     return await withTransaction(db, async (tx) => {
       const isHeld = await tryHoldForSignIn(tx, event.personId);
@@ -92,7 +92,7 @@ export async function takeOverSignIn(change: Change, event: SignIn): Promise<voi
 export type SignInTimes = { firstSignInAt: Date; lastSignInAt: Date };
 
 export async function listSignInTimes(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   personIds: readonly PersonId[],
 ): Promise<ReadonlyMap<PersonId, SignInTimes>> {
   const found = await prisma.signIn.groupBy({

@@ -25,7 +25,7 @@ export function gradeOfNames(names: readonly string[]): number | null {
 }
 
 export async function findGrades(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   personIds: readonly PersonId[],
 ): Promise<ReadonlyMap<PersonId, number | null>> {
   const rows = await prisma.membership.findMany({

@@ -25,7 +25,7 @@ const aheadDays = 90;
 /** Caps each run in case the clock is years ahead. */
 const mostAtOnce = 24;
 
-export async function makeAuditPartitions(db: Pick<Db, "pool">, now: Date): Promise<string[]> {
+export async function makeAuditPartitions(db: Db, now: Date): Promise<string[]> {
   const made: string[] = [];
   const until = addDays(now, aheadDays);
   const partitions = await listAuditPartitions(db.pool);
@@ -45,7 +45,7 @@ const setLockTimeout = statement(() => sql`SET LOCAL lock_timeout = '100ms'`);
 
 const lock = statement(() => sql`LOCK TABLE ${audit} IN SHARE UPDATE EXCLUSIVE MODE`);
 
-async function alter(db: Pick<Db, "pool">, steps: readonly Sql[], expected: readonly string[]): Promise<boolean> {
+async function alter(db: Db, steps: readonly Sql[], expected: readonly string[]): Promise<boolean> {
   try {
     await withTransaction(db, async (tx) => {
       for (const step of [setLockTimeout, lock, ...steps.map((made) => statement(() => made))]) await run(tx, step, {});
@@ -63,10 +63,7 @@ const duplicateOrOverlapping = ["42P07", "23514"];
 const undefinedTable = "42P01";
 
 // Created separately and then attached: CREATE TABLE … PARTITION OF would block all writers.
-function makePartition(
-  db: Pick<Db, "pool">,
-  { name, from, to }: { name: string; from: Date; to: Date },
-): Promise<boolean> {
+function makePartition(db: Db, { name, from, to }: { name: string; from: Date; to: Date }): Promise<boolean> {
   const partition = identifier(name);
   const [first, end] = [literal(from.toISOString()), literal(to.toISOString())];
   const steps = [
@@ -76,7 +73,7 @@ function makePartition(
   return alter(db, steps, duplicateOrOverlapping);
 }
 
-export async function dropAuditPartitions(db: Pick<Db, "pool">, before: Date): Promise<string[]> {
+export async function dropAuditPartitions(db: Db, before: Date): Promise<string[]> {
   const dropped: string[] = [];
   for (const { name, until } of await listAuditPartitions(db.pool))
     if (until !== null && until <= before && (await alter(db, [sql`DROP TABLE ${identifier(name)}`], [undefinedTable])))

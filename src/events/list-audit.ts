@@ -22,8 +22,7 @@ export function listAudit(
   { limit, among, since, until, after, isOldestFirst = false, ...where }: AuditFilter,
 ): Promise<RecordedAudit[]> {
   const direction = isOldestFirst ? "asc" : "desc";
-  const equalities = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
-  const conditions: Prisma.AuditWhereInput[] = [equalities];
+  const conditions = [where as Prisma.AuditWhereInput];
   if (since !== undefined) conditions.push({ at: { gte: since } });
   if (until !== undefined) conditions.push({ at: { lt: until } });
   if (after !== undefined)

@@ -1,7 +1,7 @@
 import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
 
-type Storage = Pick<Db, "pool">;
+type Storage = Db;
 
 /** Processes take turns: after a reader has seen a position, no lower one appears. */
 export async function sequenceEvents(db: Storage, batch = 5000): Promise<number> {

@@ -27,7 +27,7 @@ const sweepBatch = (partition: string): Statement<Batch> =>
 
 type SweepOptions = { signal: AbortSignal; batch?: number };
 
-export async function sweepAudit(db: Pick<Db, "pool">, before: Date, options: SweepOptions): Promise<number> {
+export async function sweepAudit(db: Db, before: Date, options: SweepOptions): Promise<number> {
   await dropAuditPartitions(db, before);
   let swept = 0;
   for (const { name, isOfMonth } of await listAuditPartitions(db.pool))
@@ -36,7 +36,7 @@ export async function sweepAudit(db: Pick<Db, "pool">, before: Date, options: Sw
 }
 
 async function sweepPartition(
-  db: Pick<Db, "pool">,
+  db: Db,
   name: string,
   { before, signal, batch: most }: SweepOptions & { before: Date },
 ): Promise<number> {
@@ -50,7 +50,7 @@ async function sweepPartition(
   return removeInBatches(signal, removeBatch, most);
 }
 
-type Deps = { db: Pick<Db, "pool">; clock: Clock; auditDays: number };
+type Deps = { db: Db; clock: Clock; auditDays: number };
 
 export const makeAuditSweepJob = ({ db, clock, auditDays }: Deps): WorkerJob => ({
   name: "events.sweepAudit",

@@ -24,12 +24,12 @@ const rememberBoundary = statement<Boundary>(({ boundary }) =>
 );
 
 export const sweepEvents = (
-  db: Pick<Db, "pool">,
+  db: Db,
   before: Date,
   { signal, batch }: { signal: AbortSignal; batch?: number },
 ): Promise<number> => removeInBatches(signal, (most) => sweepBatch(db, before, most), batch);
 
-async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Promise<number> {
+async function sweepBatch(db: Db, before: Date, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {
     const [oldest] = await findRows<Boundary, { before: Date; batch: number }>(tx, findBoundary, { before, batch });
     const gone = await run(tx, deleteUpTo, oldest!);
@@ -38,7 +38,7 @@ async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Pr
   });
 }
 
-type Deps = { db: Pick<Db, "pool">; clock: Clock; feedDays: number };
+type Deps = { db: Db; clock: Clock; feedDays: number };
 
 export const makeEventSweepJob = ({ db, clock, feedDays }: Deps): WorkerJob => ({
   name: "events.sweep",
@@ -56,6 +56,6 @@ const deleteSome = statement<{ clientId: string; batch: number }>(
 );
 
 /** In batches, so that `sequenceEvents` never waits long. */
-export async function forgetEventsOf(db: Pick<Db, "pool">, clientId: string): Promise<void> {
+export async function forgetEventsOf(db: Db, clientId: string): Promise<void> {
   while ((await run(db.pool, deleteSome, { clientId, batch: 5000 })) > 0);
 }

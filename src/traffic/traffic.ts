@@ -21,7 +21,7 @@ export type Traffic = {
   jobs: WorkerJob[];
 };
 
-export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): Traffic {
+export function makeTraffic({ db, clock }: { db: Db; clock: Clock }): Traffic {
   const logs = makeLogs({ db, clock });
   let counted = new Map<string, Counted>();
   let runs = new Map<string, JobRun>();

@@ -34,10 +34,7 @@ const findDisabled = statement(
   "webhooks.findDisabled",
 );
 
-export async function dropLeft(
-  db: Pick<Db, "pool">,
-  { now, signal }: { now: Date; signal: AbortSignal },
-): Promise<void> {
+export async function dropLeft(db: Db, { now, signal }: { now: Date; signal: AbortSignal }): Promise<void> {
   for (let isMore = true; isMore && !signal.aborted;) {
     isMore = await withTransaction(db, async (tx) => {
       await lockQueues(tx, "exclusive");

@@ -157,7 +157,7 @@ export async function removeEndpointIn(tx: Transaction, id: string, origin: Orig
   await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
 }
 
-export async function removeDeliveries({ pool }: Pick<Db, "pool">, endpointIds: readonly string[]): Promise<void> {
+export async function removeDeliveries({ pool }: Db, endpointIds: readonly string[]): Promise<void> {
   for (const endpointId of endpointIds) while ((await run(pool, removeLog, { endpointId })) > 0);
 }
 

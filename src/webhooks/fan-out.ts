@@ -52,7 +52,7 @@ const fanOutBatch = statement<Batch>(
 
 /** Makes a delivery of each new event for each endpoint of its type. Reads at most `limit` events. */
 export async function fanOut(
-  db: Pick<Db, "pool">,
+  db: Db,
   { now, limit }: { now: Date; limit: number },
 ): Promise<{ read: number; made: number }> {
   return withTransaction(db, async (tx) => {

@@ -29,7 +29,7 @@ const sweepBatch = statement<Batch>(
 
 /** Removes old deliveries and expired secrets; returns the number of deliveries. Units: logDays in days of 24 hours. */
 export async function sweepWebhooks(
-  db: Pick<Db, "pool">,
+  db: Db,
   { now, logDays, signal }: { now: Date; logDays: number; signal: AbortSignal },
 ): Promise<number> {
   await run(db.pool, deleteExpiredSecrets, { now });

@@ -40,7 +40,7 @@ export function sweepAnnounced(db: Queryable, now: Date, signal: AbortSignal): P
   return removeInBatches(signal, (batch) => run(db, sweep, { before, batch }));
 }
 
-export const makeAnnouncedSweep = ({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): WorkerJob => ({
+export const makeAnnouncedSweep = ({ db, clock }: { db: Db; clock: Clock }): WorkerJob => ({
   name: "access.sweepAnnounced",
   everySeconds: 3600,
   run: async (signal) => void (await sweepAnnounced(db.pool, clock(), signal)),

@@ -13,7 +13,7 @@ const readTime = {
 };
 const samples = 3;
 
-async function measure({ pool }: Pick<Db, "pool">): Promise<Measured> {
+async function measure({ pool }: Db): Promise<Measured> {
   let best: Measured | undefined;
   for (let i = 0; i < samples; i++) {
     const sent = performance.now();
@@ -33,14 +33,14 @@ const clockOf =
   () =>
     new Date(performance.now() + offset());
 
-export async function readDatabaseClock(db: Pick<Db, "pool">): Promise<Clock> {
+export async function readDatabaseClock(db: Db): Promise<Clock> {
   const { offset } = await measure(db);
   return clockOf(() => offset);
 }
 
 const tellSeconds = 5;
 
-type Deps = { db: Pick<Db, "pool">; log: Log; metrics: Metrics };
+type Deps = { db: Db; log: Log; metrics: Metrics };
 
 /** The database's time, for all shared decisions: a machine with a wrong clock would delete too early. */
 export async function openDatabaseClock({ db, log, metrics }: Deps): Promise<{ clock: Clock; job: WorkerJob }> {

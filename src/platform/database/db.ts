@@ -60,7 +60,7 @@ export function openDatabase(options: DatabaseOptions): OpenDb {
 /** The pools of the running transactions; a second connection of one may deadlock, so tests refuse it. */
 export const poolsInTransaction = new AsyncLocalStorage<readonly pg.Pool[]>();
 
-export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function withTransaction<T>(db: Db, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await db.pool.connect();
   let broken: Error | undefined;
   try {

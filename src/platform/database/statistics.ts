@@ -10,14 +10,14 @@ const findOutdated = `
       OR c.reltuples > 1000 AND NOT EXISTS (
         SELECT FROM pg_stats t WHERE t.schemaname = s.schemaname AND t.tablename = s.relname))`;
 
-export async function analyzeOutdated(db: Pick<Db, "pool">): Promise<string[]> {
+export async function analyzeOutdated(db: Db): Promise<string[]> {
   const { rows } = await db.pool.query<{ table: string }>({ name: "platform.findOutdated", text: findOutdated });
   for (const { table } of rows) await db.pool.query(`ANALYZE (SKIP_LOCKED) ${table}`);
   return rows.map(({ table }) => table);
 }
 
 /** Autovacuum looks once a minute and has no interval per table; until then plans are made for the small table. */
-export const makeStatisticsJob = (db: Pick<Db, "pool">): WorkerJob => ({
+export const makeStatisticsJob = (db: Db): WorkerJob => ({
   name: "platform.analyze",
   everySeconds: 2,
   run: async () => void (await analyzeOutdated(db)),

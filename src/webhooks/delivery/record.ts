@@ -53,7 +53,7 @@ const recordResults = statement<{ results: string; now: Date }>(
 );
 
 /** Records attempts in one statement. After a finished delivery the next one of its subject becomes due. */
-export async function record(db: Pick<Db, "pool">, results: readonly Result[], now: Date): Promise<void> {
+export async function record(db: Db, results: readonly Result[], now: Date): Promise<void> {
   await withTransaction(db, async (tx) => {
     await lockQueues(tx, "shared");
     await run(tx, recordResults, { results: JSON.stringify(results), now });

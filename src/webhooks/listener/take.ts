@@ -43,7 +43,7 @@ const underWaySeconds = 60;
 
 /** Extends the listening endpoint and fetches its due deliveries. Errors: not_found if it ended or has an address. */
 export async function takeDeliveries(
-  { pool }: Pick<Db, "pool">,
+  { pool }: Db,
   { endpointId, most, now, keys }: { endpointId: string; most: number; now: Date; keys: EncryptionKeys },
 ): Promise<{ deliveries: SignedDelivery[]; listensUntil: Date }> {
   const until = listensUntil(now);

@@ -28,7 +28,7 @@ const selectDue = statement<DueQuery>(
 const lookSeconds = 2;
 
 /** Waiting requests hold no database connection: one statement checks all of them. The first one calls `listen`. */
-type Deps = { db: Pick<Db, "pool">; clock: Clock; listen: () => void };
+type Deps = { db: Db; clock: Clock; listen: () => void };
 
 export function makeListenerWaits({ db, clock, listen }: Deps): ListenerWaits {
   const wakeUp = makeWakeUp();
