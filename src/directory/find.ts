@@ -93,7 +93,6 @@ export async function findGroup({ prisma }: RecordStore, groupId: GroupId): Prom
   return found && presentGroup(found);
 }
 
-/** `taughtBy` is a member with the role TEACHER; `byIdentifier` also searches source system identifiers. */
 type GroupFilter = {
   schoolId: SchoolId;
   withDeleted: boolean;

@@ -94,7 +94,6 @@ async function addMembers({ prisma }: Transaction, schoolId: SchoolId, people: r
   await write(prisma.membership.createMany({ data }));
 }
 
-/** Returns the names of the fields that differ. Errors: as `createPerson`; conflict person_wrong_status. */
 export async function updatePerson(change: Change, update: PersonUpdate): Promise<(keyof PersonRecord)[]> {
   const { tx, now } = change;
   const { personId: id, name, ...rest } = update;

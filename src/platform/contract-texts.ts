@@ -7,7 +7,6 @@ export type TextName<Body> = {
 type Property = { type?: string; enum?: unknown; nullable?: boolean };
 type Schema = { properties: Record<string, Property>; required?: string[] };
 
-/** Lists the free texts of a schema of the admin API, in the order of the contract. */
 export function listTexts<Body>(schema: string): { name: TextName<Body>; isRequired: boolean; isNullable: boolean }[] {
   const contract = readFileSync(new URL("../../generated/openapi/admin.json", import.meta.url), "utf8");
   const { schemas } = (JSON.parse(contract) as { components: { schemas: Record<string, Schema> } }).components;

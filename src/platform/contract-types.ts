@@ -18,7 +18,6 @@ export function present<T extends object>(every: NoInfer<{ [Key in keyof Every<T
 export const valuesOf = <Value extends string>(values: Readonly<Record<Value, true>>): Value[] =>
   Object.keys(values) as Value[];
 
-/** True if two types are equal, else the difference. */
 export type Same<Contract, Code> = [Contract] extends [Code]
   ? [Code] extends [Contract]
     ? true

@@ -37,7 +37,6 @@ const countEndpoints = statement<{ clientId: string }>(
   "webhooks.countEndpoints",
 );
 
-/** Locks the app, so that its endpoints can be counted. Errors: not_found app_not_found. */
 export async function lockEndpointsOf(tx: Transaction, clientId: string): Promise<void> {
   if ((await lockApp(tx, clientId as ClientId)) === null) throw appNotFound();
 }

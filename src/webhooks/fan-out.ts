@@ -50,7 +50,6 @@ const fanOutBatch = statement<Batch>(
   "webhooks.fanOut",
 );
 
-/** Makes a delivery of each new event for each endpoint of its type. Reads at most `limit` events. */
 export async function fanOut(
   db: Db,
   { now, limit }: { now: Date; limit: number },

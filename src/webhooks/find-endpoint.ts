@@ -79,7 +79,6 @@ export async function listEndpoints(
   return endpoints.map((endpoint) => ({ ...endpoint, ...(endpoint as Codes), pending: pending.get(endpoint.id) ?? 0 }));
 }
 
-/** Errors: not_found webhook_endpoint_not_found. */
 export async function readEndpoint(store: Store, id: string): Promise<Endpoint> {
   const endpoint = await store.prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
   if (endpoint === null) throw endpointNotFound();

@@ -35,7 +35,6 @@ export type WebhookDeps = {
 
 const fanOutBatch = 2000;
 
-/** `waits` holds requests that fetch deliveries; `close` ends their connections. */
 export function makeWebhooks({
   db,
   clock,

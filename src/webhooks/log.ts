@@ -55,7 +55,6 @@ type DeliveryFilter = {
   after?: string | undefined;
 };
 
-/** Newest first. Errors: not_found webhook_endpoint_not_found. */
 export async function listDeliveries(
   db: RecordStore,
   { endpointId, state, limit, after }: DeliveryFilter,

@@ -31,7 +31,6 @@ const replaceSealed = statement<{ id: string; sealed: Buffer }>(
   ({ id, sealed }) => sql`${update("webhookSecret", "s", { sealed })} WHERE ${s.id} = ${id}`,
 );
 
-/** Encrypts all secrets with the first key. Throws if no key decrypts one of them. */
 export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {
   const rows = await findRows<{ id: string; sealed: Buffer }>(tx, lockSecrets, {});
   for (const { id, sealed } of rows) {

@@ -30,7 +30,6 @@ export function leavingSignal(caller: Caller): AbortSignal {
   return leaving.signal;
 }
 
-/** Joins callers who wait for the same work; it is cancelled once all of them have left. */
 export function joinCallers(callers: readonly Caller[]): Caller {
   const hasLeft = () => callers.every((caller) => caller.hasLeft());
   return {

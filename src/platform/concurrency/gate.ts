@@ -4,16 +4,13 @@ import { CallerLeft, type Caller } from "./caller.ts";
 type Leave = () => void;
 
 export type Gate = {
-  /** Counts a request until it ends; refuses it if there are too many. */
   admit(client: string): Leave;
-  /** Waits for a place; clients take turns. */
   enter(client: string, caller: Caller): Promise<Leave>;
 };
 
 type GateLimits = {
   places: number;
   placesPerClient: number;
-  /** Requests that wait, run or are being sent. */
   open: number;
   openPerClient: number;
   waitMs: number;

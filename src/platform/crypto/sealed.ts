@@ -1,6 +1,5 @@
 import { seal, unseal } from "./seal.ts";
 
-/** A value that a browser keeps for a limited time and can neither read nor change. */
 export type Sealed<Value> = {
   write(value: Value, now: Date): string;
   /** Null if it has expired or was sealed for another purpose. */

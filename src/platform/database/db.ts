@@ -95,7 +95,6 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return unavailableCodes.test(code) || unavailableMessages.test(error.message);
 }
 
-/** Whether the server cancelled the statement: statement timeout, lock timeout or an administrator. */
 export function isTimedOut(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "57014" || error.code === "55P03");
 }

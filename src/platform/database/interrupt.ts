@@ -6,7 +6,6 @@ export type Interrupt = { signal: AbortSignal; canceller: Queryable };
 
 export type InterruptibleDb = PrismaDb & { interrupt?: Interrupt | undefined };
 
-/** Cancels the running statement when the signal aborts, and throws the signal's reason. */
 export async function withInterruptibleTransaction<T>(
   db: PrismaDb,
   interrupt: Interrupt | undefined,

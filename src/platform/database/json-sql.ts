@@ -10,7 +10,6 @@ export const jsonText = (column: Value) => sql`to_json(${column})::text` as Json
 export const jsonNullable = (column: Value) =>
   sql`coalesce(to_json(${column})::text, 'null')` as JsonSql<string | null>;
 
-/** A column that never needs escaping: a UUID or an enum value. */
 export const jsonCode = <T extends string = string>(column: Value) => sql`'"' || ${column} || '"'` as JsonSql<T>;
 
 export const jsonCodes = <T extends string = string>(column: Value) =>

@@ -9,7 +9,6 @@ type Asked = { model?: string | undefined; operation: string; args: unknown };
 
 const isRead = /^(find|count|aggregate|groupBy)/;
 
-/** Runs an operation of Prisma Client once per page; equal operations share the result. */
 export function readOnce(asked: Asked, run: () => Promise<unknown>): Promise<unknown> {
   const shared = sharedReads.getStore();
   if (!shared || !isRead.test(asked.operation)) return run();

@@ -158,7 +158,6 @@ export function render(query: Sql, names: string[] = []): { text: string; names:
   return { text, names };
 }
 
-/** Makes a lock of one row until the end of the transaction, which other rows may still refer to. */
 export function makeRowLock<Name extends TableName>(
   name: Name,
   key: ColumnsOf<Name> & string,

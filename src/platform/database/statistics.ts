@@ -16,7 +16,7 @@ export async function analyzeOutdated(db: Db): Promise<string[]> {
   return rows.map(({ table }) => table);
 }
 
-/** Autovacuum looks once a minute and has no interval per table; until then plans are made for the small table. */
+/** Autovacuum looks every 60 s and has no interval per table; until then plans are made for the small table. */
 export const makeStatisticsJob = (db: Db): WorkerJob => ({
   name: "platform.analyze",
   everySeconds: 2,

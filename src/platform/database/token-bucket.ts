@@ -140,7 +140,6 @@ export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now:
   return row!.taken === buckets.length ? null : undoTake(db, buckets, row!.taken, now);
 }
 
-/** Gives back what was taken of the first buckets; returns when the next one has a token again. */
 export async function undoTake(db: Queryable, buckets: readonly Bucket[], taken: number, now: Date): Promise<Date> {
   await giveTokensBack(db, buckets.slice(0, taken));
   const empty = buckets[taken]!;

@@ -77,7 +77,6 @@ function describe({ instancePath, message = "is not as described", params }: Fau
   return `${at === "" ? "The body" : `The property ${described(at)}`} ${message}.`;
 }
 
-/** Translates errors of body-parser by its documented types. */
 function inOurWords(error: unknown): unknown {
   const { type, status } = error as { type?: string; status?: number };
   if (type === "entity.too.large")

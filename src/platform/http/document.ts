@@ -29,7 +29,6 @@ export type Operation = {
 type Reference = { $ref: string };
 type SecurityScheme = { type: string; flows?: Record<string, { scopes?: Record<string, string> }> };
 
-/** A bundled OpenAPI document: every `$ref` points into its own components. */
 export type OpenApiDocument = {
   openapi: string;
   info: { title: string; version: string };

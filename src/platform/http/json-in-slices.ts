@@ -23,7 +23,6 @@ export async function stringifyInSlices(value: object, inTurn = afterOthers): Pr
   return text;
 }
 
-/** Like `JSON.stringify`, in pieces, between which other requests run. */
 export async function* jsonInSlices(value: object, inTurn = afterOthers): AsyncGenerator<string> {
   const isLong = (one: unknown): one is unknown[] => Array.isArray(one) && one.length > itemsInSlice;
   if (Array.isArray(value) || !Object.values(value).some(isLong)) return void (yield JSON.stringify(value));

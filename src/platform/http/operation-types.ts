@@ -28,7 +28,6 @@ export type ChangeAnswer<Responses> = {
   [Status in Extract<keyof Responses, 200 | 201 | 202 | 204>]: DoneWith<Status, Responses[Status]>;
 }[Extract<keyof Responses, 200 | 201 | 202 | 204>];
 
-/** A read has a 304 response; every other success is a change. */
 type IsRead<Responses> = Responses extends { 304: unknown } ? true : false;
 
 type Answer<Op extends Described> =

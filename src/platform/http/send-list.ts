@@ -74,7 +74,6 @@ async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending):
   return count > heldItems ? null : { body, etag: tagOf(list, version) };
 }
 
-/** Streams from one snapshot; one list per app, so that its short lists find places. */
 async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> {
   const { reading, caller, res, check } = sending;
   const { query, given } = list;

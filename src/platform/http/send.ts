@@ -95,7 +95,6 @@ export async function sendBody(
   if (text.length >= shortText) await watchBody(res, bytes, reading.pace);
 }
 
-/** Tags are not secret, so a fast hash is enough. */
 export const etagOf = (body: Buffer | string): string => `"${hash("sha1", body, "base64url")}"`;
 
 /** Source: RFC 9110 section 13.1.2: weak comparison, because a proxy may have weakened the tag. */

@@ -36,7 +36,6 @@ type Insides = { ajv: { compile(schema: object): Compiled }; ajvBody: { compile(
 
 const madeValidators = new WeakMap<OpenApiDocument, (place: Place) => ValidateRequest>();
 
-/** Makes validators once per process, each compiled at its first request. */
 export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
   checkLibrary();
   const made =

@@ -19,7 +19,6 @@ function flatten(bytes: Buffer): Buffer | null {
   }
 }
 
-/** 1024 × 1024 pixels, four channels of 16 bits, and a filter byte per row. */
 const mostInflated = 1024 * (1024 * 8 + 8);
 
 /** pngjs does not limit the size of interlaced images. */

@@ -39,7 +39,6 @@ export type Listener = { close(): Promise<void> };
 const reconnectMs = 1000;
 const usual = { askMs: 15_000 };
 
-/** Listens on one connection of the pool; a lost connection is replaced. */
 export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp>>, { askMs } = usual): Listener {
   let client: pg.PoolClient | null = null;
   let retry: NodeJS.Timeout | undefined;

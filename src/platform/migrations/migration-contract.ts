@@ -14,7 +14,6 @@ export const readContract = (migrationText: string): string | null => header.exe
 /** Stored in the database, for releases that do not have the migration's file. */
 export const noteContract = (since: string | null): string => (since === null ? expands : `contract since ${since}`);
 
-/** Whether a release works with an unknown migration; null if it has no note. */
 export function worksWith(note: string | null, release: string = packageFile.version): boolean | null {
   if (note === expands) return true;
   const since = recorded.exec(note ?? "")?.[1];

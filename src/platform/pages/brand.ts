@@ -1,6 +1,5 @@
 import { addAsset, addContent, assetPaths } from "./assets.ts";
 
-/** `colour` is `#rrggbb`, dark enough for white text. */
 type Brand = {
   name: string;
   logoFile: string | null;

@@ -10,7 +10,6 @@ import { makeTranslator } from "./texts.ts";
 
 export type Page = { status: number; html: string; headers: Record<string, string> };
 
-/** `languageUrl` makes the address of this page in another language; null hides the switch. */
 export type PageContext = {
   locale: Locale;
   languageUrl?: ((locale: Locale) => string) | null;

@@ -5,7 +5,6 @@ export interface Texts {
   [key: string]: string | Texts;
 }
 
-/** Returns plain text, to be escaped in the template; `count` chooses the plural form. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
 /** A missing text throws, so that no page shows a key. */

@@ -29,7 +29,6 @@ type DatabaseServer = {
   stop(): Promise<void>;
 };
 
-/** Waits for the server of `databaseUrl`; without one, starts an embedded server in `dataDir`. */
 export async function openDatabaseServer(options: {
   databaseUrl: string | undefined;
   databaseReplicaUrl?: string | undefined;

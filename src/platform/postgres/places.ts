@@ -70,7 +70,6 @@ export async function removeDatabase(given: string): Promise<string> {
   }
 }
 
-/** Errors: DatabaseStartError for a database that is in use or not outside its DATA_DIR. */
 export async function removeOutsidePlace(folder: string, state = sharedState): Promise<string> {
   const places = listOutsidePlaces(state);
   if (places === null) throw new DatabaseStartError(`Only root can remove a database from ${state}.`);

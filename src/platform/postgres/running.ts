@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { databaseRole } from "./cluster.ts";
 
-/** The address of the embedded server on a data folder, for another program of the same user; null if none runs. */
 export function findRunningServer(dataDir: string): string | null {
   const file = join(resolve(dataDir), "postgres", "postmaster.pid");
   if (!existsSync(file)) return null;

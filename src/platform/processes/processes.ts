@@ -26,7 +26,6 @@ export type Processes<Plan> = {
   first: readonly Process<Plan>[];
   keepRunning(): void;
   working(): Process<Plan>[];
-  /** Stops the working processes; kills those that take too long or do not work yet. */
   stop(graceSeconds: number): Promise<void>;
 };
 

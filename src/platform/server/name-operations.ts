@@ -5,7 +5,6 @@ export function listPathWords(documents: readonly OpenApiDocument[], further: re
   return new Set(paths.flatMap((path) => path.split("/")).filter((part) => part !== "" && !part.startsWith("{")));
 }
 
-/** The operation by method and path (without parameters), else the first segment if in `places`. */
 export function makeOperationNames(
   document: OpenApiDocument,
   places: readonly string[],

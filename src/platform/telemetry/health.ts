@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Router } from "express";
 import type { Clock } from "../clock.ts";
 
-/** `check` throws if something is wrong; its error stays internal. */
 export type HealthCheck = { name: string; missing: string; check(): Promise<unknown> };
 
 const patienceMs = 2000;

@@ -105,7 +105,6 @@ type Job = { name: string; everySeconds: number };
 
 export const lateAfterSeconds = ({ everySeconds }: Pick<Job, "everySeconds">): number => 3 * everySeconds + 60;
 
-/** Measures the age of each job's last success; call the result after each success. */
 export function watchJobs({ registry }: Pick<Metrics, "registry">, jobs: readonly Job[]): (name: string) => void {
   const now = () => performance.now() / 1000;
   const startedAt = now();

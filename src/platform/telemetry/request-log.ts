@@ -28,7 +28,6 @@ type Watching = {
   onAnswered?(answered: Answered): void;
 };
 
-/** How a request ended; `code` is that of a refusal, `url` is path and query. */
 export type Answered = {
   operation: string | undefined;
   clientId: string | undefined;

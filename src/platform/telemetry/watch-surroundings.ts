@@ -20,7 +20,6 @@ type Surroundings = {
 const patienceMs = 1000;
 const [backupSeconds, certificateSeconds, retrySeconds] = [10, 3600, 60];
 
-/** Measures what the service depends on; of several processes the worst value counts. */
 export function watchSurroundings(
   { registry }: Pick<Metrics, "registry">,
   { clock, database, findBackupAge, databaseFolder, issuerUrl }: Surroundings,

@@ -12,7 +12,6 @@ export function findUnprintable(text: string): string | null {
   return found === undefined ? null : `U+${hex(found).padStart(4, "0")}`;
 }
 
-/** Escapes such characters as JavaScript does; JSON stays JSON. */
 export function escapeUnprintable(text: string): string {
   return unprintable.test(text) ? text.replace(everyUnprintable, escapeUnits) : text;
 }

@@ -2,7 +2,6 @@ import { Worker } from "node:worker_threads";
 import { AppError } from "../errors.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 
-/** The default export of `module` takes and returns one cloneable value. */
 export type Task = { module: URL; seconds: number };
 
 export type Sent = { module: string; given: unknown };

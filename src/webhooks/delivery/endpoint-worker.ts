@@ -5,7 +5,6 @@ import type { Due } from "./due.ts";
 import type { LeasedEndpoint } from "./lease.ts";
 import type { Result } from "./record.ts";
 
-/** The deliveries of one endpoint in the process that holds its lease. */
 export type EndpointWorker = Target & {
   id: string;
   clientId: string;
@@ -13,7 +12,6 @@ export type EndpointWorker = Target & {
   ready: Due[];
   known: Set<string>;
   running: number;
-  /** The last fetch returned fewer than requested. */
   isDry: boolean;
   isOpen: boolean;
   failures: number;

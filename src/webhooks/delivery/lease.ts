@@ -68,7 +68,6 @@ const returnLeases = statement<{ holder: string; ids: readonly string[] }>(
   "webhooks.release",
 );
 
-/** Leases endpoints with due deliveries: until the lease ends, no other process delivers to them. */
 export function lease(db: Queryable, held: Holder, limit: number): Promise<LeasedEndpoint[]> {
   return findRows<LeasedEndpoint, Holder & { limit: number }>(db, takeLeases, { ...held, limit });
 }

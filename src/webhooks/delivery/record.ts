@@ -52,7 +52,6 @@ const recordResults = statement<{ results: string; now: Date }>(
   "webhooks.record",
 );
 
-/** Records attempts in one statement. After a finished delivery the next one of its subject becomes due. */
 export async function record(db: Db, results: readonly Result[], now: Date): Promise<void> {
   await withTransaction(db, async (tx) => {
     await lockQueues(tx, "shared");

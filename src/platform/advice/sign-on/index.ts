@@ -28,7 +28,6 @@ const byCode: Readonly<Record<string, SignOnAdvice>> = {
   temporarily_unavailable: "ours",
 };
 
-/** How an app can fix the step `index`, at which a sign-on stopped; null if there is nothing to fix. */
 export function adviseSignOn(steps: readonly Step[]): { index: number; advice: SignOnAdvice } | null {
   const index = steps.length - 1;
   const last = steps[index];
@@ -58,6 +57,5 @@ export const sentProblemTexts: Record<"de" | "en", Readonly<Record<SentProblem, 
   en: englishSent,
 };
 
-/** How to fix a parameter; null if it is fine or the problem is of another version. */
 export const adviseSent = ({ problem }: { problem: string | null }, language: "de" | "en"): string | null =>
   problem !== null && Object.hasOwn(englishSent, problem) ? sentProblemTexts[language][problem as SentProblem] : null;

@@ -79,7 +79,6 @@ function presentSpan(span: ApiSpan): Span {
   };
 }
 
-/** Reports the first failure after each success. */
 function tellingFailures(exporter: SpanExporter, onFailure: (message: string) => void): SpanExporter {
   let isFailing = false;
   return {
