@@ -92,10 +92,8 @@ export async function makeApp(
     checkToken: signOn.checkAccessToken,
     cursorKeys: deriveKeys(config.encryptionKeys, "cursor"),
     checkAnswers,
-    inner: {
-      findInnerCaller: async (req: IncomingMessage) => views.findCaller(req),
-      innerReading: withoutGates(reading),
-    },
+    findInnerCaller: async (req: IncomingMessage) => views.findCaller(req),
+    innerReading: withoutGates(reading),
   };
   const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm, issuerUrl: config.issuerUrl });
   const schulconnex = makeSchulconnexRouter({

@@ -34,21 +34,18 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
   listSchoolUsers,
 };
 
-type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
-
-type Deps = Pick<Binding<operations, AccessToken>, "document" | "checkToken" | "reading" | "cursorKeys" | "log"> & {
+type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
+type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
   changes: Db;
-  inner?: Inner;
   issuerUrl: string;
   /** Validates every response against the contract (development and tests). */
   checkAnswers: boolean;
 };
 
-export function makeIdmRouter({ changes, inner, issuerUrl, checkAnswers, ...deps }: Deps): Router {
+export function makeIdmRouter({ changes, issuerUrl, checkAnswers, ...deps }: Deps): Router {
   const { reading, cursorKeys, document } = deps;
   return bindOperations<operations, AccessToken>({
     ...deps,
-    ...inner,
     handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
     scopeName: scopeOfContract,
     render: makeRenderProblem(makeProblemType(issuerUrl)),

@@ -17,19 +17,16 @@ import { listPersonenInfo } from "./listPersonenInfo.ts";
 
 const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo };
 
-type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
-
-type Deps = Pick<Binding<operations, AccessToken>, "document" | "checkToken" | "reading" | "cursorKeys" | "log"> & {
-  inner?: Inner;
+type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
+type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
   document17: OpenApiDocument;
   /** Validates every response against the contract in either spelling (development and tests). */
   checkAnswers: boolean;
 };
 
-export function makeSchulconnexRouter({ inner, document17, checkAnswers, ...deps }: Deps): Router {
+export function makeSchulconnexRouter({ document17, checkAnswers, ...deps }: Deps): Router {
   return bindOperations<operations, AccessToken>({
     ...deps,
-    ...inner,
     handlers,
     scopeName: scopeOfContract,
     render: renderSchulconnex,

@@ -50,13 +50,7 @@ export const answerRead = <T>(
   query: ReadQuery<T>,
   { client, id }: { client: string; id: string },
   missing: Missing,
-): JsonRead<T> => ({
-  kind: "read",
-  query,
-  client,
-  id,
-  missing,
-});
+): JsonRead<T> => ({ kind: "read", query, client, id, missing });
 
 export const answerMade = <T>(make: () => Promise<T>): JsonMade<T> => ({ kind: "made", make });
 
@@ -67,13 +61,7 @@ export const answerList = <T, Given extends Record<string, unknown>>(
   given: Given,
   missing: Missing | null,
   page: Page = {},
-): JsonList<T> => ({
-  kind: "list",
-  query,
-  given,
-  missing,
-  page,
-});
+): JsonList<T> => ({ kind: "list", query, given, missing, page });
 
 /** Compiles only with a rule of visibility; `where` precedes the rule, `filter` follows it. */
 type Found = { where?: Sql; filter?: Sql } & (

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { stringify } from "csv-stringify";
-import { csvForSpreadsheets } from "../../platform/text/csv.ts";
+import { csvFile } from "../../platform/text/csv.ts";
 import { startExport, type InTurn } from "../../platform/http/index.ts";
 import { askedBy, unwrapPage, type Download, type PageRequest } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
@@ -18,10 +18,7 @@ export async function handCsv(request: PageRequest): Promise<Download> {
   const first = await inTurn(() => readPage(request, null));
   const rows = Readable.from(writeRows(request, first, inTurn));
   const file = stringify({
-    ...csvForSpreadsheets,
-    header: true,
-    bom: true,
-    delimiter: locale === "de" ? ";" : ",",
+    ...csvFile(locale),
     columns: columns.map((key) => ({ key, header: t(`audit.column.${key}`) })),
   });
   rows.once("error", (error) => file.destroy(error));

@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
-import { csvForSpreadsheets } from "../../platform/text/csv.ts";
+import { csvFile } from "../../platform/text/csv.ts";
 import { nameOf, Refused, unwrap, unwrapPage, type Download, type PageRequest, type PageView } from "../frame/index.ts";
 import { logoFor } from "./logins.ts";
 import { listAddress } from "./group-record.ts";
@@ -74,10 +74,7 @@ export async function giveSchoolPasswords(request: PageRequest): Promise<PageVie
 export async function handSchoolPasswords(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
   const file = stringify(await make(request), {
-    ...csvForSpreadsheets,
-    header: true,
-    bom: true,
-    delimiter: locale === "de" ? ";" : ",",
+    ...csvFile(locale),
     columns: columns.map((key) => ({ key, header: t(`schoolPasswords.columns.${key}`) })),
   });
   return { file, type: "text/csv; charset=utf-8", name: `${t("schoolPasswords.file")}.csv` };
