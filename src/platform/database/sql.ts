@@ -127,7 +127,7 @@ export function columnNames<Name extends TableName>(name: Name, ...names: readon
 
 export type Statement<Given extends object> = {
   readonly text: string;
-  readonly name?: string | undefined;
+  readonly name?: string;
   values(given: Given): unknown[];
 };
 
@@ -139,7 +139,7 @@ export function statement<Given extends object = object>(
 ): Statement<Given> {
   const { text, names } = render(build(makeParameters<Given>()));
   const values = (given: Given) => names.map((field) => (given as Record<string, unknown>)[field]);
-  return { text, name, values };
+  return name === undefined ? { text, values } : { text, name, values };
 }
 
 function makeParameters<Given extends object>(): Parameters<Given> {
@@ -176,7 +176,7 @@ export async function findRows<Row extends Record<string, unknown>, Given extend
   { text, name, values }: Statement<Given>,
   given: Given,
 ): Promise<Row[]> {
-  const { rows } = await db.query<Row>({ text, name, values: values(given) });
+  const { rows } = await db.query<Row>({ text, values: values(given), ...(name === undefined ? {} : { name }) });
   return rows;
 }
 
@@ -185,6 +185,6 @@ export async function run<Given extends object = object>(
   { text, name, values }: Statement<Given>,
   given: Given,
 ): Promise<number> {
-  const { rowCount } = await db.query({ text, name, values: values(given) });
+  const { rowCount } = await db.query({ text, values: values(given), ...(name === undefined ? {} : { name }) });
   return rowCount ?? 0;
 }

@@ -32,7 +32,7 @@ const ownerOf = ({ query, given }: Pick<JsonList<unknown>, "query" | "given">): 
   JSON.stringify([query.name, Object.values(given)]);
 
 const ask = <Given extends object>({ name, text, values }: Statement<Given>, given: Given) => ({
-  name,
+  ...(name === undefined ? {} : { name }),
   text,
   values: values(given),
   rowMode: "array" as const,
