@@ -1,17 +1,8 @@
 import type { PersonId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 
-type LoginState = {
-  personId: PersonId;
-  username: string;
-  hasPassword: boolean;
-  changedAt: Date;
-  blockedAt: Date | null;
-  /** Browsers that are signed in. */
-  sessions: number;
-};
-
-export async function findLogin({ prisma }: RecordStore, personId: PersonId, now: Date): Promise<LoginState | null> {
+/** `sessions` are browsers that are signed in. */
+export async function findLogin({ prisma }: RecordStore, personId: PersonId, now: Date) {
   const credential = await prisma.credential.findUnique({
     where: { personId },
     select: {
@@ -27,14 +18,8 @@ export async function findLogin({ prisma }: RecordStore, personId: PersonId, now
   const sessions = await prisma.oidcArtifact.count({
     where: { kind: "Session", personId, generation, expiresAt: { gt: now } },
   });
-  return {
-    personId,
-    username,
-    hasPassword: passwordHash !== null,
-    changedAt: updatedAt,
-    blockedAt: person.blockedAt,
-    sessions,
-  };
+  const { blockedAt } = person;
+  return { personId, username, hasPassword: passwordHash !== null, changedAt: updatedAt, blockedAt, sessions };
 }
 
 export type UserName = { username: string; hasPassword: boolean };

@@ -4,7 +4,7 @@ import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, Pe
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
 import type { CardSecondStep, SecondFactor, SignInSettings } from "../accounts/index.ts";
-import type { DescribedKey } from "../sign-on/index.ts";
+import type { SigningKey } from "../sign-on/index.ts";
 import type { CardLanguage } from "./card-pdf/texts.ts";
 import type { CardSkipReason } from "./card-holders.ts";
 import type { FigureStep, JobRun, Metric, SignOnStep } from "../traffic/index.ts";
@@ -98,7 +98,7 @@ export const enums: EnumsAgree<
     SignInStepCode: StepCode;
     SignInStepOutcome: StepOutcome;
     SignOnStepOutcome: SignOnStep["outcome"];
-    SigningKeyState: DescribedKey["state"];
+    SigningKeyState: SigningKey["state"];
     SignOnAudienceKind: SignOnAudience["kind"];
     StaffRoleName: StaffRoleName;
     UserNameRule: SignInSettings["userNameRule"];

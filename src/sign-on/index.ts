@@ -23,7 +23,7 @@ export { forgetLostSecrets } from "./protocol/keys/replace-lost.ts";
 export type { LostSecrets } from "./protocol/keys/replace-lost.ts";
 export { makeNextKeys, rotateSigningKeysIn } from "./protocol/keys/rotation.ts";
 export { checkSigningKeys, describeSigningKeys } from "./protocol/keys/signing-keys.ts";
-export type { DescribedKey } from "./protocol/keys/signing-keys.ts";
+export type { SigningKey } from "./protocol/keys/signing-keys.ts";
 export { cookiesOfOnePath } from "./forms/cookies-of-one-path.ts";
 export { signInPath } from "./forms/platform-page.ts";
 export { forgetApp, forgetClientTokens } from "./protocol/storage/forget-app.ts";

@@ -98,7 +98,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const store = makeStoreByRoute(shares, options.clock);
   const limitTokens = makeLimitTokens({ db: shares.tokens, clock });
   const findPersonName = makeFindPersonName(db);
-  const pages = makeShowPages({ findPersonName });
+  const pages = makeShowPages(findPersonName);
   let signingKeys: readonly SigningKey[];
   let provider: Provider;
   const useCurrentKeys = async () => {

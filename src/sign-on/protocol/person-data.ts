@@ -2,38 +2,19 @@ import type { ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 
-export type StoredEntry = {
-  what: string | null;
-  at: Date | null;
-  until: Date | null;
-  clientId: ClientId | null;
-  schoolId: SchoolId | null;
+const nothing = {
+  what: null as string | null,
+  at: null as Date | null,
+  until: null as Date | null,
+  clientId: null as ClientId | null,
+  schoolId: null as SchoolId | null,
 };
+export type StoredEntry = typeof nothing;
 
-const entry = (of: Partial<StoredEntry>): StoredEntry => ({
-  what: null,
-  at: null,
-  until: null,
-  clientId: null,
-  schoolId: null,
-  ...of,
-});
+const entry = (of: Partial<StoredEntry>): StoredEntry => ({ ...nothing, ...of });
 
-/** Contains no secret and no hash. */
-type SignOnData = {
-  /** Earlier ones are kept as keyed hashes only. */
-  userNames: number;
-  recoveryCodes: number;
-  schoolChoices: StoredEntry[];
-  knownDevices: StoredEntry[];
-  failedTries: StoredEntry[];
-  secondFactors: StoredEntry[];
-  loginCards: StoredEntry[];
-  passwordRequests: StoredEntry[];
-  logoutNotices: StoredEntry[];
-};
-
-export async function readSignOnData({ prisma }: RecordStore, personId: PersonId): Promise<SignOnData> {
+/** Contains no secret and no hash; earlier user names are kept as keyed hashes only. */
+export async function readSignOnData({ prisma }: RecordStore, personId: PersonId) {
   const where = { personId };
   const byTime = { orderBy: { createdAt: "asc" as const } };
   const choices = await prisma.schoolChoice.findMany({ where, select: { clientId: true, schoolId: true } });

@@ -16,10 +16,15 @@ import { describeValues } from "./consent-values.ts";
 import { describeScope, describeWithheld } from "./consent-withheld.ts";
 import { drawings } from "./drawings.ts";
 import type * as models from "./models.ts";
-import { inMinutes } from "./wait.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 const translator = makeTranslator({ de: german, en: english });
+
+/** Seconds below a minute, then minutes, rounded up. */
+const inMinutes = (seconds: number): { unit: "seconds" | "minutes"; count: number } =>
+  seconds < 60
+    ? { unit: "seconds", count: Math.max(1, Math.ceil(seconds)) }
+    : { unit: "minutes", count: Math.ceil(seconds / 60) };
 
 type Details = { status?: number; title?: string; values?: object; scripts?: readonly string[] };
 type Problem = { kind: string; retryAfterSeconds?: number };

@@ -15,51 +15,36 @@ const factor = table("secondFactor");
 
 const kinds = [
   {
-    list: statement(
-      () => sql`
-        SELECT ${fields<Sealed>({ id: signingKey.kid, sealed: signingKey.encryptedPrivate })}
-        FROM ${signingKey} FOR UPDATE`,
-    ),
+    rows: sql`${fields<Sealed>({ id: signingKey.kid, sealed: signingKey.encryptedPrivate })} FROM ${signingKey}`,
     write: statement<Sealed>(
-      ({ id, sealed }) => sql`
-        ${update("signingKey", "signing_key", { encryptedPrivate: sealed })} WHERE ${signingKey.kid} = ${id}`,
+      ({ id, sealed }) =>
+        sql`${update("signingKey", "signing_key", { encryptedPrivate: sealed })} WHERE ${signingKey.kid} = ${id}`,
     ),
     purposeOf,
   },
   {
-    list: statement(
-      () => sql`SELECT ${fields<Sealed>({ id: secret.name, sealed: secret.encrypted })} FROM ${secret} FOR UPDATE`,
-    ),
+    rows: sql`${fields<Sealed>({ id: secret.name, sealed: secret.encrypted })} FROM ${secret}`,
     write: statement<Sealed>(
-      ({ id, sealed }) => sql`
-        ${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
+      ({ id, sealed }) =>
+        sql`${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
     ),
     purposeOf: rootPurpose,
   },
   {
-    list: statement(
-      () => sql`
-        SELECT ${fields<Sealed>({ id: factor.id, sealed: sql`${factor.secret}` })}
-        FROM ${factor} WHERE ${factor.secret} IS NOT NULL FOR UPDATE`,
-    ),
+    rows: sql`
+      ${fields<Sealed>({ id: factor.id, sealed: factor.secret })} FROM ${factor} WHERE ${factor.secret} IS NOT NULL`,
     write: statement<Sealed>(
-      ({ id, sealed }) => sql`
-        ${update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${id}`,
+      ({ id, sealed }) =>
+        sql`${update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${id}`,
     ),
     purposeOf: totpPurpose,
   },
-];
+].map((kind) => ({ ...kind, list: statement(() => sql`SELECT ${kind.rows} FOR UPDATE`) }));
+
+type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
 
 /** Encrypts all stored secrets with the first key and returns how many. Errors: DatabaseStartError for other keys. */
-export async function reEncryptSecrets({
-  db,
-  keys,
-  now,
-}: {
-  db: PrismaDb;
-  keys: EncryptionKeys;
-  now: Date;
-}): Promise<number> {
+export async function reEncryptSecrets({ db, keys, now }: Deps): Promise<number> {
   return withPrismaTransaction(db, async (tx) => {
     let values = 0;
     for (const { list, write, purposeOf: purpose } of kinds) {

@@ -109,40 +109,23 @@ export function makeRetiredKeysJob({ db, clock, idTokenSeconds }: RetiredKeysDep
 
 type RetiredKeysDeps = { db: Db; clock: Clock; idTokenSeconds: number };
 
-type KeyRow = {
-  kid: string;
-  algorithm: Algorithm;
-  state: "ACTIVE" | "NEXT";
-  publicJwk: string;
-  encryptedPrivate: Buffer;
-  createdAt: Date;
-  activatedAt: Date | null;
-};
+type NewState = { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date };
+type KeyRow = NewState & Omit<NewKey, "publicJwk"> & { publicJwk: string; activatedAt: Date | null };
 
-const insertStatement = statement<KeyRow>((given) =>
-  insert("signingKey", {
-    kid: given.kid,
-    publicJwk: given.publicJwk,
-    encryptedPrivate: given.encryptedPrivate,
-    createdAt: given.createdAt,
-    activatedAt: given.activatedAt,
-    algorithm: sql`${given.algorithm}::id_token_algorithm`,
-    state: sql`${given.state}::signing_key_state`,
-  }),
+const insertStatement = statement<KeyRow>(
+  ({ kid, algorithm, state, publicJwk, encryptedPrivate, now: createdAt, activatedAt }) =>
+    insert("signingKey", {
+      kid,
+      algorithm: sql`${algorithm}::id_token_algorithm`,
+      state: sql`${state}::signing_key_state`,
+      publicJwk,
+      encryptedPrivate,
+      createdAt,
+      activatedAt,
+    }),
 );
 
-async function insertKey(
-  tx: Queryable,
-  { algorithm, state, now, made }: { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date; made: NewKey },
-): Promise<void> {
-  const { kid, publicJwk, encryptedPrivate } = made;
-  await run(tx, insertStatement, {
-    kid,
-    algorithm,
-    state,
-    publicJwk: JSON.stringify(publicJwk),
-    encryptedPrivate,
-    createdAt: now,
-    activatedAt: state === "ACTIVE" ? now : null,
-  });
+async function insertKey(tx: Queryable, { made, ...row }: NewState & { made: NewKey }): Promise<void> {
+  const activatedAt = row.state === "ACTIVE" ? row.now : null;
+  await run(tx, insertStatement, { ...row, ...made, publicJwk: JSON.stringify(made.publicJwk), activatedAt });
 }

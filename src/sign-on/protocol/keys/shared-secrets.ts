@@ -4,22 +4,24 @@ import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
 import { findRows, insert, run, sql, statement, table } from "../../../platform/database/sql.ts";
 
-/** Secrets that all processes share, each derived from one root for one purpose. */
-export type SharedSecrets = {
-  cookies: Buffer;
-  csrf: Buffer;
-  loginHint: Buffer;
-  signInTraces: Buffer;
-  cardAnswers: Buffer;
-  cardCookies: Buffer;
-  replay: Buffer;
-  newPassword: Buffer;
-  waitingSignIn: Buffer;
-  secondFactor: Buffer;
-  lastSignIn: Buffer;
-  recoveryCodes: Buffer;
-  pseudonyms: Buffer;
+const purposes = {
+  cookies: "cookies",
+  csrf: "csrf",
+  loginHint: "login hint",
+  signInTraces: "sign-in traces",
+  cardAnswers: "card answers",
+  cardCookies: "card cookies",
+  replay: "replay",
+  newPassword: "new password",
+  waitingSignIn: "waiting sign-in",
+  secondFactor: "second factor",
+  lastSignIn: "last sign-in",
+  recoveryCodes: "recovery codes",
+  pseudonyms: "pseudonyms",
 };
+
+/** Secrets that all processes share, each derived from one root for one purpose. */
+export type SharedSecrets = Record<keyof typeof purposes, Buffer>;
 
 const rootName = "root";
 export const rootPurpose = (name: string): string => `shared secret ${name}`;
@@ -45,21 +47,8 @@ export async function loadSharedSecrets(db: Db, keys: EncryptionKeys, now: Date)
   const root = await openRoot(db.pool, keys);
   if (root === null) throw new DatabaseStartError(wrongKeys);
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", root, "", purpose, 32));
-  return {
-    cookies: derive("cookies"),
-    csrf: derive("csrf"),
-    loginHint: derive("login hint"),
-    signInTraces: derive("sign-in traces"),
-    cardAnswers: derive("card answers"),
-    cardCookies: derive("card cookies"),
-    replay: derive("replay"),
-    newPassword: derive("new password"),
-    waitingSignIn: derive("waiting sign-in"),
-    secondFactor: derive("second factor"),
-    lastSignIn: derive("last sign-in"),
-    recoveryCodes: derive("recovery codes"),
-    pseudonyms: derive("pseudonyms"),
-  };
+  const derived = Object.entries(purposes).map(([name, purpose]) => [name, derive(purpose)]);
+  return Object.fromEntries(derived) as SharedSecrets;
 }
 
 /** Errors: DatabaseStartError if none of the keys decrypts the secrets. */

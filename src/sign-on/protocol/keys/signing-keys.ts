@@ -44,14 +44,6 @@ export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Prom
   });
 }
 
-export type DescribedKey = Pick<SigningKey, "kid" | "algorithm" | "state"> & {
-  createdAt: Date;
-  activatedAt: Date | null;
-  retiredAt: Date | null;
-  /** When all apps have this NEXT key; null for other states. */
-  usableAt: Date | null;
-};
-
 /** The hour for which apps may cache the key set, and the time in which all processes publish it. */
 const publishedSeconds = 3600 + 600;
 
@@ -59,7 +51,8 @@ const publishedSeconds = 3600 + 600;
 const usableFrom = (createdAt: Date, before: Date | undefined): Date =>
   before !== undefined && before < createdAt ? new Date(createdAt.getTime() + publishedSeconds * 1000) : createdAt;
 
-export async function describeSigningKeys({ prisma }: RecordStore): Promise<DescribedKey[]> {
+/** `usableAt` is when all apps have a NEXT key; null for other states. */
+export async function describeSigningKeys({ prisma }: RecordStore) {
   const select = { kid: true, algorithm: true, state: true, createdAt: true, activatedAt: true, retiredAt: true };
   const places = { ACTIVE: 0, NEXT: 1, RETIRED: 2 };
   const found = await prisma.signingKey.findMany({ select, orderBy: [{ createdAt: "desc" }, { kid: "asc" }] });

@@ -3,12 +3,11 @@ import { type ClientId, scopeFromWire, scopeToWire } from "../../../access/index
 import type { PersonId } from "../../../directory/index.ts";
 import { refusedScopes } from "../staff-scopes.ts";
 import { findPastDecisions, findRight } from "./account.ts";
-import { checkMaxAgeSpelling } from "./check-spelling.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
 import { requestTokenClaims, setParameters } from "./library.ts";
 import { hasSecondFactor } from "../../../accounts/index.ts";
-import { checkParameters } from "./parameters.ts";
+import { checkMaxAgeSpelling, checkParameters } from "./parameters.ts";
 
 /** Gives every authorization its own grant, so that revoking one sign-on leaves others alone. */
 export function makeLoadGrant(deps: ProviderDeps) {

@@ -34,3 +34,10 @@ export function refuseOtherModes(ctx: Context): void {
   const { response_mode: mode } = ctx.query;
   if (typeof mode === "string" && mode !== "query") ctx.query = { ...ctx.query, response_mode: "refused" };
 }
+
+/** Ignores a nonce without an ID token, for which the library would refuse the request. */
+export function dropIdleNonce(ctx: Context): void {
+  const { nonce, scope, ...others } = ctx.query;
+  if (typeof nonce !== "string" || typeof scope !== "string" || scope.split(" ").includes("openid")) return;
+  ctx.query = { ...others, scope };
+}
