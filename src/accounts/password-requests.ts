@@ -34,7 +34,6 @@ export async function closePasswordRequests(
   return count;
 }
 
-/** Closes the requests of a person without a new password. */
 export async function withdrawPasswordRequestsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   if ((await closePasswordRequests(tx, [personId])) > 0)
     await recordAtHome(tx, { ...origin, action: "password_requests_withdrawn", personId });

@@ -1,7 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { CardSettings } from "./settings.ts";
 
-/** Why a valid card does not sign in here and now. */
 export type CardRefusal = "disabled" | "grade" | "hours" | "network";
 
 type Use = { grade: number | null; at: Date; address: string };

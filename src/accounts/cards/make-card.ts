@@ -9,7 +9,6 @@ export const cardPath = "/card";
 /** 144 bits cannot be guessed, and few characters give a QR code with large modules. */
 const tokenBytes = 18;
 
-/** Each card has one of these pictures. */
 export const pictures = ["sun", "house", "tree", "fish", "star", "heart", "boat", "apple", "moon"] as const;
 
 /** A card with its secrets, which are known only now. `url` is in the QR code; `answer` is the PIN or picture. */

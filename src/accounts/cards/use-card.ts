@@ -109,7 +109,6 @@ export async function checkCard(db: Db, use: Use): Promise<CardCheck> {
   return judge(await findCard(db, use, []), use);
 }
 
-/** Counts one use of a card, and checks it. */
 export async function checkCardUse(
   db: Db,
   { key, ...use }: Use & { key: Buffer },

@@ -39,7 +39,6 @@ function networkOf(address: string, groups: number): string | null {
 
 type BucketSize = Omit<Bucket, "key">;
 
-/** Makes the buckets of an address and of its IPv6 site. */
 export function bucketsOfAddress(
   address: string,
   sizes: { address: BucketSize; site: BucketSize },

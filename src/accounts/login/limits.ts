@@ -116,7 +116,6 @@ const takeStatement = makeForCount((count) =>
   }, `sign-in-limits-take.${count}`),
 );
 
-/** Takes the buckets, the account and the origin, and stops at the first that has a wait. */
 async function takeTogether(
   db: Queryable,
   { buckets, account, origin }: { buckets: Bucket[]; account: RateLimit; origin: RateLimit },

@@ -109,7 +109,6 @@ export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<vo
 /** The waits of an account: at all unknown devices and addresses, and at how many single ones. */
 export type Waits = { everywhereUntil: string | null; places: number; placesUntil: string | null };
 
-/** SQL value. */
 export const waitsOf = (personId: Value, now: Value): Sql => sql`(
   SELECT json_build_object('everywhereUntil', max(${limit.waitUntil}) FILTER (WHERE ${limit.everywhere}),
     'places', count(*) FILTER (WHERE NOT ${limit.everywhere}),

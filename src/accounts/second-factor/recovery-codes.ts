@@ -6,7 +6,6 @@ import { hmac } from "../../platform/crypto/hmac.ts";
 const count = 10;
 const groups = 3;
 const groupLength = 4;
-// No look-alikes.
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
 
 const makeGroup = () => Array.from({ length: groupLength }, () => alphabet[randomInt(alphabet.length)]).join("");

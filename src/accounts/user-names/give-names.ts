@@ -121,7 +121,6 @@ async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ base, last }) => [base, { next: last - counts.get(base)! + 1 }]));
 }
 
-/** Gets longer if names are taken. */
 function makeRandomName(tries: number): string {
   const digits = Math.min(4 + tries, 12);
   const number = randomInt(10 ** (digits - 1), 10 ** digits);

@@ -14,7 +14,6 @@ type CheckedLogin =
   | ({ kind: "busy" } & WaitingLogin)
   | { kind: "problem"; problem: LoginProblem; typed?: TypedSignIn };
 
-/** Checks the user name and password of a login form. */
 export async function checkLogin(request: PageRequest, browser: string): Promise<CheckedLogin> {
   const { deps, req } = request;
   const typed = await takeTyped(request, browser);

@@ -19,7 +19,6 @@ const stepsByPath: Record<string, steps.Step> = {
   cancel: steps.cancel,
 };
 
-/** Serves the pages between an app's request and its response. */
 export function makeInteractionRouter(deps: InteractionDeps): Router {
   const router = Router();
   router.get("/interaction/:uid", onPage(deps, show));

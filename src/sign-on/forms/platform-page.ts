@@ -14,7 +14,6 @@ export function addressWith(page: string, path: string, query: Record<string, st
   return all.size === 0 ? page : `${page}?${all.toString()}`;
 }
 
-/** The address of a page that continues where this request would. */
 export const addressOf = (request: PageRequest, page: string, query: Record<string, string> = {}): string =>
   addressWith(page, returnPathOf(request), query);
 

@@ -3,7 +3,6 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { observeSteps, type Step } from "./observe-steps.ts";
 
 export type Count = {
-  /** An attempt to sign in with a user name and a password. */
   signIn(outcome: string): void;
   token(grant: string, clientId: string | undefined): void;
   signedIn(clientId: string | undefined, schoolId: string | undefined): void;
@@ -13,7 +12,6 @@ export type Count = {
 
 const answered = ["authorization.success", "authorization.error", "grant.success", "grant.error"] as const;
 
-/** Records in log and metrics what each app received and which tokens were issued. */
 export function observeProvider(provider: Provider, count: Count | undefined): void {
   const noteClient = ({ res, oidc }: KoaContextWithOIDC) => {
     const { locals } = res as Response;

@@ -42,7 +42,6 @@ export function readBinding(browser: BrowserTraits): string | null {
   return key === undefined ? null : bind(key, browser);
 }
 
-/** Gives the browser a new cookie. */
 export function makeBinding(browser: BrowserTraits): string {
   const key = randomBytes(32).toString("base64url");
   browser.cookies.set(name, key, { signed: false, httpOnly: true, sameSite: "lax" });

@@ -69,7 +69,6 @@ const selectApps = statement<Asked>(
   "sign-on.listAppTokens",
 );
 
-/** Sorted by start, newest first. */
 export async function listSessions(db: Queryable, asked: Asked): Promise<PersonSession[]> {
   const browsers = await findRows<PersonSession, Asked>(db, selectBrowsers, asked);
   const apps = await findRows<PersonSession, Asked>(db, selectApps, asked);

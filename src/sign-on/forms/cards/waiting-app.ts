@@ -19,7 +19,6 @@ function readWaiting(request: PageRequest): { uid: string; target: string | null
   return { uid, target: target === undefined ? null : Buffer.from(target, "base64url").toString() };
 }
 
-/** The origin of the app that waits in this browser. */
 export const readWaitingTarget = (request: PageRequest): string | null => readWaiting(request)?.target ?? null;
 
 /** The sign-on of an app that still waits in this browser for somebody to sign in. */

@@ -83,7 +83,6 @@ const boundOf = ({ interaction, browser }: Visit) => ({ interaction: interaction
 export const isOwnForm = (visit: Visit, presented: unknown): boolean =>
   visit.browser !== "" && checkCsrfToken(visit.deps.secrets.csrf, boundOf(visit), presented);
 
-/** Shows the next question to the person. */
 export async function renderVisit(visit: Visit): Promise<Page> {
   const { deps, app, personId, scopes, clientId } = visit;
   const { prompt } = visit.interaction;
@@ -142,7 +141,6 @@ export async function renderSecondFactor(
   return renderSecondFactorPage({ ...model, problem, pending: before?.pending ?? null, ...question }, context);
 }
 
-/** Asks for a password of the person's own, before the sign-in continues. */
 export function renderNewPassword(visit: Visit, asked: Pick<NewPasswordModel, "pending" | "problem">): Page {
   const { action, csrf } = stepsOf(visit, "new-password");
   return renderNewPasswordPage({ ...asked, action, csrf, asksCurrent: false, back: null }, contextOf(visit));

@@ -16,7 +16,6 @@ import { checkAnswer } from "../second-factor/ask.ts";
 import { mayStay, renderLogin, renderNewPassword, renderSecondFactor, renderVisit, renderWaiting } from "./show.ts";
 import type { Visit } from "./show.ts";
 
-/** Handles a form of the interaction. */
 export type Step = (visit: Visit) => Promise<void>;
 
 export const logIn: Step = async (visit) => {
@@ -41,7 +40,6 @@ export const logIn: Step = async (visit) => {
   sendPage(visit, page);
 };
 
-/** Takes the password that a person chose instead of the one that was made for them. */
 export const chooseNewPassword: Step = async (visit) => {
   const taken = await takeNewPassword(visit, visit.browser);
   if (taken.kind === "expired") return sendPage(visit, await renderLogin(visit, { kind: "expired_form" }));

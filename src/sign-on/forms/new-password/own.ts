@@ -20,7 +20,6 @@ const path = `${signInPath}/password`;
 
 type Handle = (request: PageRequest, signedIn: SignedIn, own: OwnPassword) => void | Promise<void>;
 
-/** Serves the page on which people change their own password. */
 export function makeOwnPasswordRouter(deps: InteractionDeps): Router {
   const router = Router();
   router.get(

@@ -34,7 +34,6 @@ type TakenPassword =
   | { kind: "fault"; fault: PasswordFault; pending: string }
   | { kind: "expired" };
 
-/** Takes the password that a person chose instead of the one that they signed in with. */
 export async function takeNewPassword(request: PageRequest, browser: string): Promise<TakenPassword> {
   const { db, clock } = request.deps;
   const pending = readPending(request, browser);

@@ -1,7 +1,6 @@
 const shape = (fill: string, path: string): string =>
   `<path fill="${fill}" stroke="#222" stroke-width="1.5" stroke-linejoin="round" d="${path}"/>`;
 
-/** The pictures of cards as SVG, 48 by 48. */
 export const drawings = {
   sun: `<circle cx="24" cy="24" r="11" fill="#f5b800" stroke="#222" stroke-width="1.5"/>${shape("none", "M24 3v6M24 39v6M3 24h6M39 24h6M9 9l4 4M35 35l4 4M39 9l-4 4M13 35l-4 4")}`,
   house: shape("#d9653b", "M6 24L24 8l18 16h-5v17H11V24z") + shape("#fff", "M20 41V30h8v11z"),

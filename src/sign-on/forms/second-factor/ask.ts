@@ -11,7 +11,6 @@ import type { InteractionDeps } from "../../protocol/deps.ts";
 import { fieldOf, type PageRequest, requestIdOf } from "../page-request.ts";
 import type { SecondFactorModel } from "../pages/index.ts";
 
-/** The ways in which a person can prove their second factor. */
 export async function askSecondFactor(
   deps: InteractionDeps,
   asked: Asked,
@@ -22,7 +21,6 @@ export async function askSecondFactor(
 
 const longestCode = 64;
 
-/** Checks the code or passkey of the form. */
 export async function checkAnswer(
   request: PageRequest,
   asked: Asked,

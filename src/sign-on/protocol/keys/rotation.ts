@@ -95,7 +95,6 @@ const deleteRetired = statement<{ before: Date }>(
 // Other processes sign with the old key until they notice the change, and clocks differ.
 const clockSkewSeconds = 600;
 
-/** Makes the job that deletes retired keys whose last token has expired. */
 export function makeRetiredKeysJob({ db, clock, idTokenSeconds }: RetiredKeysDeps): WorkerJob {
   return {
     name: "sign-on.dropRetiredKeys",

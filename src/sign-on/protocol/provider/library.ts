@@ -107,7 +107,6 @@ function signsCookies(provider: Provider): boolean {
 
 type Replacements = {
   recordLogout(notice: { clientId: string; personId: string; sid: string }): void;
-  /** Called when a browser presents a session that is bound to another browser. */
   noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
 };
 
@@ -226,7 +225,6 @@ type NewSession = {
   standing: Standing;
 };
 
-/** Returns the session's cookie. */
 export async function startSession(
   provider: Provider,
   { personId, browser, amr, acr, seconds, standing }: NewSession,
