@@ -54,6 +54,8 @@ type Sides = {
 export async function startSubject(name: string, module: string, env: Record<string, string>): Promise<Subject> {
   const child: ChildProcess = fork(fileURLToPath(new URL(module, import.meta.url)), {
     env: { ...process.env, ...env },
+    // As `npm start` sets it.
+    execArgv: ["--max-semi-space-size=16"],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const url = await new Promise<string>((resolve, reject) => {

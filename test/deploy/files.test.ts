@@ -96,7 +96,10 @@ test("every path that the image copies or a unit runs exists", () => {
   );
   const units = paths.filter((path) => path.endsWith(".service")).map(read);
   const run = units.flatMap((unit) =>
-    [...unit.matchAll(/^ExecStart=\/opt\/schultor\/(\S+) (\S+)/gm)].flatMap(([, program, file]) => [program!, file!]),
+    [...unit.matchAll(/^ExecStart=\/opt\/schultor\/(\S+) (?:--\S+ )?(\S+)/gm)].flatMap(([, program, file]) => [
+      program!,
+      file!,
+    ]),
   );
   expect(run).toHaveLength(6);
   const pages = units.flatMap((unit) => [...unit.matchAll(/file:\/opt\/schultor\/(\S+)/g)].map(([, path]) => path!));
