@@ -18,7 +18,6 @@ const days = { hour: { most: 15, usual: 1 }, day: { most: 732, usual: 30 } };
 
 type Query = AdminRequest<"getFigures">["query"];
 
-/** Reads the period. Errors: invalid invalid_request. */
 function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Date; until: Date } {
   const end = readTime(until) ?? now;
   const start = readTime(from) ?? addDays(end, -days[step].usual);

@@ -47,7 +47,6 @@ export const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }
   return { status: 204 };
 };
 
-/** Finds the import, and its school if one is named. */
 async function findOfSchool(
   { db }: AdminDeps,
   request: Pick<AdminRequest<"previewImport">, "importId" | "query" | "reach" | "origin">,

@@ -18,7 +18,6 @@ const distinct = <Id extends string>(ids: readonly (string | null)[]): Id[] => [
   ...new Set(ids.filter((id): id is Id => id !== null)),
 ];
 
-/** Reads the present names of people and apps in one query each. */
 export async function findNames(
   { prisma }: Pick<RecordStore, "prisma">,
   { personIds = [], clientIds = [], atSchools }: NameQuery,

@@ -4,7 +4,6 @@ import type { AdminDeps, OperationId } from "./handler.ts";
 
 const defaultLimit = 100;
 
-/** `address` is the path of the list. */
 type ListRequest = {
   operationId: OperationId;
   address: string;

@@ -25,7 +25,6 @@ type PersonData = Schemas["PersonData"];
 const most = 10_000;
 const linesAtOnce = 500;
 
-/** Reads the newest lines, page by page. */
 async function readLines(
   db: RecordStore,
   whose: { personId: PersonId } | { actorId: string },

@@ -11,7 +11,6 @@ import { getReachedPerson, keepsRecord, type PersonReach } from "./whose-person.
 
 export type AdminPerson = components["schemas"]["AdminPerson"];
 
-/** Data of other modules about a person. */
 type Traces = { login: UserName | undefined; times: SignInTimes | undefined };
 
 /** Omits schools that the caller does not reach and their groups; of guests, what their home school keeps. */

@@ -27,7 +27,6 @@ export const ownAppsOf = ({ all, clientIds }: Reach): ClientId[] | undefined => 
 
 export const reachesApp = (reach: Reach, clientId: ClientId): boolean => appsOf(reach)?.includes(clientId) ?? true;
 
-/** Whether a caller manages an app. */
 export const reachesOwnApp = ({ all, clientIds }: Reach, clientId: ClientId): boolean => all || clientIds.has(clientId);
 
 /** Errors: not_found app_not_found, also if out of reach. */

@@ -170,7 +170,6 @@ export function allow(roles: readonly StaffRole[], operation: OperationId, isOwn
 
 type HeldRole = { role: StaffRoleName; schoolIds: readonly string[]; clientIds: readonly string[] };
 
-/** Whether roles allow an operation: at the school, if one is given. */
 const mayCall = (roles: readonly HeldRole[], operation: OperationId, schoolId?: string): boolean =>
   roles.some(
     ({ role, schoolIds }) =>

@@ -17,7 +17,6 @@ export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
 export const newSchoolProperties: Same<keyof Schemas["NewSchool"], Exclude<keyof NewSchool, "id">> = true;
 export const updatedProperties: Same<keyof Schemas["SchoolUpdate"], Exclude<keyof SchoolUpdate, "schoolId">> = true;
 
-/** Errors: not_found school_not_found. */
 async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {
   const school = await findSchool(db, schoolId);
   if (school === null) throw schoolUnknown();

@@ -10,7 +10,6 @@ import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
 type Settings = components["schemas"]["SignInSettings"];
 
-/** Errors: not_found school_not_found. */
 async function readSettings(db: Pick<RecordStore, "prisma">, schoolId: SchoolId): Promise<Settings> {
   const found = await findSignInSettings(db, schoolId);
   if (found === null) throw schoolUnknown();

@@ -68,7 +68,6 @@ function loginStep(
   return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
 }
 
-/** The steps that do not depend on a school. */
 function personSteps(asked: Explanation): Step[] {
   const { facts, roles, homeSchoolId, isGuest } = asked;
   const { person, waits } = facts;

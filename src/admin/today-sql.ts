@@ -115,7 +115,6 @@ const selectToday = statement<TodayQuery>(({ importsOf, schoolIds, endpointsOf, 
   })}`;
 });
 
-/** Reads the tasks at schools and for apps in one statement. */
 export async function findToday(db: Queryable, asked: TodayQuery): Promise<TodayFound> {
   const [found] = await findRows<TodayFound, TodayQuery>(db, selectToday, asked);
   return found!;

@@ -10,7 +10,6 @@ import { groupsInReach, isGroupReached, type Reach } from "../staff/index.ts";
  */
 export type PersonNeed = "home" | "member";
 
-/** The reach of a caller and what the operation needs of people. */
 export type PersonReach = Reach & { personNeed: PersonNeed };
 
 /** Reads `x-person` of every operation; the default is `home`. */

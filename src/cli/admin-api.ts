@@ -9,7 +9,6 @@ import { dashed } from "./read-call.ts";
 
 export type Schemas = components["schemas"];
 
-/** The admin API, in this process or on a remote service. */
 export type Service = Screen & {
   /** Calls throw AppError if the service refuses. */
   api: Client<paths>;
@@ -33,7 +32,6 @@ export async function readTagged<Body>(
 
 export type IfMatch = { "If-Match"?: string };
 
-/** The header of a creation, which can then be sent again safely. */
 export const withIdempotencyKey = (): { header: { "Idempotency-Key": string } } => ({
   header: { "Idempotency-Key": randomUUID() },
 });
@@ -91,7 +89,6 @@ export async function listFirst<Item>(
 
 type List<Item> = { limit: number | undefined; after?: string | undefined; columns: Columns<Item> };
 
-/** The result of a command that lists records with an id. */
 export const readListResult = async <Item extends { id: string }>(
   name: string,
   read: ReadPage<Item>,
@@ -126,7 +123,6 @@ const flatten = (record: object): [string, unknown][] =>
     typeof value === "object" && value !== null && !Array.isArray(value) ? flatten(value) : [[name, value]],
   );
 
-/** The names of the properties that differ, in alphabetical order. */
 function listDifferences(before: object, after: object): string[] {
   const old = new Map(flatten(before));
   const differs = ([name, value]: [string, unknown]) => JSON.stringify(old.get(name)) !== JSON.stringify(value);

@@ -7,7 +7,6 @@ import type { Argument, Option } from "./option.ts";
 import type { ProgressStep } from "./progress-bar.ts";
 import type { RemotesFile } from "./remote/remotes-file.ts";
 
-/** Rows under headings; the headings are also the first line of CSV. */
 export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
 
 /** What a command did: for people (`table`, then `lines`) and as data for --output json and csv. */
@@ -25,7 +24,6 @@ export type Result = {
   isFile?: boolean;
 };
 
-/** What a command shows while it works. */
 export type Screen = {
   /** Prints a line about progress on stderr; nothing with --quiet. */
   tell(line: string): void;
@@ -51,7 +49,6 @@ export type Machine = Screen & {
 /** What a command works with that needs neither a database nor a service. */
 export type OwnTools = Pick<Screen, "tell"> & {
   remotes: RemotesFile;
-  /** A secret in the environment. */
   clientSecret: string | undefined;
   /** Asks the person at the terminal without showing what is typed; undefined without a terminal. */
   askSecret?: ((question: string) => Promise<string>) | undefined;

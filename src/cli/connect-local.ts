@@ -28,7 +28,6 @@ const inServiceOnly = (): never => {
   throw new Error("Only a running service does this.");
 };
 
-/** Opens the admin API on a database with the rights of an operator. */
 async function openAdmin(machine: Machine, db: OpenDb) {
   const [{ makeProgramFetch }, { loadDocument, makeReading }, { silentLog }, { deriveKeys }] = await Promise.all([
     import("../admin/index.ts"),

@@ -2,7 +2,6 @@ import { UsageError } from "./option.ts";
 
 const formats = ["table", "json", "csv"] as const;
 
-/** What every command takes beside its own options. */
 export type Globals = {
   output: (typeof formats)[number];
   quiet: boolean;
@@ -13,7 +12,6 @@ export type Globals = {
   version: boolean;
 };
 
-/** The options of every command, for help and completion. */
 export const globalOptions: readonly [written: string, meaning: string][] = [
   ["--output <table|json|csv>", "What is printed: columns with headings, one JSON object, or CSV. Short: -o."],
   ["--json", 'The same as --output json. An error is then {"error", "code"} on stderr.'],

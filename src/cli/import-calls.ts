@@ -18,7 +18,6 @@ const labels = {
 };
 const [minWaitMs, maxWaitMs] = [100, 2000];
 
-/** Shows progress until a roster is read or applied. */
 async function waitFor(service: Service, first: Import): Promise<Import> {
   let [record, waitMs] = [first, minWaitMs];
   while (record.progress !== null || record.state === "READING") {
@@ -44,7 +43,6 @@ export type NewImport = {
   schoolYear: string | undefined;
 };
 
-/** Uploads a roster and waits until it is read and compared. */
 export async function previewImport(service: Service, request: NewImport): Promise<Import> {
   const { path, schoolId, mode, carryOvers, schoolYear } = request;
   const file = await openAsBlob(path);

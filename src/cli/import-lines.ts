@@ -16,7 +16,6 @@ export const importColumns: Columns<Import> = {
   schools: ({ schools }) => String(schools.length),
 };
 
-/** Describes an import: its numbers, samples and the next step. */
 export function importLines(
   record: Import,
   faults: readonly Schemas["ImportFault"][],

@@ -3,7 +3,6 @@ import { escapeUnprintable } from "../platform/text/unprintable.ts";
 import type { Result, Table } from "./command.ts";
 import { option } from "./option.ts";
 
-/** Rows as columns that stand under each other. */
 export function alignColumns(table: readonly (readonly string[])[]): string[] {
   // Escaped here already, so that a column is as wide as what is printed.
   const rows = table.map((row) => row.map(escapeUnprintable));
@@ -17,7 +16,6 @@ export function alignColumns(table: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** What every list takes. */
 export const listOptions = {
   search: option.text("Only those whose name contains this text."),
   limit: option.count("How many at most; 100 if left out."),
@@ -34,7 +32,6 @@ export const tableOf = <Item>(items: readonly Item[], columns: Columns<Item>): T
   rows: items.map((item) => Object.values(columns).map((value) => value(item) ?? "")),
 });
 
-/** A whole list. */
 export function wholeList<Item>(
   name: string,
   items: readonly Item[],
@@ -58,7 +55,6 @@ export function listResult<Item extends { id: string }>(
   return { ...result, lines: [...lines, ...more], data: { [name]: shown, next } };
 }
 
-/** A record as lines of a name and its value. */
 export const recordLines = (record: Record<string, string | null>): string[] =>
   alignColumns(Object.entries(record).map(([name, value]) => [name, value ?? "–"]));
 
@@ -71,7 +67,6 @@ export const counted = (number: number, one: string, several = `${one}s`): strin
 
 export const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-/** One line for a person, and for scripts the same as data. */
 export const done = (line: string, data: object): Result => ({ lines: [line], data });
 
 /** What was made: its id alone, so that a script can keep it. */

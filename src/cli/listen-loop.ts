@@ -9,10 +9,8 @@ type Attempt = Schemas["ReportedAttempt"];
 
 type Listening = {
   clientId: string;
-  /** Where each delivery is sent. */
   url: URL;
   eventTypes: Schemas["NewListener"]["eventTypes"];
-  /** A listening endpoint to continue with. */
   endpointId: string | undefined;
   replay: Schemas["Replay"] | undefined;
 };
@@ -67,7 +65,6 @@ export async function listenTo(service: Service, listening: Listening): Promise<
 
 const isAccepted = (status: number | null): boolean => status !== null && status >= 200 && status <= 299;
 
-/** Creates a listening endpoint, or continues with one. */
 async function start(service: Service, { clientId, url, eventTypes, endpointId }: Listening): Promise<string> {
   const { api } = service;
   const forwardTo = `${url.origin}${url.pathname}`;
@@ -85,7 +82,6 @@ async function start(service: Service, { clientId, url, eventTypes, endpointId }
   return id;
 }
 
-/** Forwards a delivery unchanged and prints the outcome. */
 async function forward({ emit }: Service, sender: GuardedSender, delivery: Delivery, url: URL): Promise<Attempt> {
   const { deliveryId, eventType, isTest, attempt, headers, body } = delivery;
   const at = new Date();

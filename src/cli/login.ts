@@ -40,7 +40,6 @@ const showMade = (made: readonly MadeLogin[]): Result => ({
   data: { logins: made },
 });
 
-/** Errors: UsageError. */
 async function makePasswords({ api }: Service, options: OptionsOf<typeof whom>): Promise<MadeLogin[]> {
   const { school: schoolId, group: groupId, role = ["STUDENT" as const], all } = options;
   const onlyMissing = !all;

@@ -2,7 +2,6 @@ import { makeOwnCommand } from "./command.ts";
 import { done } from "./lines.ts";
 import { option } from "./option.ts";
 
-/** Forgets a remote service and its secret. */
 export const logout = makeOwnCommand({
   summary: "Forget a remote service and its secret; the one that is used, or the only one, if --name is left out.",
   options: { name: option.text("Its name or address.", "name|address") },

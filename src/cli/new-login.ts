@@ -1,7 +1,6 @@
 import type { Schemas } from "./admin-api.ts";
 import type { Result } from "./command.ts";
 
-/** A login with its password, which is shown only once. */
 export const showLogin = ({ personId, username, password }: Schemas["LoginSecret"]): Result => ({
   lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."],
   quiet: [password],

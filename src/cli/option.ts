@@ -13,7 +13,6 @@ export type Option<Value> = {
   placeholder: string | null;
   /** All values that it may have, for completion. */
   words?: readonly string[];
-  /** May be given several times. */
   isList: boolean;
   isRequired: boolean;
   /** Reads all that was written; empty where the option was left out. Shape: `Value`, or `Named` in place of an id. */
@@ -140,7 +139,6 @@ export const option = {
   }),
 };
 
-/** Makes leaving the option out wrong usage. */
 export function required<Value>({ type: _, ...of }: Option<Value | undefined>): Option<Value> {
   return { ...of, isRequired: true };
 }

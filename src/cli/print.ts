@@ -5,7 +5,6 @@ import type { Result, Table } from "./command.ts";
 import type { Globals } from "./globals.ts";
 import { alignColumns } from "./lines.ts";
 
-/** The text of a result as it was asked for; null for nothing at all. */
 export function printResult(result: Result, { output, quiet }: Pick<Globals, "output" | "quiet">): string | null {
   if (output === "json") return escapeUnprintable(JSON.stringify(result.data));
   if (output === "csv") return csvOf(result.table ?? tableOf(result.data));
@@ -20,7 +19,6 @@ function linesOf({ table, lines, isFile }: Result): readonly string[] {
   return [...headed, ...lines.map(escapeUnprintable)];
 }
 
-/** A record as a table of one row. */
 function tableOf(data: object): Table {
   const text = (value: unknown) =>
     value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);

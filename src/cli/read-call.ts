@@ -8,7 +8,6 @@ export type Place = { path: string[]; noun?: NounEntry & Noun; command?: Command
 
 type Found = {
   place: Place;
-  /** The words behind the command's name. */
   rest: readonly string[];
   /** What is wrong with the words before them; the place is then as far as they were right. */
   problem?: UsageError;

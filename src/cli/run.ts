@@ -21,7 +21,6 @@ export type Terminal = {
   err(text: string): void;
   readConfig(): Promise<Config>;
   readRemoteSettings(): Promise<RemoteSettings>;
-  /** Asks the person at the terminal; left out where there is none. */
   ask?(question: string): Promise<string>;
   /** The same without showing what is typed. */
   askSecret?(question: string): Promise<string>;
@@ -31,7 +30,6 @@ export type Terminal = {
   screen?: ProgressScreen;
 };
 
-/** Runs one command line to its end; returns the exit code. */
 export async function runCommandLine(commands: Commands, args: readonly string[], terminal: Terminal): Promise<number> {
   const { globals, words: written, problem } = readGlobals(args);
   const words = expandLogin(written);
@@ -181,7 +179,6 @@ const question = "This cannot be undone. Continue? [y/N] ";
 
 const undefinedTable = "42P01";
 
-/** The message for the person who typed the command. */
 async function explain(error: unknown): Promise<{ exitCode: number; message: string; code: string }> {
   const { message, code, name } = error as { message: string; code?: unknown; name?: string };
   if (error instanceof UsageError) return { exitCode: exitCodes.wrongUsage, message, code: "wrong_usage" };

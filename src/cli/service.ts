@@ -31,7 +31,6 @@ const replacedKeys = (lost: LostSecrets, endpoints: readonly ReplacedSecret[]): 
   data: { ...lost, endpoints },
 });
 
-/** Commands for the service as a whole. */
 export const serviceCommands = {
   "rotate-signing-keys": makeApiCommand({
     summary: "Sign with the next signing keys and publish new next ones. Running processes follow within seconds.",

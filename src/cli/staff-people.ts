@@ -18,7 +18,6 @@ export const staffRoleNames: readonly StaffRoleName[] = [
   "SUPPORT",
 ];
 
-/** The options that describe a role, beside its holder. */
 export const roleOptions = {
   school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),
   forApp: option.texts("The apps it is for; PARTNER needs one.", "client-id"),
@@ -40,7 +39,6 @@ const args = argsNamed("personId");
 
 const staffPeople = "/admin/v1/staff-people";
 
-/** Accounts of staff who are at no school. */
 export const staffPeopleVerbs: Verbs = {
   create: makeApiCommand({
     summary:

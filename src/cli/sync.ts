@@ -41,7 +41,6 @@ function show(
 
 type Choice = { [Way in "set" | "add" | "remove"]?: readonly string[] | undefined } & { none: boolean };
 
-/** Errors: UsageError. */
 function checkChoice({ set, add, remove, none }: Choice): void {
   const ways = [set !== undefined, none, add !== undefined || remove !== undefined];
   if (ways.filter(Boolean).length !== 1) throw new UsageError("Give --set, --none, or --add and --remove.");

@@ -74,7 +74,6 @@ export const changes = <M extends Method>(
     },
   });
 
-/** A command that prints one record. */
 export const shows = <Path extends PathWith<"get">>(
   path: Path,
   { show, ...definition }: Definition & { show: (record: BodyOf<Path>) => Result },
@@ -87,7 +86,6 @@ export const shows = <Path extends PathWith<"get">>(
 
 type Listing<Path extends PathWith<"get">> = {
   summary: string;
-  /** What the list is called in the output. */
   name: string;
   columns: Columns<ItemOf<Path>>;
   /** Filters, called as the query parameters. */

@@ -37,7 +37,6 @@ const showHealth = (health: Schemas["Health"]): Result => {
 
 const metrics: readonly Figures["metric"][] = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"];
 
-/** Commands that show how the service does. */
 export const watchCommands = {
   health: makeApiCommand({
     summary:

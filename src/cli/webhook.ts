@@ -54,7 +54,6 @@ const oneDelivery = "/admin/v1/webhook-deliveries/{deliveryId}";
 
 const args = argsOf(oneEndpoint);
 
-/** A command that sets the state of an endpoint. */
 const setsState = (
   state: NonNullable<Schemas["WebhookEndpointUpdate"]["state"]>,
   { line, ...definition }: { summary: string; line: string; irreversible?: string },

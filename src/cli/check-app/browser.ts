@@ -85,7 +85,6 @@ export async function openPage(address: URL, jarAt: (url: URL) => CookieJar): Pr
   throw new Error(`There were more than ${mostRedirects} redirects, the last one from ${urls.at(-1)!.pathname}.`);
 }
 
-/** Why a request came to nothing, in one line. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return "there was no answer in time";

@@ -6,7 +6,6 @@ const library =
 const idToken = { docs: "/sign-on" };
 const raw = "Verify over the bytes as they came, before they are parsed; /docs/receive-webhooks has the code.";
 
-/** The checks of the sign-on, in the order in which they are reported. */
 export const signOnChecks = {
   "login-url": {
     title: "The Login URL leads to the sign-on at once",
@@ -128,7 +127,6 @@ export const signOnChecks = {
   },
 } as const satisfies Record<string, CheckText>;
 
-/** The checks of the webhook address, in the order in which they are made. */
 export const webhookChecks = {
   "webhook-signed": {
     title: "An event with a correct signature is confirmed in time",

@@ -11,7 +11,6 @@ export type CheckAppSettings = {
   signOn: (Omit<SignOnSettings, "issuer"> & { port: number; waitSeconds: number }) | null;
   webhook: WebhookSettings | null;
   docs: string;
-  /** A file for the report of JUnit. */
   junit: string | undefined;
   tell(line: string): void;
 };

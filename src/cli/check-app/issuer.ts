@@ -6,9 +6,7 @@ import type { components } from "../../../generated/openapi/sign-on.ts";
 
 type Schemas = components["schemas"];
 
-/** What is different from a sign-on as it should be. */
 export type Tampering = {
-  /** Changes the parameters that the app is answered. */
   answer?: (answer: URLSearchParams) => void;
   claims?: (claims: JWTPayload) => JWTPayload;
   signature?: "other-key" | "none";

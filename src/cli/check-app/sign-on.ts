@@ -8,7 +8,6 @@ export type SignOnSettings = {
   loginUrl: string;
   redirectUri: string;
   clientId: string;
-  /** null for a public app. */
   clientSecret: string | null;
   /** A page that only somebody who is signed in sees; undefined: that at the end of a sign-on. */
   sessionUrl: string | undefined;
@@ -43,7 +42,6 @@ async function trySignOn(
   }
 }
 
-/** Finds out whether somebody is signed in after a sign-on. */
 type Judge = (tried: Tried) => Promise<boolean>;
 
 const isOfPerson = ({ body }: Visited, { sub, name }: Attempt): boolean => body.includes(sub) || body.includes(name);
@@ -107,7 +105,6 @@ type Forgery = { id: CheckId; what: string; tampering: Tampering; isSwapped?: bo
 const wrong = "https://issuer.example.org";
 const dayAgo = (): number => Math.floor(Date.now() / 1000) - 86_400;
 
-/** What an app must refuse. */
 const forgeries: readonly Forgery[] = [
   { id: "state-wrong", what: "another state", tampering: { answer: (answer) => answer.set("state", randomText()) } },
   { id: "state-wrong", what: "no state", tampering: { answer: (answer) => answer.delete("state") } },

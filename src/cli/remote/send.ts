@@ -61,7 +61,6 @@ export const withToken =
 
 type Problem = { message?: unknown; code?: unknown; requestId?: unknown };
 
-/** Reads why the service refused. */
 export async function readRefusal(response: Response): Promise<AppError> {
   const { message, code, requestId } = ((await response.json().catch(() => null)) ?? {}) as Problem;
   const said = typeof message === "string" ? message : `The service answered ${response.status}.`;

@@ -53,7 +53,6 @@ async function ask(credentials: Credentials, { tokenUrl, scopes }: Discovery, fe
 
 export type TokenSource = {
   get(): Promise<string>;
-  /** Forgets a token that was refused. */
   drop(): void;
 };
 

@@ -56,7 +56,6 @@ const withdrawConsent: PageHandler = async (request) => {
   return { to: "/account", done: "consentWithdrawn" };
 };
 
-/** Ends every session of the person, including this one. */
 const signOutEverywhere: PageHandler = async (request) => {
   await unwrap(request.api.POST("/admin/v1/people/{personId}/sign-out", { params: { path: ofMe(request) } }));
   return { to: "/" };

@@ -11,7 +11,6 @@ const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
 const roleNames = ["STUDENT", "TEACHER", "OTHER"] as const;
 const route = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 
-/** The form of a grant, with what was typed or the present grant. */
 export async function showForm(request: PageRequest): Promise<PageView> {
   const [app, groups, tag] = await Promise.all([readApp(request), listGroups(request), readTag(request)]);
   const isTyped = Object.keys(request.typed).length > 0;
@@ -110,7 +109,6 @@ async function readTag(request: PageRequest): Promise<string> {
   return response.ok ? (response.headers.get("etag") ?? "") : "";
 }
 
-/** All groups of the school, from a cursor on. */
 async function listGroups(request: PageRequest, cursor: string | null = null): Promise<NamedGroup[]> {
   const query = { school: request.param("schoolId"), limit: 1000, ...(cursor !== null && { cursor }) };
   const { items, next } = await unwrapPage(request.api.GET("/admin/v1/groups", { params: { query } }));

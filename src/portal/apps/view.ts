@@ -15,7 +15,6 @@ const singleOf: Partial<Record<Resource, Resource>> = { people: "person", users:
 const onPage = (resource: Resource): number => (resource === "personen-info" ? 8 : 20);
 const mostText = 6_000;
 
-/** Shows what an app sees of a school, as text and as the raw response. */
 export async function showView(request: PageRequest): Promise<PageView> {
   const asked = readViewQuery(request);
   const [app, view] = await Promise.all([readApp(request), readView(request, asked)]);

@@ -8,7 +8,6 @@ type Kind = (typeof kinds)[number];
 
 const kindOf = ({ status, type }: Group): Kind => (status === "DELETED" ? "DELETED" : type);
 
-/** The groups of a school, one kind at a time, classes first. */
 export async function listClasses(request: PageRequest): Promise<PageView> {
   const { api, t, param, query } = request;
   const search = query("search");

@@ -8,7 +8,6 @@ type Named = { id: string; name: string };
  */
 export type Choices = { search: string; options: (Named & { isChosen: boolean })[]; kept: string[]; isMore: boolean };
 
-/** Checkboxes per list. */
 export const mostChoices = 40;
 
 /** The chosen ids of a form: ticked boxes and `kept` ones. */

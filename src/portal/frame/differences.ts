@@ -2,7 +2,6 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import type { PageRequest } from "./page-request.ts";
 
-/** Names by id. */
 export type Names = ReadonlyMap<string, string>;
 
 /** `name` describes the property, or is its path. */
@@ -10,7 +9,6 @@ export type Difference = { name: string; before: string; after: string };
 
 type Writing = { t: PageRequest["t"]; names: Names };
 
-/** Describes what an audit line changed. */
 export function compareLine(
   { before, after, clientId, personId, schoolId }: AdminSchemas["AuditLine"],
   writing: Writing,

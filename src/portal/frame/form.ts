@@ -9,7 +9,6 @@ const cookieName = "_portal";
 /** The values of a form; a repeated name has several. */
 export type Typed = Readonly<Record<string, readonly string[]>>;
 
-/** Reads a form without the fields that the frame added. */
 export function readTyped(body: unknown): Typed {
   const fields = Object.entries((body ?? {}) as Record<string, unknown>);
   return Object.fromEntries(

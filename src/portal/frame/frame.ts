@@ -85,7 +85,6 @@ type PartsOfPage = {
   now: Date;
   time(at: string | null | undefined): string;
   day(at: string | null | undefined): string;
-  /** The hidden fields of every form. */
   form(): string;
   /** For the template `view-changes`. */
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];

@@ -26,7 +26,6 @@ export type FrameDeps = {
 
 export type Me = AdminSchemas["Me"];
 
-/** A request for a page by a person who is signed in. */
 export type PageRequest = {
   req: Request;
   res: Response;
@@ -51,15 +50,11 @@ export type PageRequest = {
   hide(text: string): string;
   /** Decrypts what `hide` encrypted for this reader; "" for anything else. */
   reveal(hidden: string): string;
-  /** The fields of a submitted form; empty otherwise. */
   typed: Typed;
-  /** The first value of a form field, trimmed. */
   field(name: string): string;
   /** Makes a form that is sent twice count once. */
   idempotencyKey: string;
-  /** The uploaded file; null if none was chosen. */
   upload: Upload | null;
-  /** Why the form was refused; null otherwise. */
   refused: Refused | null;
 };
 

@@ -1,4 +1,3 @@
-/** One line of a plot, with a value per label. */
 type Series = { name: string; values: readonly number[] };
 
 export type Drawn = {

@@ -3,12 +3,10 @@ import type { AdminSchemas } from "../../admin/index.ts";
 type Problem = AdminSchemas["Problem"];
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
-/** A refusal by the admin API. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string;
-  /** The whole body of the refusal. */
   readonly problem: Partial<Problem> & Record<string, unknown>;
 
   constructor(status: number, problem: Partial<Problem> & Record<string, unknown>) {
@@ -26,7 +24,6 @@ async function unwrapResponse<T>(call: Promise<Answer<T>>): Promise<{ data: T; r
   return { data: data as T, response };
 }
 
-/** Errors: Refused. */
 export const unwrap = async <T>(call: Promise<Answer<T>>): Promise<T> => (await unwrapResponse(call)).data;
 
 /** A record with the tag for `If-Match`. Errors: Refused. */
@@ -43,7 +40,6 @@ type ListPage<T> = {
   more(address: string, filters?: Record<string, string>): string | null;
 };
 
-/** Errors: Refused. */
 export async function unwrapPage<T>(call: Promise<Answer<T[]>>): Promise<ListPage<T>> {
   const { data, response } = await unwrapResponse(call);
   const link = /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1];

@@ -90,7 +90,6 @@ export async function showMoves(request: PageRequest): Promise<PageView> {
   return showList(request, "moves", { moves, isSet, year });
 }
 
-/** The school year that starts in the summer of this year. */
 const nextYearOf = (now: Date): string => `${now.getFullYear()}/${String(now.getFullYear() + 1).slice(-2)}`;
 
 export async function showViewChanges(request: PageRequest): Promise<PageView> {

@@ -23,12 +23,9 @@ export function refuseOtherApp(request: PageRequest): void {
 export const currentPage = ({ permissions }: PageRequest): "operator_apps" | "partner" =>
   permissions.reachesAll ? "operator_apps" : "partner";
 
-export function readApp(request: PageRequest): Promise<App> {
-  refuseOtherApp(request);
-  return unwrap(request.api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } }));
-}
+export const readApp = (request: PageRequest): Promise<App> =>
+  unwrap(request.api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } }));
 
-/** The pages of an app, in the order of their links. */
 const appPages = [
   "",
   "registration",

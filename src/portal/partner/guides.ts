@@ -1,7 +1,7 @@
 import type { AppGuides, OwnValues } from "../../publish/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { Refused, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, appPath, clientIdOf, readApp, refuseOtherApp, showAppPage, type App } from "./app-page.ts";
+import { addressOf, appPath, clientIdOf, readApp, showAppPage, type App } from "./app-page.ts";
 
 export type { AppGuides };
 
@@ -102,7 +102,6 @@ export function makeGuidePages(guides: AppGuides) {
   }
 
   async function show(request: PageRequest, run?: (own: OwnValues) => Promise<Ran>): Promise<PageView> {
-    refuseOtherApp(request);
     const name = nameOf(request);
     const { app, sandbox, own } = await readOwn(request);
     const ran = (await run?.(own)) ?? null;

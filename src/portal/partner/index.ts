@@ -1,6 +1,7 @@
 import { signOnAdviceTexts } from "../../platform/advice/sign-on/index.ts";
 import { signatureFaultTexts } from "../../platform/advice/signature/index.ts";
-import { makeArea, type Pages } from "../frame/index.ts";
+import { makeArea, type PageHandler, type Pages } from "../frame/index.ts";
+import { refuseOtherApp } from "./app-page.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
 import {
   changeEndpoint,
@@ -43,10 +44,26 @@ const texts = {
 export const makePartnerPages = (guides: AppGuides) =>
   makeArea({ folder: import.meta.dirname, texts, page: "partner" }, (pages) => addPages(pages, guides));
 
-function addPages(pages: Pages, guides: AppGuides): void {
-  pages.get("/partner", listOwn);
-  pages.get("/partner/new", showNew);
-  pages.post("/partner/new", createApp, showNew);
+/** Pages of an app, which only those see who manage it. */
+function forOwnApps(pages: Pages): Pages {
+  const own =
+    (handle: PageHandler): PageHandler =>
+    async (request) => {
+      refuseOtherApp(request);
+      return handle(request);
+    };
+  return {
+    get: (path, show) => pages.get(path, own(show)),
+    post: (path, act, again) => pages.post(path, own(act), again && own(again)),
+    upload: (path, act, again) => pages.upload(path, own(act), again && own(again)),
+  };
+}
+
+function addPages(all: Pages, guides: AppGuides): void {
+  all.get("/partner", listOwn);
+  all.get("/partner/new", showNew);
+  all.post("/partner/new", createApp, showNew);
+  const pages = forOwnApps(all);
   pages.get(app, showOverview);
   pages.post(`${app}/deletion`, deleteApp, showOverview);
   pages.get(`${app}/registration`, showRegistration);

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { compareLine, unwrapPage, type Difference, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { addressOf, clientIdOf, readApp, showAppPage } from "./app-page.ts";
 
 type Line = AdminSchemas["AuditLine"];
 
@@ -9,7 +9,6 @@ const actions: readonly string[] = Object.keys(german.log.action);
 
 /** Changes of the app with the role of the person, without names. */
 export async function listLog(request: PageRequest): Promise<PageView> {
-  refuseOtherApp(request);
   const { api, query, t } = request;
   const action = actions.find((one) => one === query("action"));
   const asked = {
@@ -47,7 +46,6 @@ function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {
 const longest = 300;
 const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)} …` : text);
 
-/** Describes the difference; long values are cut. */
 const differencesOf = (line: Line, t: PageRequest["t"]): Difference[] =>
   compareLine(line, { t, names: new Map() }).map(({ name, before, after }) => ({
     name,

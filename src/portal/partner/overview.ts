@@ -8,13 +8,12 @@ import {
   type PageView,
   type PageRequest,
 } from "../frame/index.ts";
-import { appPath, clientIdOf, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { appPath, clientIdOf, showAppPage } from "./app-page.ts";
 
 const mostGrants = 100;
 const metrics = ["signIns", "apiCalls", "refusals", "deliveries"] as const;
 
 export async function showOverview(request: PageRequest): Promise<PageView> {
-  refuseOtherApp(request);
   const { api, query } = request;
   const app = clientIdOf(request);
   const range = figureRanges.find((one) => one === query("range")) ?? "month";
@@ -49,7 +48,6 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
 }
 
 export async function deleteApp(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   const { api, field } = request;
   if (field("confirmed") !== clientIdOf(request)) throw new Refused(400, { code: "client_id_not_confirmed" });
   const params = { path: appPath(request), header: { "If-Match": field("tag") } };

@@ -7,7 +7,7 @@ import {
   type PageView,
   type PageRequest,
 } from "../frame/index.ts";
-import { addressOf, appPath, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { addressOf, appPath, showAppPage } from "./app-page.ts";
 
 const app = "/admin/v1/apps/{clientId}";
 
@@ -20,7 +20,6 @@ const linesOf = (text: string): string[] => [
   ),
 ];
 
-/** Reads the form; an empty text removes it. */
 function readTyped({ field }: PageRequest) {
   const orNull = (name: string) => field(name) || null;
   return {
@@ -43,9 +42,7 @@ function readTyped({ field }: PageRequest) {
 const algorithms = ["RS256", "ES256", "EdDSA"] as const;
 const spellings = ["V1_4", "V1_7"] as const;
 
-/** Shows the registration, or what was typed if the form was refused. */
 export async function showRegistration(request: PageRequest): Promise<PageView> {
-  refuseOtherApp(request);
   const { record, tag } = await unwrapRecord(request.api.GET(app, { params: { path: appPath(request) } }));
   const isTyped = request.field("form") === "registration";
   const shown = isTyped ? { ...record, ...readTyped(request) } : record;
@@ -59,7 +56,6 @@ export async function showRegistration(request: PageRequest): Promise<PageView> 
 }
 
 export async function changeRegistration(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   const body = readTyped(request);
   const params = { path: appPath(request), header: { "If-Match": request.field("tag") } };
   await unwrapUnlessDone(request.api.PATCH(app, { params, body }), body);
@@ -67,7 +63,6 @@ export async function changeRegistration(request: PageRequest): Promise<Redirect
 }
 
 export async function putLogo(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   const bytes = await readImageUpload(request);
   const sent = request.api.PUT(`${app}/logo`, {
     params: { path: appPath(request) },
@@ -81,7 +76,6 @@ export async function putLogo(request: PageRequest): Promise<Redirect> {
 }
 
 export async function removeLogo(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   await unwrap(request.api.DELETE(`${app}/logo`, { params: { path: appPath(request) } }));
   return { to: `${addressOf(request)}/registration`, done: "logoRemoved" };
 }

@@ -1,10 +1,9 @@
 import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { addressOf, appPath, readApp, showAppPage } from "./app-page.ts";
 
 const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
 export async function listRequests(request: PageRequest): Promise<PageView> {
-  refuseOtherApp(request);
   const { api, query } = request;
   const [requestId, onlyRefused] = [query("request"), query("refused") === "yes"];
   const isFit = requestId === "" || requestIds.test(requestId);

@@ -8,11 +8,10 @@ import {
   type PageView,
   type PageRequest,
 } from "../frame/index.ts";
-import { addressOf, appPath, clientIdOf, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { addressOf, appPath, clientIdOf, showAppPage } from "./app-page.ts";
 import { scopeNames } from "./options.ts";
 
 export async function showScopes(request: PageRequest): Promise<PageView> {
-  refuseOtherApp(request);
   const { api, typed } = request;
   const asked = { app: clientIdOf(request), limit: 50, ...request.cursor };
   const [{ record: app, tag }, { items, more }] = await Promise.all([
@@ -35,7 +34,6 @@ export async function showScopes(request: PageRequest): Promise<PageView> {
 }
 
 export async function requestScopes(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   const { api, field, idempotencyKey, typed } = request;
   await unwrap(
     api.POST("/admin/v1/apps/{clientId}/scope-requests", {
@@ -46,9 +44,7 @@ export async function requestScopes(request: PageRequest): Promise<Redirect> {
   return { to: `${addressOf(request)}/scopes`, done: "scopesRequested" };
 }
 
-/** Sets scopes without a request, for operators. */
 export async function setScopes(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   const { api, field, typed } = request;
   const body = { scopes: scopeNames.filter((scope) => typed["scope"]?.includes(scope)) };
   const params = { path: appPath(request), header: { "If-Match": field("tag") } };
@@ -59,7 +55,6 @@ export async function setScopes(request: PageRequest): Promise<Redirect> {
 const typedAttributes = ({ typed }: PageRequest) => attributeNames.filter((name) => typed["attribute"]?.includes(name));
 
 export async function setAttributes(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   const body = { attributes: typedAttributes(request) };
   const params = { path: appPath(request), header: { "If-Match": request.field("tag") } };
   await unwrapUnlessDone(request.api.PATCH("/admin/v1/apps/{clientId}", { params, body }), body);

@@ -1,5 +1,5 @@
 import { Refused, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { addressOf, appPath, readApp, showAppPage } from "./app-page.ts";
 
 const dayInSeconds = 86_400;
 /** Days for which the present secret stays valid; 0 for a leaked one. */
@@ -15,7 +15,6 @@ export async function showSecret(request: PageRequest): Promise<PageView> {
 }
 
 export async function rotateSecret(request: PageRequest): Promise<PageView> {
-  refuseOtherApp(request);
   const { api, field, idempotencyKey } = request;
   const days = overlaps.find((one) => String(one) === field("days")) ?? 1;
   const made = await unwrap(
@@ -33,7 +32,6 @@ export async function rotateSecret(request: PageRequest): Promise<PageView> {
 }
 
 export async function endOldSecret(request: PageRequest): Promise<Redirect> {
-  refuseOtherApp(request);
   const call = request.api.DELETE("/admin/v1/apps/{clientId}/old-secret", { params: { path: appPath(request) } });
   await unwrap(call).catch((error: unknown) => {
     // The form was sent twice, or the old secret has expired.

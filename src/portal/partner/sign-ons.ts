@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { adviseSent, adviseSignOn, signOnDocs } from "../../platform/advice/sign-on/index.ts";
 import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./app-page.ts";
+import { addressOf, appPath, readApp, showAppPage } from "./app-page.ts";
 
 type Attempt = AdminSchemas["SignOnAttempt"];
 type Sent = AdminSchemas["SignOnParameter"];
@@ -11,7 +11,6 @@ const knownSteps: readonly string[] = Object.keys(german.signOns.step);
 
 /** Recent sign-ons step by step, without names. */
 export async function listSignOns(request: PageRequest): Promise<PageView> {
-  refuseOtherApp(request);
   const { api, t } = request;
   const asked = { limit: 20, ...request.cursor };
   const [app, { items, more }] = await Promise.all([

@@ -4,7 +4,6 @@ import { readZone } from "../frame/zone.ts";
 import type { DataDocument } from "./data-document.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
 
-/** Offers the answer to a person's data request. */
 export async function showData(request: PageRequest): Promise<PageView> {
   const { t } = request;
   const { record } = await readPerson(request);

@@ -17,7 +17,6 @@ async function findName(request: PageRequest): Promise<string> {
   return member === undefined ? "" : nameOf(member, request);
 }
 
-/** Shows a new password once. */
 async function showPassword(request: PageRequest, secret: AdminSchemas["LoginSecret"]): Promise<PageView> {
   const { t, param, field } = request;
   const [schoolId, group] = [param("schoolId"), field("class")];
@@ -37,7 +36,6 @@ export async function givePassword(request: PageRequest): Promise<PageView> {
   return showPassword(request, await unwrap(api.POST("/admin/v1/people/{personId}/login/password", { params })));
 }
 
-/** Sets a user name and a password. */
 export async function setLogin(request: PageRequest): Promise<PageView> {
   const { api, field } = request;
   const body = { username: field("username") };

@@ -20,7 +20,6 @@ type About = {
   isMember: ReadonlySet<string>;
 };
 
-/** The audit actions that are shown. */
 const shownActions = new Set([
   ...["person_created", "person_updated", "person_soft_deleted", "person_restored", "person_blocked"],
   ...["person_unblocked", "person_signed_out", "credential_set", "membership_added", "membership_removed"],

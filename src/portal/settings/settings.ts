@@ -13,7 +13,6 @@ const addressOf = ({ param }: PageRequest): string => `/admin/schools/${param("s
 const paramsOf = ({ param }: PageRequest) => ({ path: { schoolId: param("schoolId") } });
 const withTag = (request: PageRequest) => ({ ...paramsOf(request), header: { "If-Match": request.field("tag") } });
 
-/** Shows the current settings, or the values of a refused form. */
 export async function showSettings(request: PageRequest): Promise<PageView> {
   const { api, t, field } = request;
   const params = paramsOf(request);

@@ -5,7 +5,6 @@ import { staffOf, type RoleName } from "./staff-page.ts";
 
 type NewStaffRole = AdminSchemas["NewStaffRole"];
 
-/** The first step: find the person. */
 export const showNewRole = (request: PageRequest): Promise<PageView> =>
   request.query("person") === "" && request.field("person") === "" ? showSearch(request) : showForm(request);
 
