@@ -152,5 +152,5 @@ export const updateRecord = <Body extends object>({ read, change }: Update<Body>
 export function requireMachine({ machine }: Service, options: object): Machine {
   if (machine !== null) return machine;
   const [name = ""] = Object.keys(options);
-  throw new UsageError(`--${dashed(name)} works beside the database only, not on a remote service.`);
+  throw new UsageError(`--${dashed(name)} works only on the local database, not on a remote service.`);
 }

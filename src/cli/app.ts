@@ -154,7 +154,7 @@ export const verbs: Verbs = {
     },
   }),
   update: makeApiCommand({
-    summary: "Change what is given of a registration; a list is replaced as a whole.",
+    summary: "Change the given properties of an app; a list is replaced as a whole.",
     args,
     options: properties,
     run: async ({ api }, { args: path, options }) => {
@@ -189,7 +189,7 @@ export const verbs: Verbs = {
     data: (ids) => ids,
   }),
   "sign-ons": makeApiCommand({
-    summary: "Show the last sign-ons to an app: where each stopped, and how to fix it. Nobody's name is in them.",
+    summary: "Show the last sign-ons to an app: where each stopped, and how to fix it. They contain no names.",
     args,
     options: { limit: option.count("How many at most; 20 if left out.") },
     run: async ({ api }, { args: path, options: { limit = 20 } }) => {
@@ -198,7 +198,7 @@ export const verbs: Verbs = {
     },
   }),
   view: makeApiCommand({
-    summary: "Show exactly what an app gets when it asks for something of a school.",
+    summary: "Show exactly what an app gets when it reads a resource of a school.",
     args: { ...argsNamed("clientId", "schoolId"), resource: argument.oneOf(viewed) },
     options: {
       id: option.id("Which group, user or person."),

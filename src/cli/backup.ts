@@ -6,7 +6,7 @@ import { openServer } from "./database.ts";
 
 type Tell = (line: string) => void;
 
-const kept = "Keep ENCRYPTION_KEYS apart from it, and safe: without these keys it cannot be restored.";
+const kept = "Store ENCRYPTION_KEYS safely in another place: without these keys it cannot be restored.";
 const reason = "The files are on the machine of the service.";
 
 /** Makes a restored database fit for use: nothing of before that was used, ended or seen since counts again. */
@@ -62,7 +62,7 @@ async function beginBackup(url: string): Promise<{ record(): Promise<void> }> {
 const finished: Result = {
   lines: [
     "The database is restored. Everybody signs in again, and apps get new tokens.",
-    "Cursors of the change feed are answered with 410, so that apps read everything again.",
+    "Cursors of the change feed get a 410 response, so that apps read everything again.",
   ],
   data: { restored: true },
 };
@@ -98,7 +98,7 @@ export const backupCommands = {
     reason,
   }),
   restore: makeMachineCommand({
-    summary: "Make the database out of a backup, where there is none, before the service starts.",
+    summary: "Restore a backup where there is no database yet, before the service starts.",
     args: { place: argument.text() },
     run: async ({ config, tell }, { args: { place } }) => {
       const { loadDump, putCopy } = await import("../platform/postgres/index.ts");
@@ -115,8 +115,7 @@ export const backupCommands = {
     reason,
   }),
   "finish-restore": makeMachineCommand({
-    summary:
-      "End what a database holds of sign-ins and cursors, after it was restored with other tools than `restore`.",
+    summary: "End all sign-ins and cursors in a database that was restored with other tools than `restore`.",
     irreversible: "This ends every session and token, and every cursor of the change feed.",
     run: async ({ config, tell }) => {
       const { url, close } = await openServer(config, tell);

@@ -81,13 +81,13 @@ export const verbs: Verbs = {
     },
   }),
   revoke: makeApiCommand({
-    summary: "Revoke login cards of a school. Who was signed in by one is signed out.",
+    summary: "Revoke login cards of a school and sign out the people who signed in with them.",
     options: {
       school: required(option.school("The school.")),
       person: option.people("Those of these people."),
       everybody: option.flag("Those of all people at the school."),
     },
-    irreversible: "The cards sign nobody in any more.",
+    irreversible: "Nobody can sign in with the cards any more.",
     run: async ({ api }, { options: { school: schoolId, ...whose } }) => {
       const personIds = readWhose(whose);
       const body = personIds === undefined ? { everybody: true as const } : { personIds: [...personIds] };

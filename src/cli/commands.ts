@@ -23,7 +23,7 @@ export const commands: Commands = {
   },
   session: { summary: "Sessions: where a person is signed in.", load: () => import("./session.ts") },
   consent: {
-    summary: "Consents: what apps may get to know of a person, as the person agreed to it.",
+    summary: "Consents: which data of a person each app may read with the person's consent.",
     load: () => import("./consent.ts"),
   },
   card: { summary: "Login cards: printed, listed and revoked.", load: () => import("./card.ts") },

@@ -5,7 +5,7 @@ const consents = "/admin/v1/people/{personId}/consents";
 
 export const verbs: Verbs = {
   list: listsAll(consents, {
-    summary: "List what apps may get to know of a person, as the person agreed to it.",
+    summary: "List which data of a person each app may read with the person's consent.",
     name: "consents",
     columns: {
       "client id": ({ clientId }) => clientId,

@@ -10,7 +10,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const [, name, value] = /^([\w-]+):(.*)$/.exec(line.trim()) ?? [];
-      if (name === undefined) throw new UsageError(`'${line}' is no header such as 'webhook-id: 019a1f2e-…'.`);
+      if (name === undefined) throw new UsageError(`'${line}' is not a header such as 'webhook-id: 019a1f2e-…'.`);
       return [name.toLowerCase(), value!.trim()];
     }),
   );
@@ -27,7 +27,7 @@ function linesOf({ scheme, source, given, expected, isGood, faults }: ComparedSi
   if (isGood) return [`${name} fits.`];
   const means =
     faults === null
-      ? ["  Nothing known makes the one of the other: the secret or the body is another one."]
+      ? ["  No known mistake explains the difference: the secret or the body is a different one."]
       : faults.map((fault) => `  ${signatureFaultTexts.en[fault]}`);
   return [`${name} does not fit.`, `  given:    ${given}`, `  expected: ${expected}`, ...means];
 }
@@ -35,7 +35,7 @@ function linesOf({ scheme, source, given, expected, isGood, faults }: ComparedSi
 /** Explains why a signature does not fit; the secret is kept and printed nowhere. */
 export const debugSignature = makeOwnCommand({
   summary:
-    "Find out why the signature of an event does not fit: which byte, form or step differs. Ends with 1 where one does not. The secret is asked for.",
+    "Explain why the signature of an event does not match: which byte, encoding or step differs. Exits with 1 if one does not match. Asks for the secret.",
   options: {
     header: option.texts("A header of the request as it came: 'webhook-id: 019a1f2e-…'.", "name: value"),
     headersFile: option.text("A file with the headers, one in each line.", "path"),

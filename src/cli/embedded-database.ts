@@ -51,7 +51,7 @@ export const verbs: Verbs = {
     irreversible: "This deletes everything in the database.",
     options: {
       folder: option.text(
-        "Delete this one instead, which no DATA_DIR leads to any more; `database where` lists them.",
+        "Delete this database instead, which no DATA_DIR refers to any more; `database where` lists them.",
         "folder",
       ),
     },

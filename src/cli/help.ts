@@ -20,11 +20,11 @@ export function makeHelp(commands: Commands, { path, noun, command }: Place): st
 
 ${table(Object.entries(commands).map(([name, { summary }]) => [name, summary]))}
 
-  <command> --help says more about each. They read the same environment as the service (see the README)
-  and may be used while it runs, also on its embedded database. --version prints the version.
+  Run <command> --help for details. Commands read the same environment as the service (see the README)
+  and work while it runs, also on its embedded database. --version prints the version.
 
-  An official id stands for a school, a user name for a person and a name for a group wherever an id is
-  asked for; DE-NI-12345/5a is the group 5a of the school DE-NI-12345.
+  Instead of an id you can write the official id of a school, the user name of a person or the name of a
+  group; DE-NI-12345/5a is the group 5a of the school DE-NI-12345.
 
 ${footer}`;
 }

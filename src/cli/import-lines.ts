@@ -56,7 +56,7 @@ function moreFaults(all: number, printed: number): string[] {
 }
 
 const keptLine = (kept: number): string =>
-  `  kept       ${counted(kept, "person", "people")} whom the files do not name, for what they are for the staff`;
+  `  kept       ${counted(kept, "person", "people")} who are missing from the files, but have staff roles`;
 
 function schoolLines(school: School, samples: Samples = { leavers: [], groups: [] }): string[] {
   const { id, state, before, kept } = school;
@@ -104,6 +104,6 @@ const groupColumns = ({ step, sourceSystemIdentifier, name }: Samples["groups"][
 function next({ id, state }: Import): string {
   if (state === "READY") return `To apply it: import apply ${id}`;
   if (state === "HELD")
-    return `It is held: it would remove unusually much of a school. To apply it all the same: import confirm ${id}`;
+    return `It is held because it would remove an unusually large part of a school. To apply it anyway: import confirm ${id}`;
   return state === "APPLIED" ? "It has been applied." : "";
 }

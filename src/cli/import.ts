@@ -97,7 +97,7 @@ function readCarryOvers(texts: readonly string[]): Map<string, string> {
     const [previous, next, more] = text.split("=").map((word) => word.trim());
     if (!previous || !next || more !== undefined)
       throw new UsageError(`--carry-over: '${text}' is not of the form old=new.`);
-    if (carryOvers.has(next)) throw new UsageError(`--carry-over: two groups are to go on as '${next}'.`);
+    if (carryOvers.has(next)) throw new UsageError(`--carry-over: two groups are carried over to '${next}'.`);
     carryOvers.set(next, previous);
   }
   return carryOvers;

@@ -8,12 +8,12 @@ const longestReplay = 100;
 function readUrl(text: string): URL {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === "") return url;
-  throw new UsageError(`--forward-to: '${text}' is no address such as http://localhost:4100/hook.`);
+  throw new UsageError(`--forward-to: '${text}' is not an address such as http://localhost:4100/hook.`);
 }
 
 export const listen = makeApiCommand({
   summary:
-    "Bring the webhooks of an app to a machine without a public address, such as your own: fetch each and send it on as it is. Stop it with Ctrl-C.",
+    "Forward the webhooks of an app to a machine without a public address, such as your own. Stop it with Ctrl-C.",
   options: {
     app: required(option.text("The client id of the app.", "client-id")),
     forwardTo: required(option.text("Where each is sent, such as http://localhost:4100/hook.", "url")),
@@ -29,9 +29,9 @@ export const listen = makeApiCommand({
     if (last !== undefined && last > longestReplay) throw new UsageError(`--replay-last is at most ${longestReplay}.`);
     if (replay !== undefined && last !== undefined) throw new UsageError("Give --replay or --replay-last, not both.");
     if (replay !== undefined && !/^[1-9]\d{0,17}$/.test(replay))
-      throw new UsageError(`--replay: '${replay}' is no number of a delivery.`);
+      throw new UsageError(`--replay: '${replay}' is not a delivery number.`);
     if (options.continue !== undefined && type !== undefined)
-      throw new UsageError("--type is chosen at the start: webhook update changes it later.");
+      throw new UsageError("--type cannot be combined with --continue. Change the types with webhook update.");
     const url = readUrl(forwardTo);
     const { listenTo } = await import("./listen-loop.ts");
     const listening = { clientId: app, url, eventTypes: type ?? [...eventTypes], endpointId: options.continue };

@@ -111,7 +111,7 @@ export const verbs: Verbs = {
     },
   }),
   update: makeApiCommand({
-    summary: "Change what is given of a person; what is left out stays.",
+    summary: "Change the given properties of a person; the others stay as they are.",
     args,
     options: {
       ...properties,
@@ -183,7 +183,7 @@ export const verbs: Verbs = {
     },
   }),
   "dismiss-password-requests": changes("delete", `${onePerson}/login/password-request`, {
-    summary: "Dismiss what schools have asked for a person, without a new password.",
+    summary: "Dismiss the password requests of schools for a person, without a new password.",
     line: "Requests dismissed.",
   }),
   "sign-out": changes("post", `${onePerson}/sign-out`, {
@@ -191,8 +191,7 @@ export const verbs: Verbs = {
     line: "Person signed out everywhere.",
   }),
   "remove-second-factors": changes("delete", `${onePerson}/second-factors`, {
-    summary:
-      "Remove what a person proves beside the password, for one who has lost it. They are signed out everywhere.",
+    summary: "Remove all second factors of a person who has lost them. The person is signed out everywhere.",
     line: "Second factors removed.",
   }),
   block: changes("post", `${onePerson}/block`, {
@@ -214,7 +213,7 @@ export const verbs: Verbs = {
     },
   }),
   data: makeApiCommand({
-    summary: "Write everything that is stored about a person to a new file (JSON), as the answer to their request.",
+    summary: "Write everything that is stored about a person to a new file (JSON), to answer their request.",
     args,
     options: { file: required(option.text("The file; it must not exist.", "path")) },
     remoteOnly: "The service collects it.",

@@ -22,7 +22,9 @@ const nameShape = /^[a-z0-9][a-z0-9.:_-]*$/i;
 
 function checkName(name: string): string {
   if (nameShape.test(name) && name !== localName) return name;
-  throw new UsageError(`--name: '${name}' is no name for it; letters, digits, dots and hyphens are, but not 'local'.`);
+  throw new UsageError(
+    `--name: '${name}' is not a valid name. Use letters, digits, dots and hyphens; 'local' is reserved.`,
+  );
 }
 
 /** Errors: UsageError where there is none. */
@@ -85,7 +87,8 @@ export const verbs: Verbs = {
     args: { name: argument.text() },
     run: async (tools, { args: { name } }) => {
       const found = findRemote(await tools.remotes.read(), name);
-      if (found === null) throw new AppError("not_found", "remote_not_found", "The database is no remote service.");
+      if (found === null)
+        throw new AppError("not_found", "remote_not_found", "The local database is not a remote service.");
       const api = connectRemote(found, tools.tell);
       const me = await bodyOf(api.GET("/admin/v1/me"));
       const lines = me.roles.map(({ role, schoolIds, clientIds }) => [role, ...schoolIds, ...clientIds].join(" "));

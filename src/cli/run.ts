@@ -144,11 +144,11 @@ async function runOnService(command: Elsewhere, call: ReadCall, service: Service
 /** Errors: conflict beside_only or remote_only for a command that does not run there. */
 function checkPlace(command: Command, remote: KnownRemote | null): void {
   if (command.on === "machine" && remote !== null) {
-    const message = `This command runs beside the database only, and not on ${remote.address}: ${command.reason} Nothing was done. To run it beside the database of this machine: --remote local.`;
+    const message = `This command runs only on the local database, not on ${remote.address}: ${command.reason} Nothing was done. To run it on the database of this machine, add --remote local.`;
     throw new AppError("conflict", "beside_only", message);
   }
   if (command.on === "service" && command.remoteOnly !== undefined && remote === null) {
-    const message = `This command asks a running service: ${command.remoteOnly} Nothing was done. Log in to the service with remote login, and choose it with --remote.`;
+    const message = `This command needs a running service: ${command.remoteOnly} Nothing was done. Log in to the service with remote login, and choose it with --remote.`;
     throw new AppError("conflict", "remote_only", message);
   }
 }

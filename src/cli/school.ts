@@ -148,7 +148,7 @@ export const verbs: Verbs = {
     },
   }),
   update: makeApiCommand({
-    summary: "Change what is given of a school; what is left out stays.",
+    summary: "Change the given properties of a school; the others stay as they are.",
     args,
     options: changes,
     run: async ({ api }, { args: path, options }) => {
@@ -161,7 +161,7 @@ export const verbs: Verbs = {
     },
   }),
   "set-sign-in": makeApiCommand({
-    summary: "Change how the people of a school sign in; what is left out stays.",
+    summary: "Change how the people of a school sign in; settings that are not given stay as they are.",
     args,
     options: signInChanges,
     run: async ({ api }, { args: path, options }) => {

@@ -61,7 +61,7 @@ export const serviceCommands = {
     reason: "The keys are in the configuration of the service.",
   }),
   "replace-lost-keys": makeMachineCommand({
-    summary: "Make the database fit for new ENCRYPTION_KEYS where the old ones are lost, before the service starts.",
+    summary: "Prepare the database for new ENCRYPTION_KEYS if the old ones are lost. Run it before the service starts.",
     irreversible:
       "This signs everybody out, removes authenticator apps, recovery codes and cards with a second step, and gives every webhook endpoint another secret.",
     run: async ({ config, origin, withDatabase }) => {
@@ -79,7 +79,7 @@ export const serviceCommands = {
     reason: "The keys are in the configuration of the service.",
   }),
   migrate: makeMachineCommand({
-    summary: "Bring the database to this version and end. The service does the same when it starts.",
+    summary: "Migrate the database to this version and exit. The service does the same when it starts.",
     run: async ({ config, tell }) => {
       const { applyMigrations } = await import("../platform/migrations/migrate.ts");
       const { url, close } = await openServer(config, tell);
@@ -92,7 +92,7 @@ export const serviceCommands = {
   "check-config": makeMachineCommand({
     summary: "Check whether the service would accept its configuration.",
     run: async ({ config: { issuerUrl, baseUrl, production } }) => ({
-      lines: [`The configuration is fit for ${production ? "production" : "development"}. Issuer: ${issuerUrl}`],
+      lines: [`The configuration is valid for ${production ? "production" : "development"}. Issuer: ${issuerUrl}`],
       data: { ok: true, production, issuerUrl, baseUrl },
     }),
     reason: "The configuration is on the machine of the service.",

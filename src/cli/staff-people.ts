@@ -42,7 +42,7 @@ const staffPeople = "/admin/v1/staff-people";
 export const staffPeopleVerbs: Verbs = {
   create: makeApiCommand({
     summary:
-      "Make an account for somebody at no school, with a role; the first password is shown only once, and they choose their own.",
+      "Create an account for a person who is at no school, with a role; the first password is shown only once, and they choose their own.",
     args: { role: argument.oneOf(staffRoleNames) },
     options: {
       username: required(option.text("The user name.")),

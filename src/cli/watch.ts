@@ -18,7 +18,7 @@ const showFigures = (figures: Figures): Result => ({
 });
 
 const showHealth = (health: Schemas["Health"]): Result => {
-  const stateOf = (isWell: boolean) => (isWell ? "well" : "not well");
+  const stateOf = (isWell: boolean) => (isWell ? "healthy" : "unhealthy");
   const namesOf = (wanted: string) =>
     health.jobs.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(", ") || "none";
   return {
@@ -40,8 +40,8 @@ const metrics: readonly Figures["metric"][] = ["signIns", "tokens", "apiCalls", 
 export const watchCommands = {
   health: makeApiCommand({
     summary:
-      "Show whether the service is well, which jobs failed or are late, and what waits. Ends with 3 where it is not well.",
-    remoteOnly: "A process says itself how it is.",
+      "Show whether the service is healthy, which jobs failed or are late, and what is pending. Exits with 3 if it is unhealthy.",
+    remoteOnly: "Only a running process knows its own state.",
     run: async ({ api }) => showHealth(await bodyOf(api.GET("/admin/v1/health"))),
   }),
   figures: makeApiCommand({

@@ -155,7 +155,7 @@ export const verbs: Verbs = {
     },
   }),
   pause: setsState("PAUSED", {
-    summary: "Let events wait until the endpoint is resumed.",
+    summary: "Queue events until the endpoint is resumed.",
     line: "Endpoint paused.",
   }),
   resume: setsState("ACTIVE", {

@@ -37,5 +37,5 @@ test("without a secret, or with a line that is no header, it is wrong usage", as
   const unasked = await run(["webhook", "debug-signature", "--body-file", file]);
   expect(unasked).toMatchObject({ code: 2, err: expect.stringContaining("--secret-file") });
   const wrong = await run([...command, "--body-file", file, "--header", "nonsense"]);
-  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("is no header") });
+  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("is not a header") });
 });

@@ -33,7 +33,7 @@ test("schools", async () => {
   expect(await there(["school", "set-sign-in", "DE-NI-1-2", "--own-from", "14"])).toMatchObject({ code: 2 });
   expect(
     await there(["school", "create", "--id", first!.id, "--name", "x", "--official-id", "y", ...address]),
-  ).toMatchObject({ code: 2, err: expect.stringContaining("--id works beside the database only") as string });
+  ).toMatchObject({ code: 2, err: expect.stringContaining("--id works only on the local database") as string });
 });
 
 test("people, their logins and affiliations", async () => {

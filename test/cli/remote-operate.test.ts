@@ -126,7 +126,7 @@ test("login cards of a class are printed to a file that is not overwritten, list
 test("what only a running service answers: its health, what an app sees, and why somebody cannot sign in", async () => {
   const { person } = await makePupil();
   expect(await remote.ask("health")).toMatchObject({ isWell: true, heldImports: 0 });
-  expect((await there(["health"])).out).toMatch(/^service +well$/m);
+  expect((await there(["health"])).out).toMatch(/^service +healthy$/m);
   const view = ["app", "view", lernapp.clientId, "DE-NI-9"];
   expect(await remote.ask(...view, "users")).toMatchObject({ status: 403 });
   expect((await there(["app", "view", app.clientId, school, "school"])).out).toMatch(/^status +403$/m);

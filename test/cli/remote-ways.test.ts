@@ -23,7 +23,7 @@ const remoteOnly: Readonly<Record<string, string>> = {
   "person explain": "The service makes the decision.",
   "person data": "The service collects it.",
   listen: "It makes the deliveries.",
-  health: "A process says itself how it is.",
+  health: "Only a running process knows its own state.",
 };
 
 /** The commands that need neither a database nor a service. */

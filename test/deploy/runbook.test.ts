@@ -149,7 +149,7 @@ test("every other command of the runbook runs as it is typed", async () => {
 
   expect([...ended, ...later].filter(({ code }) => code !== 0)).toEqual([]);
   expect(ended.length + later.length).toBeGreaterThan(60);
-  expect(outputOf(ended, "schultor health")).toMatch(/^service +well$/m);
+  expect(outputOf(ended, "schultor health")).toMatch(/^service +healthy$/m);
   expect(outputOf(ended, "schultor import apply $back || schultor import confirm")).toContain("It has been applied.");
   expect(outputOf(ended, "schultor webhook delivery")).toContain("204");
   expect(outputOf(ended, "schultor person delete")).toContain("deleted");

@@ -11,7 +11,7 @@ export function readAddress(text: string): string {
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new UsageError(`'${text}' is not an address such as https://portal.example.`);
   if (url.username + url.password + url.search + url.hash !== "")
-    throw new UsageError("The address has no user name, no '?' and no '#'.");
-  if (!isSafe(url)) throw new UsageError("The address begins with https; http is for your own machine only.");
+    throw new UsageError("The address must not contain a user name, '?' or '#'.");
+  if (!isSafe(url)) throw new UsageError("The address must begin with https. http is allowed for this machine only.");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }

@@ -58,7 +58,7 @@ async function refuseForOthers(path: string, mode: string): Promise<void> {
   const { mode: found, uid } = await stat(path);
   if ((found & forOthers) === 0 && uid === process.getuid?.()) return;
   throw new RemotesFileError(
-    `${path} holds secrets and is not yours alone. Make it so: chmod ${mode} ${path}. Others may have read the secrets.`,
+    `${path} contains secrets, and other users can read it. Run: chmod ${mode} ${path}. Others may have read the secrets.`,
   );
 }
 
@@ -69,7 +69,7 @@ function parse(text: string, path: string): Remotes {
   } catch {
     // Said below, as for every other content.
   }
-  throw new RemotesFileError(`${path} is not understood. Remove it, and log in again: schultor remote login <address>`);
+  throw new RemotesFileError(`${path} is damaged. Delete it and log in again: schultor remote login <address>`);
 }
 
 /** What stands for the database beside the program wherever a remote is named. */
@@ -88,5 +88,9 @@ export function findRemote({ used, known }: Remotes, named: string | undefined):
   const found = known.find((remote) => remote.name === wanted || remote.address === address);
   if (found !== undefined) return found;
   const login = `schultor remote login ${/^https?:/.test(wanted) ? wanted : "<address>"}`;
-  throw new AppError("not_found", "remote_not_found", `'${wanted}' is no remote service you logged in to: ${login}`);
+  throw new AppError(
+    "not_found",
+    "remote_not_found",
+    `You are not logged in to a remote service '${wanted}'. Log in with: ${login}`,
+  );
 }

@@ -17,8 +17,8 @@ async function discover(address: string, fetch: Fetch): Promise<Discovery> {
   const [endpoint, scopes] = [found?.["token_endpoint"], found?.["scopes_supported"]];
   const admin = Array.isArray(scopes) ? scopes.filter((scope) => adminScope.test(String(scope))).map(String) : [];
   if (!response.ok || typeof endpoint !== "string" || !URL.canParse(endpoint) || admin.length === 0)
-    throw new Error(`${address} does not answer as this service does: it offers no admin API.`);
-  if (!isSafe(new URL(endpoint))) throw new Error(`${address} takes secrets without encryption; nothing was sent.`);
+    throw new Error(`${address} is not a Schultor service: it has no admin API.`);
+  if (!isSafe(new URL(endpoint))) throw new Error(`${address} receives secrets without encryption. Nothing was sent.`);
   return { tokenUrl: endpoint, scopes: admin };
 }
 
