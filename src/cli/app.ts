@@ -1,4 +1,4 @@
-import { appAttributes, scopeNames, type ClientId } from "../access/index.ts";
+import { appAttributes, scopeNames } from "../access/index.ts";
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
 import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
 import type { AllProperties, Schemas } from "./admin-api.ts";
@@ -73,9 +73,6 @@ const created = ({ clientId, clientSecret }: Schemas["AppCredentials"]): Result 
   quiet: [clientId, clientSecret].filter((one) => one !== null),
   data: { clientId, clientSecret },
 });
-
-const updated = (clientId: ClientId, changed: readonly string[]): Result =>
-  done(changed.length === 0 ? "No change." : "App updated.", { clientId, changed });
 
 function secretRotated({ clientId, clientSecret, oldSecretEndsAt }: Schemas["AppCredentials"]): Result {
   const end =
@@ -160,7 +157,8 @@ export const verbs: Verbs = {
     run: async ({ api }, { args: path, options }) => {
       const body = makeBody<Schemas["AppUpdate"]>(readRegistration(options));
       if (!isEmpty(body)) await api.PATCH(oneApp, { params: { path }, body });
-      return updated(path.clientId, Object.keys(body));
+      const changed = Object.keys(body);
+      return done(changed.length === 0 ? "No change." : "App updated.", { ...path, changed });
     },
   }),
   "rotate-secret": makeApiCommand({

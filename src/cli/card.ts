@@ -1,4 +1,4 @@
-import type { PersonId, SchoolId } from "../directory/index.ts";
+import type { PersonId } from "../directory/index.ts";
 import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Verbs, type Result } from "./command.ts";
 import { counted, done, listOptions, nameOf, type Columns } from "./lines.ts";
@@ -25,9 +25,6 @@ function readWhose({ person, everybody }: Whose): readonly PersonId[] | undefine
   if (everybody === (person !== undefined)) throw new UsageError("Give either --person or --everybody.");
   return person;
 }
-
-const revoked = (school: SchoolId, count: number): Result =>
-  done(`${counted(count, "card")} revoked.`, { school, revoked: count });
 
 function printed(file: string, { cards, skipped }: Schemas["MadeLoginCards"]): Result {
   const left = skipped.map(({ personId, name, reason }) => `No card for ${personId}, ${nameOf(name)}: ${reason}`);
@@ -94,7 +91,7 @@ export const verbs: Verbs = {
       const { revoked: count } = await bodyOf(
         api.POST(`${ofSchool}/revocation`, { params: { path: { schoolId } }, body }),
       );
-      return revoked(schoolId, count);
+      return done(`${counted(count, "card")} revoked.`, { school: schoolId, revoked: count });
     },
   }),
 };

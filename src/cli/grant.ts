@@ -43,9 +43,6 @@ const columns: Columns<Grant> = {
   "synced groups": ({ syncedGroupIds }) => String(syncedGroupIds.length),
 };
 
-const signOnSet = ({ clientId: app, schoolId: school }: GrantKey, signOn: NewAudience): Result =>
-  done(`Sign-on: ${audienceText(signOn)}.`, { app, school, signOn });
-
 function show(shown: Grant): Result {
   const lines = recordLines({
     app: shown.clientId,
@@ -109,7 +106,7 @@ export const verbs: Verbs = {
     run: async (service, { args: key, options: { signOn: to, role, group } }) => {
       const signOn = readAudience({ to, role, group });
       await changeGrant(service, key, () => ({ signOn }));
-      return signOnSet(key, signOn);
+      return done(`Sign-on: ${audienceText(signOn)}.`, { app: key.clientId, school: key.schoolId, signOn });
     },
   }),
   withdraw: changes("delete", oneGrant, {

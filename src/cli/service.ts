@@ -6,14 +6,6 @@ import { option } from "./option.ts";
 import type { LostSecrets } from "../sign-on/index.ts";
 import type { ReplacedSecret } from "../webhooks/index.ts";
 
-type Active = { algorithm: string; kid: string };
-
-const rotated = (active: readonly Active[]): Result => ({
-  lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}.`),
-  quiet: active.map(({ kid }) => kid),
-  data: { active },
-});
-
 const replacedColumns: Columns<ReplacedSecret> = {
   endpoint: ({ endpointId }) => endpointId,
   app: ({ clientId }) => clientId,
@@ -40,8 +32,12 @@ export const serviceCommands = {
     run: async ({ api }, { options: { force } }) => {
       const params = { ...withIdempotencyKey(), query: omitUndefined({ force: force || undefined }) };
       const keys = await bodyOf(api.POST("/admin/v1/signing-keys/rotation", { params }));
-      const active = keys.filter(({ state }) => state === "ACTIVE");
-      return rotated(active.map(({ algorithm, kid }) => ({ algorithm, kid })));
+      const active = keys.flatMap(({ state, algorithm, kid }) => (state === "ACTIVE" ? [{ algorithm, kid }] : []));
+      return {
+        lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}.`),
+        quiet: active.map(({ kid }) => kid),
+        data: { active },
+      };
     },
   }),
   "re-encrypt": makeMachineCommand({

@@ -1,3 +1,4 @@
+import { staffRoleNames, type StaffRoleName } from "../staff/index.ts";
 import { bodyOf, makeBody, withIdempotencyKey, type AllProperties, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type OptionsOf, type Verbs } from "./command.ts";
 import { done, listOptions, nameOf } from "./lines.ts";
@@ -5,18 +6,6 @@ import { showLogin } from "./new-login.ts";
 import { argument, option, required } from "./option.ts";
 import { softDeletePerson } from "./person.ts";
 import { argsNamed, lists } from "./verbs.ts";
-
-type StaffRoleName = Schemas["StaffRole"]["role"];
-
-export const staffRoleNames: readonly StaffRoleName[] = [
-  "OPERATOR",
-  "DISTRICT",
-  "SCHOOL_ADMIN",
-  "SECRETARY",
-  "CLASS_TEACHER",
-  "PARTNER",
-  "SUPPORT",
-];
 
 export const roleOptions = {
   school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),

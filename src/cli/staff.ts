@@ -1,11 +1,12 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
+import { everything, listRoles, staffRoleNames } from "../staff/index.ts";
 import { bodyOf, makeBody, omitUndefined, readListResult, requireMachine, withIdempotencyKey } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Machine, type OptionsOf, type Result, type Verbs } from "./command.ts";
 import { defaultLimit, done, listOptions, listResult, timeOf, type Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import { readRole, roleOptions, staffPeopleVerbs, staffRoleNames } from "./staff-people.ts";
+import { readRole, roleOptions, staffPeopleVerbs } from "./staff-people.ts";
 import { changes } from "./verbs.ts";
 
 type ListedRole = Schemas["ListedStaffRole"];
@@ -37,7 +38,6 @@ const gives = {
 
 /** Lists roles with those that have ended, which the admin API does not offer. */
 async function listWithEnded(machine: Machine, options: OptionsOf<typeof listed>): Promise<Result> {
-  const { everything, listRoles } = await import("../staff/index.ts");
   const { storeOf } = await import("../platform/database/db.ts");
   const { school: schoolId, person: personId, app, role, limit = defaultLimit, after } = options;
   const filter = { schoolId, personId, clientId: app as ClientId | undefined, role };

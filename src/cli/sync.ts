@@ -8,18 +8,15 @@ import { argsNamed } from "./verbs.ts";
 
 const args = argsNamed("clientId", "schoolId");
 
-const switched = ({ clientId: app, schoolId: school }: GrantKey, sync: boolean, changed: boolean): Result => {
-  const state = `Sync is ${sync ? "on" : "off"}.`;
-  return done(changed ? state : `No change. ${state}`, { app, school, sync, changed });
-};
-
 const makeSwitch = (sync: boolean, summary: string) =>
   makeApiCommand({
     summary,
     args,
     run: async (service, { args: key }) => {
       const { before } = await changeGrant(service, key, () => ({ sync }));
-      return switched(key, sync, before.sync !== sync);
+      const changed = before.sync !== sync;
+      const line = `${changed ? "" : "No change. "}Sync is ${sync ? "on" : "off"}.`;
+      return done(line, { app: key.clientId, school: key.schoolId, sync, changed });
     },
   });
 

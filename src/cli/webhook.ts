@@ -69,31 +69,17 @@ const setsState = (
 
 const show = (shown: Endpoint): Result => ({ lines: endpointLines(shown), quiet: [shown.id], data: shown });
 
-const registered = (made: { id: string; secret: string }): Result => ({
-  lines: [`Endpoint: ${made.id}`, ...secretLines(made.secret)],
-  quiet: [made.id, made.secret],
-  data: made,
-});
-
 const rotatedSecret = (id: string, { secret, oldValidUntil }: Schemas["EndpointSecret"]): Result => ({
   lines: [...secretLines(secret), `The old one is valid until ${oldValidUntil}.`],
   quiet: [secret],
   data: { id, secret, oldValidUntil },
 });
 
-const showLog = (deliveries: readonly Delivery[]): Result =>
-  wholeList("deliveries", deliveries, { columns: deliveryColumns, id: ({ deliveryId }) => deliveryId });
-
 const showDelivery = ({ delivery: shown, log }: Schemas["DeliveryWithLog"]): Result => {
   const { deliveryId: id, messageId, endpointId, state, body } = shown;
   const lines = recordLines({ id, "webhook-id": messageId, endpoint: endpointId, state, body });
   return { lines: [...lines, ...alignColumns(log.map(attemptColumns))], data: { ...shown, log } };
 };
-
-const queuedAgain = (id: string, deliveries: number): Result =>
-  done(`${counted(deliveries, "delivery", "deliveries")} queued again.`, { id, deliveries });
-
-const testQueued = (id: string, delivery: string): Result => done(`Delivery ${delivery} queued.`, { id, delivery });
 
 const typeOption = option.someOf(eventTypes, "Event types to send; all three if left out.");
 
@@ -123,7 +109,7 @@ export const verbs: Verbs = {
     run: async ({ api }, { args: { clientId }, options: { url, type = [...eventTypes] } }) => {
       const body = makeBody<Schemas["NewWebhookEndpoint"]>({ clientId, url, eventTypes: type });
       const { id, secret } = await bodyOf(api.POST(endpoints, { params: withIdempotencyKey(), body }));
-      return registered({ id, secret });
+      return { lines: [`Endpoint: ${id}`, ...secretLines(secret)], quiet: [id, secret], data: { id, secret } };
     },
   }),
   update: makeApiCommand({
@@ -183,7 +169,10 @@ export const verbs: Verbs = {
       const query = omitUndefined({ state });
       const read = (page: object) =>
         api.GET(`${oneEndpoint}/deliveries`, { params: { path, query: { ...query, ...page } } });
-      return showLog(await listFirst(read, { limit }));
+      return wholeList("deliveries", await listFirst(read, { limit }), {
+        columns: deliveryColumns,
+        id: ({ deliveryId }) => deliveryId,
+      });
     },
   }),
   delivery: shows(oneDelivery, {
@@ -202,7 +191,8 @@ export const verbs: Verbs = {
       const params = { path };
       const body = { since: since.toISOString() };
       const { deliveries } = await bodyOf(api.POST(`${oneEndpoint}/redelivery`, { params, body }));
-      return queuedAgain(path.endpointId, deliveries);
+      const line = `${counted(deliveries, "delivery", "deliveries")} queued again.`;
+      return done(line, { id: path.endpointId, deliveries });
     },
   }),
   test: makeApiCommand({
@@ -212,7 +202,7 @@ export const verbs: Verbs = {
     run: async ({ api }, { args: path, options: { type = "person" } }) => {
       const params = { path, ...withIdempotencyKey() };
       const { deliveryId } = await bodyOf(api.POST(`${oneEndpoint}/test`, { params, body: { eventType: type } }));
-      return testQueued(path.endpointId, deliveryId);
+      return done(`Delivery ${deliveryId} queued.`, { id: path.endpointId, delivery: deliveryId });
     },
   }),
   "debug-signature": debugSignature,
