@@ -36,7 +36,7 @@ export async function emptyDatabase(): Promise<string> {
 async function createDatabase(template: string): Promise<{ url: string; drop(): Promise<void> }> {
   const { url: serverUrl } = inject("databaseServer");
   const name = `schultor_test_${randomBytes(6).toString("hex")}`;
-  // Half the work of writing each page to the log, which a small template does not need.
+  // Half the CPU of the default, which writes each page of the template to the log.
   await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   return { url: withDatabase(serverUrl, name), drop: () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) };
 }
