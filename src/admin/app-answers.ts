@@ -81,7 +81,7 @@ export async function limitCalls<T>(clientId: ClientId, call: () => Promise<T>):
     throw new AppError(
       "rate_limited",
       "rate_limited",
-      "Too many calls for this app are under way. Wait until they have finished.",
+      "Too many calls for this app are in progress. Wait until they have finished.",
     );
   calls.set(clientId, running + 1);
   try {

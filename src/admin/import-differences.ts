@@ -12,7 +12,7 @@ const gate = makeGate(
     new AppError(
       "rate_limited",
       "too_many_requests",
-      "You have work of this kind under way already. Wait for it before call for more.",
+      "You already have requests of this kind in progress. Wait until they have finished.",
     ),
 );
 
