@@ -65,7 +65,7 @@ export type { SecondFactorCheck } from "./second-factor/check.ts";
 export { hasPassword, hasSecondFactor, passwordAlone, passwordAnd } from "./second-factor/methods.ts";
 export type { SecondMethod } from "./second-factor/methods.ts";
 export { askForNewPasskey, askForPasskey, checkPasskey, readNewPasskey } from "./second-factor/passkeys.ts";
-export type { Asked, PasskeyQuestion } from "./second-factor/passkeys.ts";
+export type { BoundPerson, PasskeyQuestion } from "./second-factor/passkeys.ts";
 export {
   addSecondFactor,
   hasSecondFactors,

@@ -70,7 +70,7 @@ async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
 export async function makePasswords<T>(
   db: PrismaDb,
   asked: PasswordsFor,
-  { origin, listRefused, finish }: Made<T>,
+  { origin, listRefused, finish }: PasswordChange<T>,
 ): Promise<T> {
   const settings = await findSignInSettings(db, asked.schoolId);
   if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
@@ -96,7 +96,7 @@ export async function makePasswords<T>(
   );
 }
 
-type Made<T> = {
+type PasswordChange<T> = {
   origin: Origin;
   listRefused: (tx: Transaction, personIds: readonly PersonId[]) => Promise<ReadonlySet<PersonId>>;
   finish: (tx: Transaction, made: MadeLogin[]) => Promise<T>;
@@ -113,7 +113,7 @@ const lockPeople = statement<People>(
   "sign-on.lockPeople",
 );
 
-type Found = { [Part in keyof PersonName]: string | null } & {
+type LoginRow = { [Part in keyof PersonName]: string | null } & {
   personId: PersonId;
   username: string;
   hadPassword: boolean;
@@ -121,7 +121,7 @@ type Found = { [Part in keyof PersonName]: string | null } & {
 
 const selectLogins = statement<People>(
   ({ people }) => sql`
-    SELECT ${fields<Found>({
+    SELECT ${fields<LoginRow>({
       personId: p.id,
       username: c.username,
       hadPassword: sql`${c.passwordHash} IS NOT NULL`,
@@ -148,7 +148,7 @@ async function writePasswords(
   people: PersonId[],
   { hashed, asked, mustChange, origin }: Writing,
 ): Promise<MadeLogin[]> {
-  const found = await findRows<Found, People>(tx, selectLogins, { people });
+  const found = await findRows<LoginRow, People>(tx, selectLogins, { people });
   const wanted = found.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
   const ids = wanted.map(({ personId }) => personId);
   const hashes = wanted.map((_of, at) => hashed[at]!.passwordHash);

@@ -58,7 +58,7 @@ type CardRow = UsableCard & {
 /** All null but `taken` for an unknown card; without `generation` the person has no user name. */
 type FoundRow = { [Name in keyof CardRow]: CardRow[Name] | null } & { taken: number };
 
-type FindGiven = BucketParameters & { tokenHash: Buffer; now: Date };
+type FindParameters = BucketParameters & { tokenHash: Buffer; now: Date };
 
 const card = table("loginCard", "card");
 const person = table("person");
@@ -77,7 +77,7 @@ const isOfStaff = (now: Value): Sql => sql`EXISTS (SELECT FROM ${role}
 
 // A card of a school that is no longer the home is invalid: nobody there could revoke it.
 const findStatement = makeForCount((count) =>
-  statement<FindGiven>((given) => {
+  statement<FindParameters>((given) => {
     const { steps, count: taken } = takeSteps(given, count);
     return sql`
       ${count === 0 ? empty : sql`WITH ${join(steps)}`}
@@ -122,7 +122,7 @@ export async function checkCardUse(
 
 async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Promise<FoundRow> {
   const given = { ...toBucketParameters(buckets), tokenHash: hashCardToken(token), now };
-  const [row] = await findRows<FoundRow, FindGiven>(db.pool, findStatement(buckets.length), given);
+  const [row] = await findRows<FoundRow, FindParameters>(db.pool, findStatement(buckets.length), given);
   return row!;
 }
 
@@ -166,13 +166,13 @@ export async function checkAnswer(
   return "ended";
 }
 
-type UseGiven = Pick<UsableCard, "cardId" | "personId" | "schoolId"> & {
+type UseParameters = Pick<UsableCard, "cardId" | "personId" | "schoolId"> & {
   auditId: string;
   at: Date;
   requestId: string | undefined;
 };
 
-const useStatement = statement<UseGiven>(
+const useStatement = statement<UseParameters>(
   (given) => sql`
     WITH used AS (
       ${update("loginCard", "card", { lastUsedAt: given.at, wrongAnswers: 0 })}

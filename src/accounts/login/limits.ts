@@ -94,10 +94,10 @@ export async function takeLimits(db: Queryable, { origin, shared }: Limits, now:
 }
 
 type TakenTogether = { taken: number; isAccountTaken: boolean; isOriginTaken: boolean };
-type TryGiven = { accountKey: Buffer; originKey: Buffer; personId: PersonId | null; now: Date };
+type TryParameters = { accountKey: Buffer; originKey: Buffer; personId: PersonId | null; now: Date };
 
 const takeStatement = makeForCount((count) =>
-  statement<BucketParameters & TryGiven>((given) => {
+  statement<BucketParameters & TryParameters>((given) => {
     const { steps, isDone, count: taken } = takeSteps(given, count);
     const { personId, now } = given;
     const account = { ...accountLimit, key: given.accountKey, everywhere: sql`true`, personId, now };
@@ -153,11 +153,11 @@ export async function giveLimitsBack(db: Queryable, { buckets, limits }: Taken):
 }
 
 type Success = { personId: PersonId; generation: number; devices: Buffer[]; now: Date };
-type SuccessGiven = BucketParameters & Success & { originKey: Buffer; accountKey: Buffer | null };
+type SuccessParameters = BucketParameters & Success & { originKey: Buffer; accountKey: Buffer | null };
 
 // Locks the credential first, as ending sign-ins does; then the limits in the order of a try.
 const succeedStatement = makeForCount((count) =>
-  statement<SuccessGiven>((given) => {
+  statement<SuccessParameters>((given) => {
     const { standing, seen, forgotten } = rememberDevices(given);
     const { steps, isDone } = giveBackSteps(given, count, sql`(SELECT count(*) FROM standing) >= 0`);
     return sql`

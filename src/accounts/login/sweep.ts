@@ -10,16 +10,16 @@ const unused = table("signInPlace");
 const old = table("signInPlace", "old");
 const deviceKey = columnNames("signInPlace", "personId", "device");
 
-type Given = { now: Date; batch: number };
+type Batch = { now: Date; batch: number };
 
-const deleteLimits = statement<Given>(
+const deleteLimits = statement<Batch>(
   ({ now, batch }) => sql`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
       SELECT ${limit.key} FROM ${limit} WHERE ${limit.forgetAt} < ${now} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
   "sweep-sign-in-limits",
 );
 
-const deleteDevices = statement<Given>(
+const deleteDevices = statement<Batch>(
   ({ now, batch }) => sql`
     DELETE FROM ${old} USING (
       SELECT ${deviceKey} FROM ${unused}

@@ -11,8 +11,9 @@ const loadLibrary = () => import("@simplewebauthn/server");
 
 type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };
 
-export type Asked = { personId: PersonId; browser: string };
-type Challenge = Asked & { challenge: string };
+/** A person, and the browser that the challenge is bound to. */
+export type BoundPerson = { personId: PersonId; browser: string };
+type Challenge = BoundPerson & { challenge: string };
 type Ceremony = "add" | "prove";
 
 /** `options` are for the browser; `state` comes back with the response of the authenticator. */
@@ -38,8 +39,8 @@ const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<Kept[]> =
   return found.map(({ credentialId, transports }) => ({ id: credentialId!, transports }));
 };
 
-export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQuestion | null> {
-  const allowCredentials = await listPasskeys(deps, asked.personId);
+export async function askForPasskey(deps: Deps, person: BoundPerson): Promise<PasskeyQuestion | null> {
+  const allowCredentials = await listPasskeys(deps, person.personId);
   if (allowCredentials.length === 0) return null;
   const { rpID } = siteOf(deps);
   const { generateAuthenticationOptions } = await loadLibrary();
@@ -49,11 +50,11 @@ export async function askForPasskey(deps: Deps, asked: Asked): Promise<PasskeyQu
     userVerification: "preferred",
     timeout: challengeSeconds * 1000,
   });
-  const state = sealedChallenge(deps, "prove").write({ ...asked, challenge: options.challenge }, deps.clock());
+  const state = sealedChallenge(deps, "prove").write({ ...person, challenge: options.challenge }, deps.clock());
   return { options: JSON.stringify(options), state };
 }
 
-export async function askForNewPasskey(deps: Deps, asked: Asked, username: string): Promise<PasskeyQuestion> {
+export async function askForNewPasskey(deps: Deps, person: BoundPerson, username: string): Promise<PasskeyQuestion> {
   const { rpID } = siteOf(deps);
   const { generateRegistrationOptions } = await loadLibrary();
   const options = await generateRegistrationOptions({
@@ -62,34 +63,39 @@ export async function askForNewPasskey(deps: Deps, asked: Asked, username: strin
     userName: username,
     attestationType: "none" as const,
     // The authenticator stores it: it must not identify the person elsewhere.
-    userID: new Uint8Array(makeKeyMaker(deps.secrets.secondFactor)("passkey user", asked.personId)),
+    userID: new Uint8Array(makeKeyMaker(deps.secrets.secondFactor)("passkey user", person.personId)),
     supportedAlgorithmIDs,
-    excludeCredentials: await listPasskeys(deps, asked.personId),
+    excludeCredentials: await listPasskeys(deps, person.personId),
     authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
     timeout: challengeSeconds * 1000,
   });
-  const state = sealedChallenge(deps, "add").write({ ...asked, challenge: options.challenge }, deps.clock());
+  const state = sealedChallenge(deps, "add").write({ ...person, challenge: options.challenge }, deps.clock());
   return { options: JSON.stringify(options), state };
 }
 
 type Answer = { state: string; response: string };
 
 /** Returns null for a challenge that is too old, used, or another person's or browser's. */
-async function takeChallenge(deps: Deps, ceremony: Ceremony, asked: Asked, state: string): Promise<string | null> {
+async function takeChallenge(
+  deps: Deps,
+  ceremony: Ceremony,
+  person: BoundPerson,
+  state: string,
+): Promise<string | null> {
   const kept = sealedChallenge(deps, ceremony).read(state, deps.clock());
-  if (kept?.personId !== asked.personId || kept.browser !== asked.browser || kept.browser === "") return null;
+  if (kept?.personId !== person.personId || kept.browser !== person.browser || kept.browser === "") return null;
   // Single use: the bucket holds one token and refills after the challenge has expired.
   const key = makeKeyMaker(deps.secrets.secondFactor)("passkey challenge", kept.challenge);
   const used = await takeToken(deps.db.pool, { key, capacity: 1, refillSeconds: 2 * challengeSeconds }, deps.clock());
   return used === null ? kept.challenge : null;
 }
 
-export async function checkPasskey(deps: Deps, asked: Asked, { state, response }: Answer): Promise<boolean> {
-  const expectedChallenge = await takeChallenge(deps, "prove", asked, state);
+export async function checkPasskey(deps: Deps, person: BoundPerson, { state, response }: Answer): Promise<boolean> {
+  const expectedChallenge = await takeChallenge(deps, "prove", person, state);
   const answer = parse<AuthenticationResponseJSON>(response);
   if (expectedChallenge === null || answer === null) return false;
   const { prisma } = deps.db;
-  const factor = await prisma.secondFactor.findFirst({ where: { personId: asked.personId, credentialId: answer.id } });
+  const factor = await prisma.secondFactor.findFirst({ where: { personId: person.personId, credentialId: answer.id } });
   if (!factor?.credentialId || factor.publicKey === null || factor.counter === null) return false;
   const { rpID, origin } = siteOf(deps);
   const credential = {
@@ -122,10 +128,10 @@ type NewPasskey = { credentialId: string; publicKey: Uint8Array; counter: number
 
 export async function readNewPasskey(
   deps: Deps,
-  asked: Asked,
+  person: BoundPerson,
   { state, response }: Answer,
 ): Promise<NewPasskey | null> {
-  const expectedChallenge = await takeChallenge(deps, "add", asked, state);
+  const expectedChallenge = await takeChallenge(deps, "add", person, state);
   const answer = parse<RegistrationResponseJSON>(response);
   if (expectedChallenge === null || answer === null) return null;
   const { rpID, origin } = siteOf(deps);

@@ -9,7 +9,7 @@ import { friendlyWords } from "./words.ts";
 /** `wanted` is the folded name from a roster. */
 export type Unnamed = { personId: PersonId; name: PersonName | null; wanted?: string | undefined };
 
-type Given = { personId: PersonId; username: string };
+type NewUserName = { personId: PersonId; username: string };
 
 const batch = 5_000;
 /** How many taken names with a number are tried before a random one. */
@@ -20,8 +20,8 @@ export async function giveNames(
   tx: Queryable,
   people: readonly Unnamed[],
   { rule, now }: { rule: UserNameRule; now: Date },
-): Promise<Given[]> {
-  const given: Given[] = [];
+): Promise<NewUserName[]> {
+  const given: NewUserName[] = [];
   for (let start = 0; start < people.length; start += batch) {
     let left: readonly Unnamed[] = people.slice(start, start + batch);
     for (let tries = 0; left.length > 0; tries++) {
@@ -30,7 +30,10 @@ export async function giveNames(
       const claimed = await findRows<{ personId: PersonId }, Columns>(tx, claimNames, columns);
       const free = new Set(claimed.map(({ personId }) => personId));
       const mine = proposed.filter(({ personId }) => free.has(personId));
-      const inserted = await findRows<Given, Columns & { now: Date }>(tx, insertNames, { ...columnsOf(mine), now });
+      const inserted = await findRows<NewUserName, Columns & { now: Date }>(tx, insertNames, {
+        ...columnsOf(mine),
+        now,
+      });
       given.push(...inserted);
       left = left.filter(({ personId }) => !free.has(personId));
     }
@@ -40,7 +43,7 @@ export async function giveNames(
 
 type Columns = { people: PersonId[]; names: string[] };
 
-const columnsOf = (given: readonly Given[]): Columns => ({
+const columnsOf = (given: readonly NewUserName[]): Columns => ({
   people: given.map(({ personId }) => personId),
   names: given.map(({ username }) => username),
 });
@@ -96,7 +99,7 @@ async function propose(
   tx: Queryable,
   people: readonly Unnamed[],
   { rule, tries }: { rule: UserNameRule; tries: number },
-): Promise<Given[]> {
+): Promise<NewUserName[]> {
   const isNumbered = tries <= mostTries;
   const bases = people.map(({ name, wanted }) => (isNumbered ? (wanted ?? makeBase(rule, name)) : null));
   const reserved = await reserve(

@@ -31,7 +31,7 @@ export type SignInFacts = {
   scopes: ScopeName[];
 };
 
-type Asked = { clientId: ClientId; personId: PersonId; now: Date };
+type SignInQuery = { clientId: ClientId; personId: PersonId; now: Date };
 type Row = Omit<SignInFacts, "right" | "person"> & { person: PersonFacts | null; facts: SignOnFacts };
 
 const credential = table("credential");
@@ -39,7 +39,7 @@ const card = table("loginCard");
 const app = table("app");
 const p = table("person", "p");
 
-const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
+const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
   const [client, person] = [sql`${clientId}::text`, sql`${personId}::uuid`];
   return sql`
     SELECT ${fields<Row>({
@@ -59,8 +59,8 @@ const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
 }, "sign-on.explainSignIn");
 
 /** Null if the person or the app does not exist. */
-export async function findSignInFacts(db: Queryable, asked: Asked): Promise<SignInFacts | null> {
-  const [row] = await findRows<Row, Asked>(db, selectFacts, asked);
+export async function findSignInFacts(db: Queryable, query: SignInQuery): Promise<SignInFacts | null> {
+  const [row] = await findRows<Row, SignInQuery>(db, selectFacts, query);
   if (row === undefined || row.person === null) return null;
   const { person, facts, ...rest } = row;
   return { ...rest, person, right: decideSignOnRight(facts) };

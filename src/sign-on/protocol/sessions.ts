@@ -17,7 +17,7 @@ export type PersonSession = {
   endsAt: Date;
 };
 
-type Asked = { personId: PersonId; now: Date };
+type SessionQuery = { personId: PersonId; now: Date };
 
 const artifact = table("oidcArtifact", "artifact");
 const app = table("app");
@@ -27,7 +27,7 @@ const seconds = (name: "loginTs" | "iat") =>
   name === "loginTs" ? sql`(${artifact.payload}->>'loginTs')::bigint` : sql`(${artifact.payload}->>'iat')::bigint`;
 const named = sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name})`;
 
-const selectBrowsers = statement<Asked>(
+const selectBrowsers = statement<SessionQuery>(
   ({ personId, now }) => sql`
     SELECT ${fields<PersonSession>({
       id: idOf(artifact.sessionUid),
@@ -46,7 +46,7 @@ const selectBrowsers = statement<Asked>(
 );
 
 // Issuing a token is a use of what it was issued from.
-const selectApps = statement<Asked>(
+const selectApps = statement<SessionQuery>(
   ({ personId, now }) => sql`
     SELECT ${fields<PersonSession>({
       id: idOf(sql`held.grant_id`),
@@ -69,9 +69,9 @@ const selectApps = statement<Asked>(
   "sign-on.listAppTokens",
 );
 
-export async function listSessions(db: Queryable, asked: Asked): Promise<PersonSession[]> {
-  const browsers = await findRows<PersonSession, Asked>(db, selectBrowsers, asked);
-  const apps = await findRows<PersonSession, Asked>(db, selectApps, asked);
+export async function listSessions(db: Queryable, query: SessionQuery): Promise<PersonSession[]> {
+  const browsers = await findRows<PersonSession, SessionQuery>(db, selectBrowsers, query);
+  const apps = await findRows<PersonSession, SessionQuery>(db, selectApps, query);
   const text = ({ since, id }: PersonSession) => `${since.toISOString()} ${id}`;
   return [...browsers, ...apps].sort((a, b) => (text(a) < text(b) ? 1 : -1));
 }

@@ -4,7 +4,7 @@ import { type PageRequest, redirect, requestIdOf, sendPage } from "../page-reque
 import { renderErrorPage, renderSignedInPage, type ErrorModel } from "../pages/index.ts";
 import { findWayToApp } from "./way-to-app.ts";
 
-const asked = "cookies";
+const retryParameter = "cookies";
 
 /**
  * Answers for a sign-on that is over, or whose cookies the browser did not send. A browser without any cookie is
@@ -13,9 +13,10 @@ const asked = "cookies";
 export async function showOver(request: PageRequest): Promise<void> {
   const { deps, req, res } = request;
   if (req.headers.cookie === undefined) {
-    if (req.method !== "GET" || asked in req.query) return sendError(request, { reason: "no_cookies", status: 400 });
+    if (req.method !== "GET" || retryParameter in req.query)
+      return sendError(request, { reason: "no_cookies", status: 400 });
     res.cookie("_cookies", "1", { httpOnly: true, sameSite: "lax", secure: req.secure });
-    return redirect(request, `${pathOf(request)}?${asked}`);
+    return redirect(request, `${pathOf(request)}?${retryParameter}`);
   }
   const signedIn = await findSignedIn(deps, req, res);
   const app = await findWayToApp(request, signedIn?.personId ?? null);

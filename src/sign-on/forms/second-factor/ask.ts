@@ -1,5 +1,5 @@
 import {
-  type Asked,
+  type BoundPerson,
   askForPasskey,
   checkCode,
   checkPasskey,
@@ -13,24 +13,24 @@ import type { SecondFactorModel } from "../pages/index.ts";
 
 export async function askSecondFactor(
   deps: InteractionDeps,
-  asked: Asked,
+  person: BoundPerson,
 ): Promise<Pick<SecondFactorModel, "takesCode" | "passkey">> {
-  const factors = await listSecondFactors(deps.db, asked.personId);
-  return { takesCode: factors.some(({ kind }) => kind === "TOTP"), passkey: await askForPasskey(deps, asked) };
+  const factors = await listSecondFactors(deps.db, person.personId);
+  return { takesCode: factors.some(({ kind }) => kind === "TOTP"), passkey: await askForPasskey(deps, person) };
 }
 
 const longestCode = 64;
 
 export async function checkAnswer(
   request: PageRequest,
-  asked: Asked,
+  person: BoundPerson,
 ): Promise<SecondFactorCheck | { kind: "missing" }> {
   const { deps } = request;
-  const { personId } = asked;
+  const { personId } = person;
   const response = fieldOf(request, "passkey");
   if (response !== "") {
     const answer = { response, state: fieldOf(request, "state") };
-    return limitedTry(deps, personId, async () => ((await checkPasskey(deps, asked, answer)) ? "hwk" : null));
+    return limitedTry(deps, personId, async () => ((await checkPasskey(deps, person, answer)) ? "hwk" : null));
   }
   const code = fieldOf(request, "code").trim().slice(0, longestCode);
   if (code === "") return { kind: "missing" };
