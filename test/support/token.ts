@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { scopeToWire } from "../../src/access/index.ts";
 import type { ClientId, ScopeName } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
@@ -86,10 +87,17 @@ export function askFor(
   return { address: `${url}/oauth2/auth?${query.toString()}`, verifier, state, nonce };
 }
 
-/** Logs in, agrees and goes on until the browser is sent back to the app or is asked something else. */
+/**
+ * Logs in, agrees and goes on until the browser is sent back to the app or is asked something else. On a busy machine
+ * it waits for its turn as the page does.
+ */
 export async function passPages(browser: Browser, page: Shown, login: Login): Promise<Shown> {
   let shown = page;
   if (shown.html.includes("/login")) shown = await browser.submit(shown, "/login", login);
+  for (let turns = 0; turns < 5 && shown.html.includes('name="waiting"'); turns++) {
+    await sleep(Number(shown.headers.get("retry-after")) * 1000);
+    shown = await browser.submit(shown, "/login");
+  }
   if (shown.html.includes("/consent")) shown = await browser.submit(shown, "/consent");
   return shown;
 }
