@@ -76,7 +76,7 @@ export async function startExample(
       ({ status }) => status,
       () => written,
     );
-  await expect.poll(answers, { timeout: 30_000 }).toBe(200);
+  await expect.poll(answers).toBe(200);
   return { url, output: () => written, stop };
 }
 
