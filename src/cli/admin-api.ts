@@ -1,20 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { Client } from "openapi-fetch";
-import type { components, paths } from "../../generated/openapi/admin.ts";
+import type { components } from "../../generated/openapi/admin.ts";
 import { AppError } from "../platform/errors.ts";
-import type { Machine, Result, Screen } from "./command.ts";
+import type { Machine, Result, Service } from "./command.ts";
 import { defaultLimit, listResult, type Columns } from "./lines.ts";
 import { UsageError } from "./option.ts";
 import { dashed } from "./read-call.ts";
 
 export type Schemas = components["schemas"];
-
-export type Service = Screen & {
-  /** Calls throw AppError if the service refuses. */
-  api: Client<paths>;
-  /** The machine of the service; null for a remote service. */
-  machine: Machine | null;
-};
 
 export type ApiResponse<Body> = { data?: Body; response: Response };
 

@@ -2,7 +2,8 @@ import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../platform/errors.ts";
-import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
+import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import type { Service } from "./command.ts";
 
 type Import = Schemas["Import"];
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../platform/errors.ts";
 import { makeGuardedSender, type GuardedSender } from "../platform/outbound/guarded-request.ts";
-import { bodyOf, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
-import type { Result } from "./command.ts";
+import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import type { Result, Service } from "./command.ts";
 
 type Delivery = Schemas["TakenDelivery"];
 type Attempt = Schemas["ReportedAttempt"];

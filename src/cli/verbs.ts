@@ -2,8 +2,8 @@ import type { paths } from "../../generated/openapi/admin.ts";
 import type { ClientId } from "../access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import type { ImportId } from "../imports/index.ts";
-import { iterateList, listFirst, type ApiResponse, type Service } from "./admin-api.ts";
-import { makeApiCommand, type Command, type Result } from "./command.ts";
+import { iterateList, listFirst, type ApiResponse } from "./admin-api.ts";
+import { makeApiCommand, type Command, type Result, type Service } from "./command.ts";
 import { defaultLimit, done, listOptions, listResult, wholeList, type Columns } from "./lines.ts";
 import { argument, type Argument, type Option } from "./option.ts";
 

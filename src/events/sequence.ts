@@ -1,5 +1,5 @@
-import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { findRows, type Queryable, run, sql, statement, table, update } from "../platform/database/sql.ts";
 
 type Storage = Db;
 

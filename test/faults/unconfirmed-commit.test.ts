@@ -2,13 +2,8 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import {
-  isDatabaseUnavailable,
-  openDatabase,
-  withPrismaTransaction,
-  withTransaction,
-  type Queryable,
-} from "../../src/platform/database/db.ts";
+import { isDatabaseUnavailable, openDatabase, withPrismaTransaction, withTransaction } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 import { openDatabaseServer } from "../../src/platform/postgres/index.ts";
 
 const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-unconfirmed-")));

@@ -1,10 +1,12 @@
+import type pg from "pg";
 import { Sql, empty, join, raw } from "sql-template-tag";
 import { tables, type Required } from "../../../generated/tables/index.ts";
-import type { Queryable } from "./db.ts";
 
 // Named SQL with tables and columns from prisma/schema: SQL that names a renamed or removed column does not compile.
 
 export { Sql, empty, join };
+
+export type Queryable = Pick<pg.ClientBase, "query">;
 
 type Tables = typeof tables;
 export type TableName = keyof Tables;
