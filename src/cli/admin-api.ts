@@ -55,11 +55,7 @@ export async function* iterateList<Item>(read: ReadPage<Item>, limit = maxPage):
   } while (cursor !== undefined);
 }
 
-export async function listAll<Item>(read: ReadPage<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of iterateList(read)) found.push(item);
-  return found;
-}
+export const listAll = <Item>(read: ReadPage<Item>): Promise<Item[]> => Array.fromAsync(iterateList(read));
 
 type Range<Item> = { limit: number; after?: string | undefined; idOf?: (item: Item) => string };
 

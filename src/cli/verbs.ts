@@ -2,7 +2,7 @@ import type { paths } from "../../generated/openapi/admin.ts";
 import type { ClientId } from "../access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import type { ImportId } from "../imports/index.ts";
-import { iterateList, listFirst, type ApiResponse } from "./admin-api.ts";
+import { listAll, listFirst, type ApiResponse } from "./admin-api.ts";
 import { makeApiCommand, type Command, type Result, type Service } from "./command.ts";
 import { defaultLimit, done, listOptions, listResult, wholeList, type Columns } from "./lines.ts";
 import { argument, type Argument, type Option } from "./option.ts";
@@ -122,9 +122,7 @@ export const listsAll = <Path extends PathWith<"get">>(
     args: argsOf(path),
     options: options as Readonly<Record<string, Option<unknown>>>,
     run: async (service, call) => {
-      const found: ItemOf<Path>[] = [];
-      for await (const item of iterateList(reader(service, path, call)))
-        if (item !== null) found.push(item as ItemOf<Path>);
+      const found: ItemOf<Path>[] = await listAll(reader(service, path, call));
       return wholeList(name, found, { columns, id });
     },
   });
