@@ -68,11 +68,7 @@ export async function previewImport(service: Service, request: NewImport): Promi
   return record;
 }
 
-/**
- * Applies an import; `isConfirmed` confirms what it removes.
- *
- * Errors: those of the service; conflict import_applied.
- */
+/** `isConfirmed` confirms what the import removes. Errors: those of the service; conflict import_applied. */
 export async function applyImport(service: Service, id: string, isConfirmed: boolean): Promise<Import> {
   const { leavers, state } = await getImport(service, id);
   if (state === "APPLIED") throw new AppError("conflict", "import_applied", "The import has been applied already.");

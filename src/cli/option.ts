@@ -127,6 +127,8 @@ export const option = {
     single<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
   someOf: <Word extends string>(words: readonly Word[], meaning: string) =>
     many<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
+  checked: <Value>(meaning: string, placeholder: string, read: (text: string) => Value) =>
+    single<Value>({ meaning, placeholder }, read),
   count: (meaning: string) => single<number>({ meaning, placeholder: "number" }, readCount),
   time: (meaning: string) => single<Date>({ meaning, placeholder: "time" }, readTime),
   duration: (meaning: string) => single<number>({ meaning, placeholder: "time" }, readDuration),

@@ -2,7 +2,12 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { isDatabaseUnavailable, openDatabase, withPrismaTransaction, withTransaction } from "../../src/platform/database/db.ts";
+import {
+  isDatabaseUnavailable,
+  openDatabase,
+  withPrismaTransaction,
+  withTransaction,
+} from "../../src/platform/database/db.ts";
 import type { Queryable } from "../../src/platform/database/sql.ts";
 import { openDatabaseServer } from "../../src/platform/postgres/index.ts";
 

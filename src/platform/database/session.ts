@@ -57,8 +57,7 @@ export async function prepareSession(
     `${limits}; ${settings}${settings && ";"} ${identify}`,
   )) as unknown as pg.QueryResult[];
   const { standby, ...backend } = results.at(-1)!.rows[0] as Backend & { standby: boolean };
-  if (standby && !isReplica) throw unavailable("57P03", "the server of DATABASE_URL is a standby");
+  if (standby && !isReplica)
+    throw Object.assign(new Error("the server of DATABASE_URL is a standby"), { code: "57P03" });
   backends.set(client, backend);
 }
-
-const unavailable = (code: string, message: string): Error => Object.assign(new Error(message), { code });
