@@ -59,7 +59,6 @@ export const listAll = <Item>(read: ReadPage<Item>): Promise<Item[]> => Array.fr
 
 type Range<Item> = { limit: number; after?: string | undefined; idOf?: (item: Item) => string };
 
-/** Lists the first items, or those after the item with the id `after`. */
 export async function listFirst<Item>(
   read: ReadPage<Item>,
   { limit, after, idOf = (item) => (item as { id: string }).id }: Range<Item>,
@@ -88,7 +87,6 @@ type Defined<Options extends object> = { [Name in keyof Options]?: Exclude<Optio
 export const omitUndefined = <Options extends object>(options: Options): Defined<Options> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<Options>;
 
-/** The same type with every property required, also those that may be undefined. */
 export type AllProperties<Body> = { [Name in keyof Required<Body>]: Body[Name] | undefined };
 
 /**
@@ -98,7 +96,6 @@ export type AllProperties<Body> = { [Name in keyof Required<Body>]: Body[Name] |
 export const makeBody = <Body extends object>(properties: AllProperties<Body>): Body =>
   omitUndefined(properties) as unknown as Body;
 
-/** Makes an object inside a body; undefined if it has no property. */
 export function makeNestedBody<Body extends object>(properties: AllProperties<Body>): Body | undefined {
   const body = makeBody<Body>(properties);
   return isEmpty(body) ? undefined : body;

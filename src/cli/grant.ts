@@ -80,7 +80,6 @@ async function readSettings({ api }: Service, path: GrantKey) {
   }
 }
 
-/** Changes what a school gives an app; returns the settings before and after. */
 export const changeGrant = (
   service: Service,
   path: GrantKey,

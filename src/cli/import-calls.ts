@@ -109,7 +109,6 @@ export type Samples = { leavers: Schemas["ImportLeaver"][]; groups: Schemas["Imp
 const samplesEach = 5;
 const maxGroups = 1000;
 
-/** Takes samples of what a waiting import would change at each school. */
 export async function sampleImport({ api }: Service, { id, state, schools }: Import): Promise<Map<string, Samples>> {
   const samples = new Map<string, Samples>();
   if (state !== "READY" && state !== "HELD") return samples;

@@ -12,7 +12,6 @@ const args = argsOf(oneMember);
 
 const role = option.oneOf(schoolRoles, "The person's role in this group; their role at school if left out.");
 
-/** The person's role in the group; undefined for a person who is not in it. */
 async function roleIn(
   { api }: Service,
   { groupId, personId }: { groupId: GroupId; personId: PersonId },

@@ -15,7 +15,7 @@ export type Option<Value> = {
   words?: readonly string[];
   isList: boolean;
   isRequired: boolean;
-  /** Reads all that was written; empty where the option was left out. Shape: `Value`, or `Named` in place of an id. */
+  /** `texts` is empty if the option was left out. Returns a `Value`, or `Named` in place of an id. */
   read(texts: readonly string[]): unknown;
   /** Never set; carries the type of what `read` and the look-up of names end in. */
   type?: Value;

@@ -41,11 +41,9 @@ const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value
 
 export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The arguments as the help calls them. */
 export const labelsOf = ({ args }: Pick<Command, "args">): string[] =>
   Object.entries(args).map(([name, { label }]) => label ?? dashed(name));
 
-/** Reads the arguments and options of a command. Errors: UsageError. */
 export function readCall(command: Command, words: readonly string[]): ReadCall {
   const { values, positionals } = parse(command, words);
   const names = labelsOf(command);

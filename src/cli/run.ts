@@ -130,7 +130,6 @@ async function runRemotely(command: Elsewhere, call: ReadCall, remote: KnownRemo
   return runOnService(command, call, { ...screen, api: connectRemote(remote, screen.tell), machine: null });
 }
 
-/** Runs a command with ids in place of the names that were written. */
 async function runOnService(command: Elsewhere, call: ReadCall, service: Service): Promise<Result> {
   if (command.on !== "service") throw new Error("The command does not run on a service.");
   const resolved = await resolveNames(call, async (name, schoolId) => {

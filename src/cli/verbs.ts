@@ -97,7 +97,6 @@ const reader =
   (page: object) =>
     send(service, "get", path, { path: args, query: { ...options, ...page } }) as Promise<ApiResponse<never[]>>;
 
-/** A command that lists the first records of a list, or those after one. */
 export const lists = <Path extends PathWith<"get">>(
   path: Path,
   { name, columns, options = {}, ...definition }: Listing<Path>,
@@ -112,7 +111,6 @@ export const lists = <Path extends PathWith<"get">>(
     },
   });
 
-/** A command that lists all records of a list. */
 export const listsAll = <Path extends PathWith<"get">>(
   path: Path,
   { name, columns, id, options = {}, ...definition }: Listing<Path> & { id: (item: ItemOf<Path>) => string },

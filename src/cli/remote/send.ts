@@ -27,7 +27,6 @@ function waitOf({ headers }: Response): number {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : 1;
 }
 
-/** Sends a request again when the service is busy, after the time that it asks for. */
 export const patiently =
   (send: Send, tell: (line: string) => void): Send =>
   async (request) => {
