@@ -55,7 +55,11 @@ export async function* iterateList<Item>(read: ReadPage<Item>, limit = maxPage):
   } while (cursor !== undefined);
 }
 
-export const listAll = <Item>(read: ReadPage<Item>): Promise<Item[]> => Array.fromAsync(iterateList(read));
+export async function listAll<Item>(read: ReadPage<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of iterateList(read)) found.push(item);
+  return found;
+}
 
 type Range<Item> = { limit: number; after?: string | undefined; idOf?: (item: Item) => string };
 

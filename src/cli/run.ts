@@ -11,7 +11,7 @@ import { type ReadCall, resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
 import { printResult } from "./print.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
-import { expandLogin, findPlace, type Place } from "./read-call.ts";
+import { expandLogin, findPlace, readCall, type Place } from "./read-call.ts";
 import { findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
 
 /** Where a command line writes (results and help to `out`, all else to `err`), and where its configuration is from. */
