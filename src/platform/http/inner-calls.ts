@@ -1,6 +1,5 @@
 import { createServer, request as openRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { duplexPair, Readable, type Duplex } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";
 import { CallerLeft } from "../concurrency/caller.ts";
@@ -55,9 +54,10 @@ async function send(request: Request, connect: () => Duplex): Promise<Response> 
     // A broken request body also breaks the response; report the first error.
     throw given?.errored ?? error;
   });
-  const content = await buffer(answer);
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
   const { statusCode: status = 500, headers } = answer;
-  const body = content.length === 0 ? null : content;
+  const body = chunks.length === 0 ? null : Buffer.concat(chunks);
   const kept = Object.entries(headers).filter(([name]) => name !== "transfer-encoding");
   return new Response(body, { status, headers: kept.map(([name, value]) => [name, String(value)]) });
 }
