@@ -1,4 +1,4 @@
-/** What is checked, why it matters, and what to do if it fails. `docs` is a page below `/docs`, if not the usual one. */
+/** What is checked, why it matters, and what to do if it fails; `docs` is a page below `/docs`. */
 type CheckText = { title: string; why: string; remedy: string; docs?: string };
 
 const library =

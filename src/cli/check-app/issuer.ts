@@ -45,7 +45,7 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
   const tokens = new Map<string, Attempt>();
   let current: Attempt | null = null;
   let url = "";
-  const discovered = Promise.withResolvers<void>();
+  const discovered = Promise.withResolvers<undefined>();
 
   function authorize(request: URLSearchParams, res: ServerResponse): void {
     const back = request.get("redirect_uri") ?? "";
@@ -98,7 +98,7 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
     const form = req.method === "POST" ? new URLSearchParams(await text(req)) : searchParams;
     if (pathname === "/.well-known/openid-configuration") {
       sendJson(res, 200, discoveryOf(url));
-      discovered.resolve();
+      discovered.resolve(undefined);
     } else if (pathname === "/.well-known/jwks.json") sendJson(res, 200, { keys: [key] });
     else if (pathname === "/oauth2/auth") authorize(form, res);
     else if (pathname === "/oauth2/token") await issueToken({ authorization: req.headers.authorization, form }, res);

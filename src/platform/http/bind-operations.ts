@@ -65,7 +65,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const connection = callerOf(res);
       const given = handle({
-        caller: res.locals["caller"],
+        caller: res.locals["caller"] as unknown,
         path: req.params,
         query: req.query,
         body: req.body as unknown,

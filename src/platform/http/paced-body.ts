@@ -40,12 +40,13 @@ function cutOff(res: ServerResponse): CallerLeft {
 }
 
 function happens(res: ServerResponse, event: "drain" | "finish", withinMs: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  const done = () => resolve(undefined);
   const leave = () => reject(new CallerLeft());
   const timer = setTimeout(() => reject(cutOff(res)), withinMs);
-  res.once(event, resolve).once("close", leave);
+  res.once(event, done).once("close", leave);
   return promise.finally(() => {
     clearTimeout(timer);
-    res.off(event, resolve).off("close", leave);
+    res.off(event, done).off("close", leave);
   });
 }
