@@ -10,7 +10,8 @@ import {
 } from "../src/directory/index.ts";
 import type { Change, GroupId, PersonId, PersonRole, SchoolId } from "../src/directory/index.ts";
 import type { Origin } from "../src/events/index.ts";
-import type { PrismaDb, Queryable, Transaction } from "../src/platform/database/db.ts";
+import type { PrismaDb, Transaction } from "../src/platform/database/db.ts";
+import type { Queryable } from "../src/platform/database/sql.ts";
 import { giveRole, type StaffRoleName } from "../src/staff/index.ts";
 import world from "./demo.json" with { type: "json" };
 

@@ -1,6 +1,5 @@
 import { makeSortKey, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import type { AppAttribute } from "./attributes.ts";
 import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on-right.ts";
 import type { ClientId, ScopeName } from "./token.ts";

@@ -1,6 +1,6 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
-import type { Queryable, RecordStore, Store } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { RecordStore, Store } from "../platform/database/db.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import { findProfiles, type AppProfile } from "./app-profile.ts";
 import { listAppsByName, type App, type AppPlace } from "./find-app.ts";
 import { findGrants, type GrantSettings } from "./grant.ts";

@@ -1,6 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { makeSortKey, type NameOrder } from "../directory/index.ts";
-import type { Queryable, RecordStore, Transaction } from "../platform/database/db.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import {
   fields,
   findRows,
@@ -10,6 +10,7 @@ import {
   table,
   type Sql,
   type Value,
+  type Queryable,
 } from "../platform/database/sql.ts";
 import type { BackchannelLogoutUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";

@@ -1,6 +1,6 @@
 import type { StaffRoleName } from "../../generated/prisma/enums.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
 import { fromSchoolsLettingIn } from "./visibility.ts";

@@ -1,5 +1,5 @@
 import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import { granted, readTable } from "./attributes.ts";
 import type { ClientId } from "./token.ts";

@@ -1,9 +1,9 @@
 import type { PersonId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
 import {
   findRows,
   makeRowLock,
   type Parameter,
+  type Queryable,
   run,
   type Sql,
   sql,

@@ -1,6 +1,5 @@
 import type { PersonId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
-import { run, sql, statement, table } from "../platform/database/sql.ts";
+import { type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
 
 const artifact = table("oidcArtifact");
 const notice = table("logoutNotice");

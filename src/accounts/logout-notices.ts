@@ -1,10 +1,10 @@
-import type { Queryable } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import {
   fields,
   findRows,
   insert,
   type Parameter,
+  type Queryable,
   run,
   sql,
   type Sql,

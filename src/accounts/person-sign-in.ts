@@ -1,6 +1,7 @@
 import type { PersonId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { Queryable, Transaction } from "../platform/database/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { endSignIns } from "./end-sign-ins.ts";
 import { forgetTriesOf, type NewCredential, writeCredential } from "./login/index.ts";

@@ -1,7 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonName, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
 
 export type Some<T> = { count: number; first: T[] };

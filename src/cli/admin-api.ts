@@ -1,20 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { Client } from "openapi-fetch";
-import type { components, paths } from "../../generated/openapi/admin.ts";
+import type { components } from "../../generated/openapi/admin.ts";
 import { AppError } from "../platform/errors.ts";
-import type { Machine, Result, Screen } from "./command.ts";
+import type { Machine, Result, Service } from "./command.ts";
 import { defaultLimit, listResult, type Columns } from "./lines.ts";
 import { UsageError } from "./option.ts";
 import { dashed } from "./read-call.ts";
 
 export type Schemas = components["schemas"];
-
-export type Service = Screen & {
-  /** Calls throw AppError if the service refuses. */
-  api: Client<paths>;
-  /** The machine of the service; null for a remote service. */
-  machine: Machine | null;
-};
 
 export type ApiResponse<Body> = { data?: Body; response: Response };
 
@@ -71,7 +63,6 @@ export async function listAll<Item>(read: ReadPage<Item>): Promise<Item[]> {
 
 type Range<Item> = { limit: number; after?: string | undefined; idOf?: (item: Item) => string };
 
-/** Lists the first items, or those after the item with the id `after`. */
 export async function listFirst<Item>(
   read: ReadPage<Item>,
   { limit, after, idOf = (item) => (item as { id: string }).id }: Range<Item>,
@@ -100,7 +91,6 @@ type Defined<Options extends object> = { [Name in keyof Options]?: Exclude<Optio
 export const omitUndefined = <Options extends object>(options: Options): Defined<Options> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<Options>;
 
-/** The same type with every property required, also those that may be undefined. */
 export type AllProperties<Body> = { [Name in keyof Required<Body>]: Body[Name] | undefined };
 
 /**
@@ -110,7 +100,6 @@ export type AllProperties<Body> = { [Name in keyof Required<Body>]: Body[Name] |
 export const makeBody = <Body extends object>(properties: AllProperties<Body>): Body =>
   omitUndefined(properties) as unknown as Body;
 
-/** Makes an object inside a body; undefined if it has no property. */
 export function makeNestedBody<Body extends object>(properties: AllProperties<Body>): Body | undefined {
   const body = makeBody<Body>(properties);
   return isEmpty(body) ? undefined : body;

@@ -1,5 +1,4 @@
-import type { Verbs } from "./command.ts";
-import { makeApiCommand } from "./command.ts";
+import { makeApiCommand, type Verbs } from "./command.ts";
 import { done } from "./lines.ts";
 import { argsNamed, changes } from "./verbs.ts";
 

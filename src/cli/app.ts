@@ -33,7 +33,6 @@ const creation = {
   clientId: option.text("Its client id, where it has one already."),
 };
 
-/** The properties of an app that were given. Errors: UsageError. */
 function readRegistration(options: OptionsOf<typeof properties>): AllProperties<Schemas["AppUpdate"]> {
   const { attribute, noAttributes, pkce, noPkce, redirectUri, postLogoutRedirectUri, scope } = options;
   if (attribute && noAttributes) throw new UsageError("Give --attribute or --no-attributes, not both.");

@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import type { OpenDb } from "../platform/database/db.ts";
 import { argument } from "./option.ts";
 import { makeMachineCommand, type Result } from "./command.ts";
-import { openServer } from "./database.ts";
+import { withServer } from "./database.ts";
 
 type Tell = (line: string) => void;
 
@@ -11,19 +11,11 @@ const reason = "The files are on the machine of the service.";
 
 /** Makes a restored database fit for use: nothing of before that was used, ended or seen since counts again. */
 async function finish(config: Config, url: string, tell: Tell): Promise<void> {
-  const [
-    { openDatabase, withTransaction },
-    { removeMark },
-    { applyMigrations },
-    { checkSecrets, forgetSignIns },
-    { restartFeed },
-  ] = await Promise.all([
-    import("../platform/database/db.ts"),
-    import("../platform/postgres/index.ts"),
-    import("../platform/migrations/migrate.ts"),
-    import("../sign-on/index.ts"),
-    import("../events/index.ts"),
-  ]);
+  const { openDatabase, withTransaction } = await import("../platform/database/db.ts");
+  const { removeMark } = await import("../platform/postgres/index.ts");
+  const { applyMigrations } = await import("../platform/migrations/migrate.ts");
+  const { checkSecrets, forgetSignIns } = await import("../sign-on/index.ts");
+  const { restartFeed } = await import("../events/index.ts");
   const db = openDatabase({ url, poolSize: 1 });
   try {
     await checkSecrets(db.pool, config.encryptionKeys);
@@ -41,10 +33,8 @@ async function finish(config: Config, url: string, tell: Tell): Promise<void> {
 
 /** Notes when a backup begins, by the clock of the database, to be recorded when it has been made. */
 async function beginBackup(url: string): Promise<{ record(): Promise<void> }> {
-  const [{ openDatabase }, { recordBackup }] = await Promise.all([
-    import("../platform/database/db.ts"),
-    import("../traffic/index.ts"),
-  ]);
+  const { openDatabase } = await import("../platform/database/db.ts");
+  const { recordBackup } = await import("../traffic/index.ts");
   const withPool = async <T>(work: (pool: OpenDb["pool"]) => Promise<T>): Promise<T> => {
     const db = openDatabase({ url, poolSize: 1 });
     return work(db.pool).finally(() => db.close());
@@ -73,15 +63,12 @@ export const backupCommands = {
     args: { place: argument.text() },
     run: async ({ config, tell }, { args: { place } }) => {
       const { copyRunningServer, dumpDatabase, findPlace } = await import("../platform/postgres/index.ts");
-      const { url, close } = await openServer(config, tell);
-      try {
+      await withServer(config, tell, async (url) => {
         const backup = await beginBackup(url);
         if (config.databaseUrl !== undefined) await dumpDatabase(url, place);
         else await copyRunningServer({ url, folder: findPlace(config.dataDir)!.folder }, place);
         await backup.record();
-      } finally {
-        await close();
-      }
+      });
       return { lines: [`The database is in ${place}.`, kept], quiet: [place], data: { place } };
     },
     reason,
@@ -89,10 +76,7 @@ export const backupCommands = {
   "record-backup": makeMachineCommand({
     summary: "Record that another tool has backed the database up now, so that no alert says that backups are missing.",
     run: async ({ config, tell }) => {
-      const { url, close } = await openServer(config, tell);
-      await beginBackup(url)
-        .then(({ record }) => record())
-        .finally(close);
+      await withServer(config, tell, async (url) => (await beginBackup(url)).record());
       return { lines: ["The backup is recorded."], data: { recorded: true } };
     },
     reason,
@@ -103,13 +87,10 @@ export const backupCommands = {
     run: async ({ config, tell }, { args: { place } }) => {
       const { loadDump, putCopy } = await import("../platform/postgres/index.ts");
       if (config.databaseUrl === undefined) await putCopy(config.dataDir, place, tell);
-      const { url, close } = await openServer(config, tell);
-      try {
+      await withServer(config, tell, async (url) => {
         if (config.databaseUrl !== undefined) await loadDump(url, place);
         await finish(config, url, tell);
-      } finally {
-        await close();
-      }
+      });
       return finished;
     },
     reason,
@@ -118,8 +99,7 @@ export const backupCommands = {
     summary: "End all sign-ins and cursors in a database that was restored with other tools than `restore`.",
     irreversible: "This ends every session and token, and every cursor of the change feed.",
     run: async ({ config, tell }) => {
-      const { url, close } = await openServer(config, tell);
-      await finish(config, url, tell).finally(close);
+      await withServer(config, tell, (url) => finish(config, url, tell));
       return finished;
     },
     reason,

@@ -20,7 +20,7 @@ const columns: Columns<Schemas["LoginCard"]> = {
 
 type Whose = { person: readonly PersonId[] | undefined; everybody: boolean };
 
-/** Shape: undefined for everybody. Errors: UsageError. */
+/** Undefined for everybody. */
 function readWhose({ person, everybody }: Whose): readonly PersonId[] | undefined {
   if (everybody === (person !== undefined)) throw new UsageError("Give either --person or --everybody.");
   return person;

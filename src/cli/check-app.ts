@@ -10,22 +10,25 @@ const defaults = {
   docs: "http://localhost:3000/docs",
 };
 
-function readUrl(name: string, text: string): string {
+function readUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new UsageError(`--${name}: '${text}' is no address such as https://app.example/login.`);
+  throw new UsageError(`'${text}' is no address such as https://app.example/login.`);
 }
 
-function checkSecret(name: string, text: string): string {
+function readSecret(text: string): string {
   if (/^whsec_[A-Za-z0-9+/]+=*$/.test(text)) return text;
-  throw new UsageError(`--${name}: a secret begins with whsec_, and base64 follows.`);
+  throw new UsageError("a secret begins with whsec_, and base64 follows.");
 }
+
+const url = (meaning: string) => option.checked(meaning, "url", readUrl);
+const secret = (meaning: string) => option.checked(meaning, "secret", readSecret);
 
 export const checkApp = makeOwnCommand({
   summary:
     "Check an app that runs on this machine: play the service against its Login URL and its webhook address, and report what to mend. Ends with 1 where a check fails.",
   options: {
-    loginUrl: option.text("The Login URL of the app.", "url"),
-    redirectUri: option.text("The redirect URI as it is registered; needed with --login-url.", "url"),
+    loginUrl: url("The Login URL of the app."),
+    redirectUri: url("The redirect URI as it is registered; needed with --login-url."),
     port: option.count(
       `Where the issuer of the check listens; ${defaults.port} if left out. Set the app's issuer to http://127.0.0.1:${defaults.port}.`,
     ),
@@ -34,37 +37,33 @@ export const checkApp = makeOwnCommand({
       `The secret that the app has for the check, never a real one; ${defaults.clientSecret} if left out.`,
     ),
     public: option.flag("The app is public: it has no secret."),
-    sessionUrl: option.text(
+    sessionUrl: url(
       "A page that only somebody who is signed in sees; by default the page at the end of a sign-on tells.",
-      "url",
     ),
     wait: option.duration("Wait so long for the app to read the issuer's addresses, where it does so at its start."),
-    webhookUrl: option.text("The webhook address of the app.", "url"),
-    webhookSecret: option.text(
-      "Its secret for the check; that of the example in /docs/webhooks if left out.",
-      "secret",
-    ),
-    webhookNewSecret: option.text("A second secret that the app has, to try a replacement.", "secret"),
-    docs: option.text(`Where the documentation is; ${defaults.docs} if left out.`, "url"),
+    webhookUrl: url("The webhook address of the app."),
+    webhookSecret: secret("Its secret for the check; that of the example in /docs/webhooks if left out."),
+    webhookNewSecret: secret("A second secret that the app has, to try a replacement."),
+    docs: url(`Where the documentation is; ${defaults.docs} if left out.`),
     junit: option.text("Write a report for build servers (JUnit) to this file too.", "path"),
   },
   run: async ({ tell }, { options }) => {
-    const { loginUrl, redirectUri, sessionUrl, webhookUrl, webhookNewSecret, clientSecret } = options;
+    const { loginUrl, redirectUri, sessionUrl, webhookUrl, clientSecret } = options;
+    const { port = defaults.port, clientId = defaults.clientId, docs = defaults.docs } = options;
     if (loginUrl === undefined && webhookUrl === undefined)
       throw new UsageError("Give --login-url, --webhook-url or both.");
     if (loginUrl !== undefined && redirectUri === undefined) throw new UsageError("--redirect-uri is missing.");
     if (options.public && clientSecret !== undefined)
       throw new UsageError("A public app has no secret: give --public or --client-secret, not both.");
-    const [port, docs] = [options.port ?? defaults.port, readUrl("docs", options.docs ?? defaults.docs)];
     if (port > 65_535) throw new UsageError("--port is at most 65535.");
     const signOn =
       loginUrl === undefined
         ? null
         : {
-            loginUrl: readUrl("login-url", loginUrl),
-            redirectUri: readUrl("redirect-uri", redirectUri!),
-            sessionUrl: sessionUrl === undefined ? undefined : readUrl("session-url", sessionUrl),
-            clientId: options.clientId ?? defaults.clientId,
+            loginUrl,
+            redirectUri: redirectUri!,
+            sessionUrl,
+            clientId,
             clientSecret: options.public ? null : (clientSecret ?? defaults.clientSecret),
             port,
             waitSeconds: options.wait ?? 0,
@@ -73,9 +72,9 @@ export const checkApp = makeOwnCommand({
       webhookUrl === undefined
         ? null
         : {
-            url: readUrl("webhook-url", webhookUrl),
-            secret: checkSecret("webhook-secret", options.webhookSecret ?? defaults.webhookSecret),
-            newSecret: webhookNewSecret === undefined ? undefined : checkSecret("webhook-new-secret", webhookNewSecret),
+            url: webhookUrl,
+            secret: options.webhookSecret ?? defaults.webhookSecret,
+            newSecret: options.webhookNewSecret,
           };
     const { checkApp: check } = await import("./check-app/index.ts");
     return check({ signOn, webhook, docs: docs.replace(/\/+$/, ""), junit: options.junit, tell });

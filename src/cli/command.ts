@@ -1,8 +1,9 @@
+import type { Client } from "openapi-fetch";
+import type { paths } from "../../generated/openapi/admin.ts";
 import type { Config } from "../config/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { OpenDb } from "../platform/database/db.ts";
-import type { Service } from "./admin-api.ts";
 import type { Argument, Option } from "./option.ts";
 import type { ProgressStep } from "./progress-bar.ts";
 import type { RemotesFile } from "./remote/remotes-file.ts";
@@ -44,6 +45,13 @@ export type Machine = Screen & {
   withDatabase<T>(work: (opened: { db: OpenDb; url: string }) => Promise<T>): Promise<T>;
   /** The present time and the command line as the actor, for a change and its audit line. */
   origin(): Origin & { actorId: string };
+};
+
+export type Service = Screen & {
+  /** Calls throw AppError if the service refuses. */
+  api: Client<paths>;
+  /** The machine of the service; null for a remote service. */
+  machine: Machine | null;
 };
 
 /** What a command works with that needs neither a database nor a service. */

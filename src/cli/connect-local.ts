@@ -29,12 +29,10 @@ const inServiceOnly = (): never => {
 };
 
 async function openAdmin(machine: Machine, db: OpenDb) {
-  const [{ makeProgramFetch }, { loadDocument, makeReading }, { silentLog }, { deriveKeys }] = await Promise.all([
-    import("../admin/index.ts"),
-    import("../platform/http/index.ts"),
-    import("../platform/telemetry/log.ts"),
-    import("../platform/crypto/seal.ts"),
-  ]);
+  const { makeProgramFetch } = await import("../admin/index.ts");
+  const { loadDocument, makeReading } = await import("../platform/http/index.ts");
+  const { silentLog } = await import("../platform/telemetry/log.ts");
+  const { deriveKeys } = await import("../platform/crypto/seal.ts");
   const { config, clock } = machine;
   const imports = makeLocalImports(machine, db);
   const send = makeProgramFetch(
@@ -73,11 +71,9 @@ function makeLocalImports({ config, clock }: Machine, db: OpenDb): ImportRequest
   let opened: Promise<ImportRequests> | undefined;
   const open = () => (opened ??= load());
   async function load(): Promise<ImportRequests> {
-    const [{ makeImportRequests }, { giveUserNamesAtSchool: giveUserNames }, { silentLog }] = await Promise.all([
-      import("../imports/index.ts"),
-      import("../accounts/index.ts"),
-      import("../platform/telemetry/log.ts"),
-    ]);
+    const { makeImportRequests } = await import("../imports/index.ts");
+    const { giveUserNamesAtSchool: giveUserNames } = await import("../accounts/index.ts");
+    const { silentLog } = await import("../platform/telemetry/log.ts");
     const rules = { holdShare, restoreWindowDays, giveUserNames };
     return makeImportRequests({ db, control: db, atOnce, clock, log: silentLog, rules });
   }

@@ -6,7 +6,7 @@ type Given = { db: OpenDb; url: string; clock: Clock };
 type Opened<T> = T & { close(): Promise<void> };
 
 /** Finds the server of the service while it runs, else starts it until `close`. */
-export async function openServer(config: Config, tell: (line: string) => void): Promise<Opened<{ url: string }>> {
+async function openServer(config: Config, tell: (line: string) => void): Promise<Opened<{ url: string }>> {
   const { findRunningServer, openDatabaseServer } = await import("../platform/postgres/index.ts");
   const running = config.databaseUrl === undefined ? findRunningServer(config.dataDir) : null;
   if (running !== null) return { url: running, close: async () => undefined };
@@ -14,12 +14,19 @@ export async function openServer(config: Config, tell: (line: string) => void): 
   return { url: server.url, close: () => server.stop() };
 }
 
+export async function withServer<T>(
+  config: Config,
+  tell: (line: string) => void,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const { url, close } = await openServer(config, tell);
+  return work(url).finally(close);
+}
+
 async function openMigrated(config: Config, tell: (line: string) => void): Promise<Opened<Given>> {
-  const [{ openDatabase }, { readDatabaseClock }, { checkMigrated }] = await Promise.all([
-    import("../platform/database/db.ts"),
-    import("../platform/database/database-clock.ts"),
-    import("../platform/migrations/migrate.ts"),
-  ]);
+  const { openDatabase } = await import("../platform/database/db.ts");
+  const { readDatabaseClock } = await import("../platform/database/database-clock.ts");
+  const { checkMigrated } = await import("../platform/migrations/migrate.ts");
   const { url, close: closeServer } = await openServer(config, tell);
   const db = openDatabase({ url, poolSize: 2 });
   const close = () => db.close().finally(closeServer);
@@ -34,9 +41,7 @@ async function openMigrated(config: Config, tell: (line: string) => void): Promi
 
 export type DatabaseOfCall = { get(): Promise<Given>; close(): Promise<void> };
 
-/**
- * The database for one command line: opened when it is first needed, for looking names up and for the command alike.
- */
+/** The database for one command line, opened when it is first needed. */
 export function makeDatabaseOfCall(config: Config, tell: (line: string) => void): DatabaseOfCall {
   let opened: Promise<Opened<Given>> | undefined;
   return {

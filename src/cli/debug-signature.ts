@@ -5,7 +5,6 @@ import { option, required, UsageError } from "./option.ts";
 
 const schemes = { ep: "X-EP-Signature-Sha256", standard: "webhook-signature" } as const;
 
-/** Errors: UsageError for a line that is no header. */
 function readHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {

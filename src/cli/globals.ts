@@ -32,11 +32,7 @@ const flags: Readonly<Record<string, Partial<Globals>>> = {
   "--version": { version: true },
 };
 
-/**
- * Takes the options of every command out of a command line.
- *
- * Shape:  `problem` is a UsageError to be thrown once it is known which help belongs to it.
- */
+/** Separates the options of every command. `problem` is thrown once it is known which help belongs to it. */
 export function readGlobals(args: readonly string[]): { globals: Globals; words: string[]; problem?: UsageError } {
   const globals: Globals = {
     output: "table",

@@ -1,9 +1,8 @@
 import type { GrantKey } from "../access/index.ts";
 import type { GroupId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { listFirst, makeBody, omitUndefined, readTagged, retryStale } from "./admin-api.ts";
-import type { Schemas, Service } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Verbs } from "./command.ts";
+import { listFirst, makeBody, omitUndefined, readTagged, retryStale, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
 import { done, recordLines, wholeList, type Columns } from "./lines.ts";
 import { option, required, schoolRoles, UsageError } from "./option.ts";
 import { argsNamed, changes, shows } from "./verbs.ts";
@@ -81,7 +80,6 @@ async function readSettings({ api }: Service, path: GrantKey) {
   }
 }
 
-/** Changes what a school gives an app; returns the settings before and after. */
 export const changeGrant = (
   service: Service,
   path: GrantKey,

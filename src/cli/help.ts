@@ -12,7 +12,6 @@ ${table(globalOptions)}
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the rules (the message says why), 78 wrong configuration.`;
 
-/** The help for a place in the tree of commands: all of them, those of a noun, or one with its options. */
 export function makeHelp(commands: Commands, { path, noun, command }: Place): string {
   if (command !== undefined) return helpOfCommand(path, command);
   if (noun !== undefined) return helpOfNoun(path, noun);

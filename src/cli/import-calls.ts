@@ -2,7 +2,8 @@ import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../platform/errors.ts";
-import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
+import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import type { Service } from "./command.ts";
 
 type Import = Schemas["Import"];
 
@@ -67,11 +68,7 @@ export async function previewImport(service: Service, request: NewImport): Promi
   return record;
 }
 
-/**
- * Applies an import; `isConfirmed` confirms what it removes.
- *
- * Errors: those of the service; conflict import_applied.
- */
+/** `isConfirmed` confirms what the import removes. Errors: those of the service; conflict import_applied. */
 export async function applyImport(service: Service, id: string, isConfirmed: boolean): Promise<Import> {
   const { leavers, state } = await getImport(service, id);
   if (state === "APPLIED") throw new AppError("conflict", "import_applied", "The import has been applied already.");
@@ -112,7 +109,6 @@ export type Samples = { leavers: Schemas["ImportLeaver"][]; groups: Schemas["Imp
 const samplesEach = 5;
 const maxGroups = 1000;
 
-/** Takes samples of what a waiting import would change at each school. */
 export async function sampleImport({ api }: Service, { id, state, schools }: Import): Promise<Map<string, Samples>> {
   const samples = new Map<string, Samples>();
   if (state !== "READY" && state !== "HELD") return samples;

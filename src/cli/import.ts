@@ -1,6 +1,6 @@
 import { plainTemplate } from "../imports/index.ts";
-import type { Schemas, Service } from "./admin-api.ts";
-import { makeApiCommand, makeOwnCommand, type Verbs, type Result } from "./command.ts";
+import type { Schemas } from "./admin-api.ts";
+import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
 import { importColumns, importLines } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";

@@ -9,5 +9,4 @@
  * Never knows: HTTP, pages, how the service is put together.
  */
 export { commands } from "./commands.ts";
-export { runCommandLine } from "./run.ts";
-export type { Terminal } from "./run.ts";
+export { runCommandLine, type Terminal } from "./run.ts";

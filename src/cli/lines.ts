@@ -24,7 +24,6 @@ export const listOptions = {
 
 export const defaultLimit = 100;
 
-/** The columns of a list: a heading, and what stands under it. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => string | null>>;
 
 export const tableOf = <Item>(items: readonly Item[], columns: Columns<Item>): Table => ({
@@ -41,7 +40,7 @@ export function wholeList<Item>(
   return { table: tableOf(items, columns), lines, quiet: items.map(id), data: { [name]: items } };
 }
 
-/** A part of a list, and whether there is more of it. `items` were asked for with one more than `limit`. */
+/** There is a next part if there are more `items` than `limit`. */
 export function listResult<Item extends { id: string }>(
   name: string,
   items: readonly Item[],
@@ -72,7 +71,6 @@ export const done = (line: string, data: object): Result => ({ lines: [line], da
 /** What was made: its id alone, so that a script can keep it. */
 export const made = (id: string): Result => ({ lines: [id], quiet: [id], data: { id } });
 
-/** What an update did: the names of what differs now. */
 export const updated = (what: string, id: string, changed: readonly string[]): Result => ({
   lines: [changed.length === 0 ? "No change." : `${what} updated: ${changed.join(", ")}.`],
   data: { id, changed },

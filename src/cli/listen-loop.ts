@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../platform/errors.ts";
 import { makeGuardedSender, type GuardedSender } from "../platform/outbound/guarded-request.ts";
-import { bodyOf, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
-import type { Result } from "./command.ts";
+import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import type { Result, Service } from "./command.ts";
 
 type Delivery = Schemas["TakenDelivery"];
 type Attempt = Schemas["ReportedAttempt"];
@@ -23,11 +23,7 @@ const timeoutMs = 10_000;
 const request = { waitSeconds: 25, most: 8 };
 const maxPauseSeconds = 15;
 
-/**
- * Fetches what is due at a listening endpoint, sends it on and tells the service what came of it, until it is stopped.
- *
- * Errors: AppError where the service refuses; a service that cannot be reached is listening again.
- */
+/** Forwards the deliveries of a listening endpoint and reports the results. Errors: AppError if the service refuses. */
 export async function listenTo(service: Service, listening: Listening): Promise<Result> {
   const { api } = service;
   const stop = service.untilStopped();
@@ -107,11 +103,7 @@ function reasonOf(thrown: unknown): string {
   return `${typeof code === "string" ? `${code}: ` : ""}${String(message)}`.slice(0, 200);
 }
 
-/**
- * Repeats a call while the service cannot be reached or fails; null if the command was stopped.
- *
- * Errors: AppError if the service refuses.
- */
+/** Repeats a call while the service fails; null if the command was stopped. Errors: AppError if the service refuses. */
 async function persist<T>({ tell }: Service, stop: AbortSignal, call: () => Promise<T>): Promise<T | null> {
   for (let seconds = 1; ; seconds = Math.min(2 * seconds, maxPauseSeconds)) {
     try {

@@ -1,5 +1,5 @@
-import { bodyOf, withIdempotencyKey, type Schemas, type Service } from "./admin-api.ts";
-import { makeApiCommand, type Verbs, type OptionsOf, type Result } from "./command.ts";
+import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Verbs, type OptionsOf, type Result, type Service } from "./command.ts";
 import { recordLines, tableOf, type Columns } from "./lines.ts";
 import { option, required, schoolRoles, UsageError } from "./option.ts";
 import { shows } from "./verbs.ts";

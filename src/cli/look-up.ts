@@ -1,5 +1,6 @@
 import { AppError } from "../platform/errors.ts";
-import { iterateList, listAll, type Schemas, type Service } from "./admin-api.ts";
+import { iterateList, listAll, type Schemas } from "./admin-api.ts";
+import type { Service } from "./command.ts";
 import type { Kind, Named } from "./names.ts";
 import { notFound, onlyEndpoint, onlyGroup, type NamedGroup } from "./only-one.ts";
 

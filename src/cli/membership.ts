@@ -1,7 +1,7 @@
 import type { GroupId, PersonId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { bodyOf, omitUndefined, type Service } from "./admin-api.ts";
-import { makeApiCommand, type Verbs } from "./command.ts";
+import { bodyOf, omitUndefined } from "./admin-api.ts";
+import { makeApiCommand, type Service, type Verbs } from "./command.ts";
 import { done } from "./lines.ts";
 import { option, required, schoolRoles } from "./option.ts";
 import { argsOf, changes } from "./verbs.ts";
@@ -12,7 +12,6 @@ const args = argsOf(oneMember);
 
 const role = option.oneOf(schoolRoles, "The person's role in this group; their role at school if left out.");
 
-/** The person's role in the group; undefined for a person who is not in it. */
 async function roleIn(
   { api }: Service,
   { groupId, personId }: { groupId: GroupId; personId: PersonId },

@@ -1,5 +1,3 @@
-import type { ReadCall } from "./read-call.ts";
-
 export type Kind = "school" | "person" | "group" | "endpoint";
 
 /** What was written in place of an id: an official id, a user name, a group's name or a client id. */
@@ -12,6 +10,9 @@ export class Named {
     this.text = text;
   }
 }
+
+/** `Named` stands for an id that is to be looked up. */
+export type ReadCall = { args: Record<string, unknown>; options: Record<string, unknown> };
 
 /** Finds the id of a name; `schoolId` is the school in the same call, for groups. */
 export type LookUp = (name: Named, schoolId: string | undefined) => Promise<string>;

@@ -1,10 +1,6 @@
 import { open, rm } from "node:fs/promises";
 
-/**
- * Writes what `make` answers to a new file that only its owner can read.
- *
- * Errors: where the file exists, before anything is made; what `make` throws, and then there is no file.
- */
+/** Writes a file that only its owner can read; fails before `make` if it exists. If `make` fails, no file is left. */
 export async function writeNewFile<Made extends { content: string | Uint8Array }>(
   file: string,
   make: () => Promise<Made>,

@@ -19,7 +19,6 @@ export function onlyGroup(groups: readonly NamedGroup[], { text, name }: { text:
   throw ambiguous("group_ambiguous", message, candidates);
 }
 
-/** The only endpoint of an app. Errors: not_found, conflict. */
 export function onlyEndpoint(endpoints: readonly { id: string; url: string }[], clientId: string): string {
   const [only, ...others] = endpoints;
   if (only === undefined)

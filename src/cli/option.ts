@@ -15,7 +15,7 @@ export type Option<Value> = {
   words?: readonly string[];
   isList: boolean;
   isRequired: boolean;
-  /** Reads all that was written; empty where the option was left out. Shape: `Value`, or `Named` in place of an id. */
+  /** `texts` is empty if the option was left out. Returns a `Value`, or `Named` in place of an id. */
   read(texts: readonly string[]): unknown;
   /** Never set; carries the type of what `read` and the look-up of names end in. */
   type?: Value;
@@ -127,6 +127,8 @@ export const option = {
     single<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
   someOf: <Word extends string>(words: readonly Word[], meaning: string) =>
     many<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
+  checked: <Value>(meaning: string, placeholder: string, read: (text: string) => Value) =>
+    single<Value>({ meaning, placeholder }, read),
   count: (meaning: string) => single<number>({ meaning, placeholder: "number" }, readCount),
   time: (meaning: string) => single<Date>({ meaning, placeholder: "time" }, readTime),
   duration: (meaning: string) => single<number>({ meaning, placeholder: "time" }, readDuration),

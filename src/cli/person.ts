@@ -1,7 +1,7 @@
 import type { PersonId, PersonStatus } from "../directory/index.ts";
 import { bodyOf, isEmpty, listFirst, makeBody, requireMachine, updateRecord, withIdempotencyKey } from "./admin-api.ts";
-import type { Schemas, Service } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Verbs } from "./command.ts";
+import type { Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
 import { defaultLimit, done, listOptions, listResult, made, nameOf, recordLines, tableOf, updated } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";

@@ -12,12 +12,7 @@ export type ProgressBar = {
 const redrawMs = 100;
 const lineMs = 10_000;
 
-/**
- * Makes a progress bar with rate and time left, counted from the beginning of each step.
- *
- * Shape:  elsewhere than on a terminal the end of each step is written too.
- * Units:  `now` in milliseconds.
- */
+/** Makes a progress bar with rate and time left, both of the present step. Units: `now` in milliseconds. */
 export function makeProgressBar(screen: ProgressScreen, now: () => number = () => performance.now()): ProgressBar {
   let current: { step: ProgressStep; at: number; startedAt: number; shownAt: number; isShown: boolean } | undefined;
 

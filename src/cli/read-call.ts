@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Command, Commands, Noun, NounEntry } from "./command.ts";
 import { didYouMean } from "./did-you-mean.ts";
+import type { ReadCall } from "./names.ts";
 import { UsageError } from "./option.ts";
 
 /** Where in the tree of commands the caller is, for help and for running. */
@@ -40,14 +41,9 @@ const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value
 
 export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The arguments as the help calls them. */
 export const labelsOf = ({ args }: Pick<Command, "args">): string[] =>
   Object.entries(args).map(([name, { label }]) => label ?? dashed(name));
 
-/** `Named` stands for an id that is to be looked up. */
-export type ReadCall = { args: Record<string, unknown>; options: Record<string, unknown> };
-
-/** Reads the arguments and options of a command. Errors: UsageError. */
 export function readCall(command: Command, words: readonly string[]): ReadCall {
   const { values, positionals } = parse(command, words);
   const names = labelsOf(command);

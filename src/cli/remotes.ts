@@ -27,7 +27,6 @@ function checkName(name: string): string {
   );
 }
 
-/** Errors: UsageError where there is none. */
 async function readSecret({ clientSecret, askSecret }: OwnTools, file: string | undefined): Promise<string> {
   const secret =
     file !== undefined

@@ -3,16 +3,15 @@ import type { Config, RemoteSettings } from "../config/index.ts";
 import { systemClock } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
-import type { Service } from "./admin-api.ts";
-import type { Command, Commands, Machine, Result, Screen } from "./command.ts";
+import type { Command, Commands, Machine, Result, Screen, Service } from "./command.ts";
 import { makeDatabaseOfCall } from "./database.ts";
 import { readGlobals, type Globals } from "./globals.ts";
 import { exitCodes, makeHelp } from "./help.ts";
-import { resolveNames } from "./names.ts";
+import { type ReadCall, resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
 import { printResult } from "./print.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
-import { expandLogin, findPlace, readCall, type Place, type ReadCall } from "./read-call.ts";
+import { expandLogin, findPlace, readCall, type Place } from "./read-call.ts";
 import { findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
 
 /** Where a command line writes (results and help to `out`, all else to `err`), and where its configuration is from. */
@@ -131,7 +130,6 @@ async function runRemotely(command: Elsewhere, call: ReadCall, remote: KnownRemo
   return runOnService(command, call, { ...screen, api: connectRemote(remote, screen.tell), machine: null });
 }
 
-/** Runs a command with ids in place of the names that were written. */
 async function runOnService(command: Elsewhere, call: ReadCall, service: Service): Promise<Result> {
   if (command.on !== "service") throw new Error("The command does not run on a service.");
   const resolved = await resolveNames(call, async (name, schoolId) => {

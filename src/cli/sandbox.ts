@@ -39,7 +39,6 @@ function showPlayed(sandbox: Sandbox, before: Sandbox | null): Result {
   return { lines: [...alignColumns(rows), ...(nothing.length > 0 ? ["", ...nothing] : [])], data: sandbox };
 }
 
-/** The step up to which is played: the one that is named, the last one, or the next. */
 function lastOf(sandbox: Sandbox, { upTo, all }: { upTo: StepName | undefined; all: boolean | undefined }) {
   const last = steps.at(-1)!;
   return upTo ?? (all === true ? last : (sandbox.steps.find(({ doneAt }) => doneAt === null)?.step ?? last));

@@ -103,7 +103,6 @@ function readUpdate(options: OptionsOf<typeof changes>): Schemas["SchoolUpdate"]
   });
 }
 
-/** The present settings with what is given. Errors: UsageError. */
 function readSignIn(present: SignInSettings, options: OptionsOf<typeof signInChanges>): SignInSettings {
   const { userNames, passwords, mustChange, ownFrom, noOwn, help, noHelp } = options;
   const after = {

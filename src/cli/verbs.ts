@@ -2,8 +2,8 @@ import type { paths } from "../../generated/openapi/admin.ts";
 import type { ClientId } from "../access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import type { ImportId } from "../imports/index.ts";
-import { iterateList, listFirst, type ApiResponse, type Service } from "./admin-api.ts";
-import { makeApiCommand, type Command, type Result } from "./command.ts";
+import { listAll, listFirst, type ApiResponse } from "./admin-api.ts";
+import { makeApiCommand, type Command, type Result, type Service } from "./command.ts";
 import { defaultLimit, done, listOptions, listResult, wholeList, type Columns } from "./lines.ts";
 import { argument, type Argument, type Option } from "./option.ts";
 
@@ -97,7 +97,6 @@ const reader =
   (page: object) =>
     send(service, "get", path, { path: args, query: { ...options, ...page } }) as Promise<ApiResponse<never[]>>;
 
-/** A command that lists the first records of a list, or those after one. */
 export const lists = <Path extends PathWith<"get">>(
   path: Path,
   { name, columns, options = {}, ...definition }: Listing<Path>,
@@ -112,7 +111,6 @@ export const lists = <Path extends PathWith<"get">>(
     },
   });
 
-/** A command that lists all records of a list. */
 export const listsAll = <Path extends PathWith<"get">>(
   path: Path,
   { name, columns, id, options = {}, ...definition }: Listing<Path> & { id: (item: ItemOf<Path>) => string },
@@ -122,9 +120,7 @@ export const listsAll = <Path extends PathWith<"get">>(
     args: argsOf(path),
     options: options as Readonly<Record<string, Option<unknown>>>,
     run: async (service, call) => {
-      const found: ItemOf<Path>[] = [];
-      for await (const item of iterateList(reader(service, path, call)))
-        if (item !== null) found.push(item as ItemOf<Path>);
+      const found: ItemOf<Path>[] = await listAll(reader(service, path, call));
       return wholeList(name, found, { columns, id });
     },
   });

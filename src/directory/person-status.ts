@@ -1,8 +1,8 @@
 import { forgetInAudit } from "../events/index.ts";
-import type { Queryable, Transaction } from "../platform/database/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, findRows, run, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, findRows, type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
 import { auditChange, type Change } from "./change.ts";
 import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";

@@ -1,4 +1,3 @@
-import type { Queryable } from "../platform/database/db.ts";
 import {
   fields,
   findRows,
@@ -10,6 +9,7 @@ import {
   run,
   type Sql,
   type Value,
+  type Queryable,
 } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";

@@ -1,5 +1,5 @@
-import type { Queryable, RecordStore } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { RecordStore } from "../platform/database/db.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 
 export type AppEventType = "person" | "group" | "school";
 export type AppEventAction = "create" | "update" | "delete" | "restore";

@@ -1,16 +1,14 @@
-import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
-
-type Storage = Db;
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { findRows, type Queryable, run, sql, statement, table, update } from "../platform/database/sql.ts";
 
 /** Processes take turns: after a reader has seen a position, no lower one appears. */
-export async function sequenceEvents(db: Storage, batch = 5000): Promise<number> {
+export async function sequenceEvents(db: Db, batch = 5000): Promise<number> {
   let placed = 0;
   for (let last = batch; last === batch; placed += last) last = await sequenceSome(db, batch);
   return placed;
 }
 
-export async function sequenceSome(db: Storage, batch: number): Promise<number> {
+export async function sequenceSome(db: Db, batch: number): Promise<number> {
   return (await isAnyWaiting(db)) ? placeBatch(db, batch) : 0;
 }
 
@@ -19,7 +17,7 @@ const feed = table("eventFeed", "feed");
 
 const findWaiting = statement(() => sql`SELECT FROM ${e} WHERE ${e.position} IS NULL LIMIT 1`, "events.isAnyWaiting");
 
-const isAnyWaiting = async ({ pool }: Storage): Promise<boolean> => (await run(pool, findWaiting, {})) > 0;
+const isAnyWaiting = async ({ pool }: Db): Promise<boolean> => (await run(pool, findWaiting, {})) > 0;
 
 // Lock first, then look: events that another process has placed meanwhile must not be found.
 const takeTurn = statement(() => sql`SELECT FROM ${feed} FOR UPDATE`, "events.takeTurn");
@@ -41,7 +39,7 @@ const place = statement<{ batch: number }>(
   "events.place",
 );
 
-async function placeBatch(db: Storage, batch: number): Promise<number> {
+async function placeBatch(db: Db, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {
     await run(tx, takeTurn, {});
     const rows = await findRows<{ placed: number }, { batch: number }>(tx, place, { batch });

@@ -1,5 +1,5 @@
 import { groupStatusAfter, personStatusAfter, sourceIdAtNextHome, type SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { insert, run, sql, statement, table, update, type Statement } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
 import { newId } from "../platform/database/uuid-sql.ts";

@@ -1,5 +1,4 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
 import {
   empty,
   findRows,
@@ -13,6 +12,7 @@ import {
   type Parameter,
   type Sql,
   type Statement,
+  type Queryable,
 } from "../platform/database/sql.ts";
 import { isNamedAt } from "./difference-groups.ts";
 import { firstOf, selectAmbiguous } from "./difference-people.ts";

@@ -1,4 +1,4 @@
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { fields, findRows, literal, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
 import { i, importGroup, importMembership } from "./tables.ts";
 

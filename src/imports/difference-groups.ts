@@ -1,6 +1,5 @@
 import { allowsGroupStep } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
-import { run, sql, statement, table, type Part, type Sql } from "../platform/database/sql.ts";
+import { run, sql, statement, table, type Part, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { firstOf } from "./difference-people.ts";
 import type { SchoolPart } from "./difference.ts";

@@ -1,5 +1,5 @@
 import { allowsPersonStep } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement, table, type Columns, type Part, type Sql } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";

@@ -1,6 +1,6 @@
-import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table, update, type Part } from "../platform/database/sql.ts";
+import { findRows, run, sql, statement, table, update, type Part, type Queryable } from "../platform/database/sql.ts";
 import type { ImportId } from "./record.ts";
 
 export type Lease = { importId: ImportId; holder: string };

@@ -1,6 +1,5 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
-import { findRows, join, literal, sql, statement, type Part } from "../platform/database/sql.ts";
+import { findRows, join, literal, sql, statement, type Part, type Queryable } from "../platform/database/sql.ts";
 import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
 
 export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";

@@ -1,7 +1,6 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/database/db.ts";
 import { foldText } from "../platform/text/fold-text.ts";
-import { findRows, sql, statement } from "../platform/database/sql.ts";
+import { findRows, type Queryable, sql, statement } from "../platform/database/sql.ts";
 import { g, importGroup, importMembership, m, p } from "./tables.ts";
 
 type GroupType = "KLASSE" | "KURS" | "SONSTIG";

@@ -1,4 +1,5 @@
-import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeWakeUp } from "../platform/jobs/wake-up.ts";
 import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";

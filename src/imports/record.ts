@@ -1,8 +1,8 @@
 import type { SchoolId } from "../directory/index.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
-import type { Db, PrismaDb, Queryable, RecordStore } from "../platform/database/db.ts";
+import type { Db, PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
 import type { SchoolPart } from "./difference.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";

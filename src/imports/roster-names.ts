@@ -1,7 +1,7 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { PrismaDb, Queryable, Transaction } from "../platform/database/db.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { PrismaDb, Transaction } from "../platform/database/db.ts";
+import { findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import { p } from "./tables.ts";
 
 /** Gives user names to people of a school who have none; `findRosterNames` reads those of the files. */

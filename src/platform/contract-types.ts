@@ -57,8 +57,10 @@ export type ParametersAgree<Operations, Code extends { [Id in keyof Operations]?
     : never;
 }>;
 
-type Described = {
+/** An operation of the generated types. */
+export type Described = {
   parameters: { query?: object; path?: object; header?: object };
+  requestBody?: object;
   responses: object;
 };
 type FormOf<Op> = Op extends { requestBody: { content: { "application/x-www-form-urlencoded": infer Form } } }

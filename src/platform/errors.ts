@@ -39,3 +39,6 @@ export class AppError extends Error {
     return statusByKind[this.kind];
   }
 }
+
+export const makeUnavailable = (internal?: string, options?: { cause?: unknown }): AppError =>
+  new AppError("unavailable", "unavailable", "The service cannot answer just now. Try again later.", internal, options);

@@ -1,5 +1,5 @@
 import { changeDirectory, type ClientId } from "../access/index.ts";
-import { auditChange, type Change, type PersonId } from "../directory/index.ts";
+import { auditChange, type PersonId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
@@ -22,12 +22,9 @@ export function deleteSandbox(
     check(sandbox);
     for (const school of sandbox.schools) await change.touchSchool(school.id);
     await removeRows(change.tx, sandbox);
-    await recordDeletion(change, sandbox);
+    await auditChange(change, { action: "sandbox_deleted", clientId: sandbox.clientId, detail: { sandboxId: id } });
   });
 }
-
-const recordDeletion = (change: Change, { id, clientId }: Sandbox) =>
-  auditChange(change, { action: "sandbox_deleted", clientId, detail: { sandboxId: id } });
 
 /** Part of deleting the app, so nobody is notified. */
 export async function forgetAppWithSandboxes(tx: Transaction, clientId: ClientId): Promise<void> {

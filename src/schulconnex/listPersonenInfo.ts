@@ -52,13 +52,7 @@ function readParts(requested: string[] | undefined): Parts {
     if (Object.hasOwn(allParts, name) || name === "beziehungen") continue;
     throw new ParameterError("wrong", "vollstaendig", "The query parameter vollstaendig names an unknown part.");
   }
-  const has = (name: keyof Parts) => names.has(name);
-  return {
-    personen: has("personen"),
-    personenkontexte: has("personenkontexte"),
-    organisationen: has("organisationen"),
-    gruppen: has("gruppen"),
-  };
+  return Object.fromEntries(Object.keys(allParts).map((name) => [name, names.has(name)])) as Parts;
 }
 
 export const listPersonenInfo: SchulconnexHandler<"listPersonenInfo"> = ({ caller, query }) => {

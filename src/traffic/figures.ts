@@ -1,4 +1,4 @@
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { jsonRows } from "../platform/database/parameters-sql.ts";
 import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 

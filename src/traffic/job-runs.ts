@@ -1,5 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { Queryable, RecordStore } from "../platform/database/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { jsonRows } from "../platform/database/parameters-sql.ts";
 import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 

@@ -1,11 +1,10 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
-import type { Queryable } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
 import { jsonRows } from "../platform/database/parameters-sql.ts";
-import { insert, run, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import { insert, run, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
 
 /** `code` is the error code of a refusal. */
 export type ApiRequest = Prisma.ApiRequestModel;

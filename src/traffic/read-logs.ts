@@ -1,5 +1,5 @@
-import type { Queryable, RecordStore } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { RecordStore } from "../platform/database/db.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import type { ApiRequest, SignOnStep } from "./logs.ts";
 
 type RequestQuery = {
@@ -100,12 +100,10 @@ function groupSteps(steps: readonly SignOnStep[]): SignOnAttempt[] {
     const [request = "", ...others] = attempt.split(">");
     for (const other of others) requestOf.set(other, request);
   }
-  const attempts = new Map<string, SignOnStep[]>();
-  for (const step of steps) {
-    const [name = ""] = step.attempt.split(">");
-    const key = requestOf.get(name) ?? name;
-    attempts.set(key, [...(attempts.get(key) ?? []), step]);
-  }
+  const attempts = Map.groupBy(steps, ({ attempt }) => {
+    const [name = ""] = attempt.split(">");
+    return requestOf.get(name) ?? name;
+  });
   return [...attempts.values()]
     .map((all) => ({ id: all.at(-1)!.id, steps: all.filter((step, index) => !isOver(step, all.slice(index + 1))) }))
     .sort((a, b) => (a.id < b.id ? 1 : -1));

@@ -1,5 +1,5 @@
-import { withTransaction, type Db, type Queryable } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, table, update, type Sql } from "../platform/database/sql.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
+import { findRows, run, sql, statement, table, update, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
 
 const most = 1000;

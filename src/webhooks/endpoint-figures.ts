@@ -1,5 +1,4 @@
-import type { Queryable } from "../platform/database/db.ts";
-import { fields, findRows, sql, statement, table, type Sql } from "../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { isFirst } from "./queue.ts";
 
 export type EndpointFigures = {

@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { PrismaDb, Queryable, RecordStore, Store, Transaction } from "../platform/database/db.ts";
+import type { PrismaDb, RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, makeRowLock, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, makeRowLock, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";

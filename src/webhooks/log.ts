@@ -1,15 +1,9 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import {
-  withPrismaTransaction,
-  type PrismaDb,
-  type Queryable,
-  type RecordStore,
-  type Transaction,
-} from "../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { fields, findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { fields, findRows, type Queryable, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { disabled } from "./endpoint.ts";
 import { deliveryChannel } from "./fan-out.ts";
 import { getEndpointState } from "./find-endpoint.ts";

@@ -1,4 +1,4 @@
-import type { Queryable } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { empty, run, sql, statement, table, update, type Part, type Sql } from "../platform/database/sql.ts";
 
 const lock = sql`hashtextextended('webhook queues', 0)`;

@@ -1,7 +1,7 @@
-import type { Queryable, RecordStore } from "../platform/database/db.ts";
+import type { RecordStore } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../platform/crypto/seal.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { findRows, type Queryable, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { makeSecretText, readSecret, type SigningSecret } from "./signature.ts";
 
 const purposeOf = (id: string): string => `webhook-secret:${id}`;

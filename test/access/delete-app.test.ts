@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { deleteApp, type ClientId, type ForgetApp } from "../../src/access/index.ts";
 import { sequenceEvents } from "../../src/events/index.ts";
-import type { Queryable } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 import { createSandbox, forgetAppWithSandboxes } from "../../src/sandbox/index.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";

@@ -10,8 +10,7 @@ import {
   userIsShownAt,
 } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
-import type { Queryable } from "../../src/platform/database/db.ts";
-import { findRows, sql, statement, table } from "../../src/platform/database/sql.ts";
+import { findRows, type Queryable, sql, statement, table } from "../../src/platform/database/sql.ts";
 import { listedPersonWithStatus, school } from "../../src/idm/records.ts";
 import { allParts, personendatensatz } from "../../src/schulconnex/records.ts";
 

@@ -4,7 +4,8 @@ import { changeDirectory, deleteApp, setSync, updateApp } from "../../src/access
 import type { ClientId } from "../../src/access/index.ts";
 import { renameGroup, updatePerson } from "../../src/directory/index.ts";
 import type { GroupId, PersonId } from "../../src/directory/index.ts";
-import { withPrismaTransaction, type Queryable } from "../../src/platform/database/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { makeImporter } from "../imports/rosters.ts";

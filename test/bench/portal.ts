@@ -4,7 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
-import { withPrismaTransaction, type Queryable } from "../../src/platform/database/db.ts";
+import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 import { setLogin } from "../support/sign-ins.ts";
 import { findSignInFacts } from "../../src/sign-on/index.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";

@@ -1,4 +1,5 @@
-import type { Db, Queryable } from "../../src/platform/database/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 
 /**
  * What PostgreSQL knows of the tables while a measurement runs (BENCH_STATISTICS).

@@ -7,8 +7,8 @@ import {
   openDatabase,
   withPrismaTransaction,
   withTransaction,
-  type Queryable,
 } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 import { openDatabaseServer } from "../../src/platform/postgres/index.ts";
 
 const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-unconfirmed-")));

@@ -1,5 +1,6 @@
 import pg from "pg";
-import type { Db, Queryable } from "../../src/platform/database/db.ts";
+import type { Db } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 
 export type Plan = {
   "Node Type": string;

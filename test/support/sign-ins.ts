@@ -3,7 +3,8 @@ import { blockPersonIn, hashPassword, setLoginIn, setPasswordHash, signOutPerson
 import { unblockPersonIn } from "../../src/accounts/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import type { Origin } from "../../src/events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Queryable } from "../../src/platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
+import type { Queryable } from "../../src/platform/database/sql.ts";
 
 // The use cases of a person's sign-in, each in a transaction of its own.
 

@@ -1,6 +1,7 @@
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db, Queryable } from "../../platform/database/db.ts";
+import type { Db } from "../../platform/database/db.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { columnNames, insert, run, sql, statement, table, type Sql, type Value } from "../../platform/database/sql.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import { snapshotRecord } from "./snapshot.ts";

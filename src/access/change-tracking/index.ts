@@ -9,8 +9,7 @@
  */
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
 import { takeBackAppEvents } from "../../events/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { makeSchoolLocks } from "./locks.ts";
 import { emitDiff, makeParameterStore } from "./parameter-store.ts";
 import type { Subject } from "./snapshot.ts";

@@ -1,5 +1,5 @@
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { findRows, run, sql, statement, table, type Sql, type Statement } from "../../platform/database/sql.ts";
 
 const person = table("person");

@@ -1,6 +1,5 @@
 import { appendAppEvents } from "../../events/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
-import { findRows, run, sql, statement, type Parameter } from "../../platform/database/sql.ts";
+import { findRows, run, sql, statement, type Parameter, type Queryable } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";

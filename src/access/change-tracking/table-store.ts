@@ -1,9 +1,8 @@
 import type { SchoolId } from "../../directory/index.ts";
 import { appendAppEvents } from "../../events/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
 import { findRows, join, run, sql, statement, table, temporaryTable } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
-import type { Sql, Statement, Value } from "../../platform/database/sql.ts";
+import type { Queryable, Sql, Statement, Value } from "../../platform/database/sql.ts";
 import { takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";
 import {

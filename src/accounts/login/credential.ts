@@ -1,7 +1,6 @@
 import { checkText, type PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { columnNames, insert, run, sql, statement } from "../../platform/database/sql.ts";
+import { columnNames, insert, type Queryable, run, sql, statement } from "../../platform/database/sql.ts";
 import { foldUsername } from "./username.ts";
 
 type Row = { personId: PersonId; username: string; passwordHash: string; mustChange: boolean; updatedAt: Date };

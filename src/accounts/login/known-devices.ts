@@ -1,7 +1,6 @@
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
 import {
   columnNames,
   findRows,
@@ -11,6 +10,7 @@ import {
   table,
   type Sql,
   type Value,
+  type Queryable,
 } from "../../platform/database/sql.ts";
 import type { Bucket } from "../../platform/database/token-bucket.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";

@@ -1,6 +1,5 @@
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
-import { fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
+import { fields, findRows, join, type Queryable, run, sql, statement } from "../../platform/database/sql.ts";
 import {
   type Bucket,
   type BucketParameters,

@@ -1,5 +1,4 @@
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
 import { isTooFarAhead } from "../../platform/database/token-bucket.ts";
 import {
   columnNames,
@@ -12,6 +11,7 @@ import {
   update,
   type Sql,
   type Value,
+  type Queryable,
 } from "../../platform/database/sql.ts";
 
 /** The first `free` failed tries cost no wait; each further one doubles it, up to the longest. */

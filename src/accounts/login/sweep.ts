@@ -1,6 +1,5 @@
 import { removeInBatches } from "../../platform/jobs/batches.ts";
-import type { Queryable } from "../../platform/database/db.ts";
-import { columnNames, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, type Queryable, run, sql, statement, table } from "../../platform/database/sql.ts";
 import { sweepTokenBuckets } from "../../platform/database/token-bucket.ts";
 
 const deviceDays = 180;

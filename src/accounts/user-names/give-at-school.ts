@@ -1,9 +1,9 @@
 import { againAfterDeadlock } from "../../access/index.ts";
 import { personNameOf, type PersonId, type PersonName, type SchoolId } from "../../directory/index.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { findSignInSettings, type SignInSettings } from "../sign-in-settings.ts";
 import { giveNames, type Unnamed } from "./give-names.ts";
 

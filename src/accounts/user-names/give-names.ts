@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { PersonId, PersonName } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
-import { columnNames, findRows, insert, sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, findRows, insert, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import type { UserNameRule } from "../sign-in-settings.ts";
 import { makeBase } from "./make-base.ts";
 import { friendlyWords } from "./words.ts";

@@ -50,18 +50,13 @@ export function makeCookieJar(): CookieJar {
   };
 }
 
-/** Where a browser ended up. Shape: `urls` are all that it opened; `body` is of the last answer. */
+/** `urls` are all that the browser opened; `body` is that of the last response. */
 export type Visited = { url: URL; status: number; body: string; urls: URL[] };
 
 const mostRedirects = 20;
 const patienceMs = 30_000;
 
-/**
- * Opens a page as a browser without JavaScript and follows redirects.
- *
- * Shape:  `jarAt` gives the cookies with which an address is opened.
- * Errors: Error with words for the reader where nothing answers or redirects have no end.
- */
+/** Opens a page as a browser without JavaScript and follows redirects. Errors: Error with a message for the reader. */
 export async function openPage(address: URL, jarAt: (url: URL) => CookieJar): Promise<Visited> {
   const urls: URL[] = [];
   for (let url = address; urls.length <= mostRedirects;) {

@@ -1,9 +1,8 @@
-/** What is checked of an app, why it matters, and what to do where it is not so. Shape: `docs` follows `/docs`. */
-export type CheckText = { title: string; why: string; remedy: string; docs: string };
+/** What is checked, why it matters, and what to do if it fails; `docs` is a page below `/docs`. */
+type CheckText = { title: string; why: string; remedy: string; docs?: string };
 
 const library =
   "A certified OpenID Connect library does this where it is given the issuer, and the state and nonce that were sent.";
-const idToken = { docs: "/sign-on" };
 const raw = "Verify over the bytes as they came, before they are parsed; /docs/receive-webhooks has the code.";
 
 export const signOnChecks = {
@@ -23,25 +22,21 @@ export const signOnChecks = {
     title: "The authorization request asks for a code, as the registered client, with the scope openid",
     why: "The service has the authorization code flow only, and gives an ID token with openid alone.",
     remedy: "Send response_type=code, your client_id, and a scope that has openid in it.",
-    docs: "/sign-on",
   },
   "redirect-uri": {
     title: "The redirect URI is exactly the registered one, in both requests",
     why: "It is compared character by character: a slash at the end, another port or localhost for 127.0.0.1 is refused.",
     remedy: "Send the registered redirect URI as it is, in the authorization request and in the token request.",
-    docs: "/sign-on",
   },
   "state-random": {
     title: "Each sign-on has a state of its own that nobody can guess",
     why: "Without it another website can sign a person in to your app as somebody else.",
     remedy: "Make at least 128 random bits for each sign-on and send them as state.",
-    docs: "/sign-on",
   },
   "nonce-random": {
     title: "Each sign-on has a nonce of its own that nobody can guess",
     why: "It ties the ID token to this sign-on; without it an ID token of another one can be put in its place.",
     remedy: "Make at least 128 random bits for each sign-on and send them as nonce.",
-    docs: "/sign-on",
   },
   pkce: {
     title: "PKCE with S256",
@@ -49,13 +44,11 @@ export const signOnChecks = {
     remedy:
       "Switch on PKCE in your library: code_challenge and code_challenge_method=S256 of a new verifier for each " +
       "sign-on, and code_verifier in the token request.",
-    docs: "/sign-on",
   },
   "client-authentication": {
     title: "The code is exchanged with HTTP Basic (public apps: with client_id and no secret)",
     why: "The token endpoint takes client_secret_basic and, of public apps, none. A secret in the body is refused.",
     remedy: "Set token_endpoint_auth_method to client_secret_basic; discovery lists what there is.",
-    docs: "/sign-on",
   },
   "sign-in": {
     title: "A sign-on as it should be ends with the person signed in",
@@ -67,25 +60,21 @@ export const signOnChecks = {
     title: "The token type is read in any case: Bearer, bearer and BEARER",
     why: "RFC 6749 section 5.1 says that its case does not matter.",
     remedy: "Compare token_type without regard to case, or leave it to your library.",
-    docs: "/sign-on",
   },
   "state-wrong": {
     title: "An answer with another state, or without one, is refused",
     why: "A state that is not compared protects nobody.",
     remedy: `Compare the state of the answer with the one that was sent. ${library}`,
-    docs: "/sign-on",
   },
   "state-other-browser": {
     title: "An answer that another browser brings is refused",
     why: "Somebody could send their own answer as a link, and whoever opens it works in their account.",
     remedy: "Keep the state in the session or in a cookie of the browser that began, and compare with that alone.",
-    docs: "/sign-on",
   },
   "nonce-wrong": {
     title: "An ID token with another nonce, or without one, is refused",
     why: "A nonce that is not compared protects nobody.",
     remedy: `Compare the nonce of the ID token with the one that was sent. ${library}`,
-    ...idToken,
   },
   "id-token-signature": {
     title: "An ID token with a wrong signature is refused",
@@ -93,37 +82,31 @@ export const signOnChecks = {
     remedy:
       "Verify the signature with the published keys (jwks_uri). Some libraries do it on demand only: in openid-client, " +
       "enableNonRepudiationChecks.",
-    ...idToken,
   },
   "id-token-alg-none": {
     title: "An ID token without a signature (alg none) is refused",
     why: "The sender of a token must not choose that nobody signs it.",
     remedy: "Accept the algorithms that discovery names, and no other.",
-    ...idToken,
   },
   "id-token-audience": {
     title: "An ID token for another app is refused",
     why: "Another app that gets an ID token could sign in to yours with it.",
     remedy: "Check that aud is your client ID.",
-    ...idToken,
   },
   "id-token-issuer": {
     title: "An ID token of another issuer is refused",
     why: "The same sub of another issuer is another person.",
     remedy: "Check that iss is the issuer, character by character.",
-    ...idToken,
   },
   "id-token-expired": {
     title: "An ID token that has expired is refused",
     why: "An old token that somebody found would sign them in.",
     remedy: "Check exp, with a leeway of a minute or two at most.",
-    ...idToken,
   },
   "iss-parameter": {
     title: "An answer with the iss of another issuer is refused (advice)",
     why: "It keeps another issuer from getting your codes, where your app knows several (RFC 9207).",
     remedy: "Compare iss of the answer with the issuer; discovery announces it.",
-    docs: "/sign-on",
   },
 } as const satisfies Record<string, CheckText>;
 
@@ -132,13 +115,11 @@ export const webhookChecks = {
     title: "An event with a correct signature is confirmed in time",
     why: "Whatever is not answered with 2xx within 10 seconds has failed and is sent again.",
     remedy: "Write the event down, answer 204, and work afterwards.",
-    docs: "/receive-webhooks",
   },
   "webhook-raw-body": {
     title: "The signature is verified over the bytes as they came",
     why: "JSON that was parsed and written again has other spaces and escapes, and another signature.",
     remedy: raw,
-    docs: "/receive-webhooks",
   },
   "webhook-signature-wrong": {
     title: "A signature with another secret is refused",
@@ -168,25 +149,21 @@ export const webhookChecks = {
     title: "The same event a second time is confirmed",
     why: "An answer may get lost on its way, and then the event comes again with the same webhook-id.",
     remedy: "Keep each webhook-id for a day; to one that you have, answer 2xx and do nothing.",
-    docs: "/receive-webhooks",
   },
   "webhook-order": {
     title: "Create, update, delete and restore of one person, and a delete of somebody unknown, are confirmed",
     why: "An event that failed for good, or that came before you were there, leaves gaps.",
     remedy: "Take an event as a hint: read what it names, and answer 2xx to what you need not do.",
-    docs: "/receive-webhooks",
   },
   "webhook-unknown-event": {
     title: "An event of an unknown type is ignored with 2xx",
     why: "New types may come; one that is answered with an error is sent again and may pause your address.",
     remedy: "Answer 2xx to types and actions that you do not know, and do nothing.",
-    docs: "/receive-webhooks",
   },
   "webhook-unknown-property": {
     title: "An event with unknown properties is taken",
     why: "New properties may be added to each event, and new names to updatedProperties.",
     remedy: "Let your JSON reader ignore what it does not know.",
-    docs: "/receive-webhooks",
   },
   "webhook-several-signatures": {
     title: "One good signature among several is enough",
@@ -202,18 +179,26 @@ export const webhookChecks = {
   },
 } as const satisfies Record<string, CheckText>;
 
-export const checks = { ...signOnChecks, ...webhookChecks };
-export type CheckId = keyof typeof checks;
+export type CheckId = keyof typeof signOnChecks | keyof typeof webhookChecks;
+
+export const checks: Readonly<Record<CheckId, Required<CheckText>>> = {
+  ...withDocs(signOnChecks, "/sign-on"),
+  ...withDocs(webhookChecks, "/receive-webhooks"),
+};
+
+function withDocs<Id extends string>(texts: Readonly<Record<Id, CheckText>>, docs: string) {
+  const entries = Object.entries<CheckText>(texts).map(([id, text]) => [id, { docs, ...text }]);
+  return Object.fromEntries(entries) as Record<Id, Required<CheckText>>;
+}
 
 export type Outcome = "passed" | "failed" | "warning" | "skipped";
 
-/** What became of a check. Shape: `detail` says what was seen; null where there is nothing to say. */
+/** `detail` says what was seen. */
 export type Verdict = { id: CheckId; outcome: Outcome; detail: string | null };
 
 export const passed = (id: CheckId): Verdict => ({ id, outcome: "passed", detail: null });
 export const failed = (id: CheckId, detail: string): Verdict => ({ id, outcome: "failed", detail });
 export const skipped = (id: CheckId, detail: string): Verdict => ({ id, outcome: "skipped", detail });
 
-/** Shape: `fault` is what is wrong; null where nothing is. */
 export const verdictOf = (id: CheckId, fault: string | null): Verdict =>
   fault === null ? passed(id) : failed(id, fault);

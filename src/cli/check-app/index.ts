@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Result } from "../command.ts";
 import type { Verdict } from "./checks.ts";
 import { startIssuer } from "./issuer.ts";
@@ -6,7 +7,6 @@ import { makeJUnitReport, makeReport } from "./report.ts";
 import { checkSignOn, type SignOnSettings } from "./sign-on.ts";
 import { checkWebhook, type WebhookSettings } from "./webhook.ts";
 
-/** What is checked. Units: waitSeconds in seconds. */
 export type CheckAppSettings = {
   signOn: (Omit<SignOnSettings, "issuer"> & { port: number; waitSeconds: number }) | null;
   webhook: WebhookSettings | null;
@@ -15,7 +15,6 @@ export type CheckAppSettings = {
   tell(line: string): void;
 };
 
-/** Plays the platform against an app. Shape: the result has failed where a check has. */
 export async function checkApp({ signOn, webhook, docs, junit, tell }: CheckAppSettings): Promise<Result> {
   const verdicts: Verdict[] = [];
   if (signOn !== null) verdicts.push(...(await playIssuer(signOn, tell)));
@@ -37,8 +36,7 @@ async function playIssuer(
     if (waitSeconds > 0) {
       tell("Waiting for the app to read its discovery document");
       const waited = new AbortController();
-      const { setTimeout } = await import("node:timers/promises");
-      const timer = setTimeout(waitSeconds * 1000, undefined, { signal: waited.signal }).catch(() => undefined);
+      const timer = sleep(waitSeconds * 1000, undefined, { signal: waited.signal }).catch(() => undefined);
       await Promise.race([issuer.discovered, timer]);
       waited.abort();
     }

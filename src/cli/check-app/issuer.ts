@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from "jose";
 import type { components } from "../../../generated/openapi/sign-on.ts";
 
@@ -15,7 +16,7 @@ export type Tampering = {
 
 export type TokenRequest = { authorization: string | undefined; form: URLSearchParams };
 
-/** One sign-on of an app, as the issuer sees it. Shape: `sub` and `name` belong to no other sign-on. */
+/** One sign-on of an app, as the issuer sees it. No other sign-on has its `sub` and `name`. */
 export type Attempt = {
   sub: string;
   name: string;
@@ -36,20 +37,15 @@ export type Issuer = {
 const kid = "check-app";
 const hourSeconds = 3600;
 
-/**
- * Starts an OpenID Connect issuer on loopback that signs everybody in at once and answers as this service does.
- *
- * Shape:  `port` 0 is any free one.
- * Errors: the error of the server where the port is taken.
- */
+/** Starts an OpenID Connect issuer on loopback that signs everybody in at once and answers as this service does. */
 export async function startIssuer({ port, clientId }: { port: number; clientId: string }): Promise<Issuer> {
   const [own, other] = await Promise.all([generateKeyPair("RS256"), generateKeyPair("RS256")]);
   const key = { ...(await exportJWK(own.publicKey)), kid, alg: "RS256", use: "sig" };
   const codes = new Map<string, Attempt>();
   const tokens = new Map<string, Attempt>();
   let current: Attempt | null = null;
-  let [url, tellDiscovered] = ["", () => {}];
-  const discovered = new Promise<void>((resolve) => (tellDiscovered = resolve));
+  let url = "";
+  const discovered = Promise.withResolvers<undefined>();
 
   function authorize(request: URLSearchParams, res: ServerResponse): void {
     const back = request.get("redirect_uri") ?? "";
@@ -99,10 +95,10 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(req.url ?? "/", url);
-    const form = req.method === "POST" ? new URLSearchParams(await readBody(req)) : searchParams;
+    const form = req.method === "POST" ? new URLSearchParams(await text(req)) : searchParams;
     if (pathname === "/.well-known/openid-configuration") {
       sendJson(res, 200, discoveryOf(url));
-      tellDiscovered();
+      discovered.resolve(undefined);
     } else if (pathname === "/.well-known/jwks.json") sendJson(res, 200, { keys: [key] });
     else if (pathname === "/oauth2/auth") authorize(form, res);
     else if (pathname === "/oauth2/token") await issueToken({ authorization: req.headers.authorization, form }, res);
@@ -120,7 +116,7 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    discovered,
+    discovered: discovered.promise,
     expect: (tampering) => {
       const name = `Ada ${randomBytes(6).toString("hex")}`;
       current = { sub: randomUUID(), name, tampering, request: null, tokenRequest: null };
@@ -185,12 +181,6 @@ const sign = (claims: JWTPayload, key: CryptoKey): Promise<string> =>
 function unsign(token: string): string {
   const header = Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url");
   return `${header}.${token.split(".")[1]!}.`;
-}
-
-async function readBody(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }
 
 const sendJson = (res: ServerResponse, status: number, body: object): void =>

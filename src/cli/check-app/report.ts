@@ -8,7 +8,7 @@ const marks: Readonly<Record<Outcome, string>> = {
   skipped: "skipped",
 };
 
-/** A report for people and as data. Shape: `docs` is the address of the documentation, without a slash at its end. */
+/** A report for people and as data. `docs` is the address of the documentation, without a slash at its end. */
 export function makeReport(verdicts: readonly Verdict[], docs: string): Result {
   const shown = verdicts.map(({ id, outcome, detail }) => {
     const { title, why, remedy } = checks[id];
@@ -39,7 +39,6 @@ const escapeXml = (text: string): string =>
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "?")
     .replaceAll(/[&<>"]/g, (one) => escapes[one]!);
 
-/** The same for build servers, as JUnit writes it. */
 export function makeJUnitReport(verdicts: readonly Verdict[], docs: string): string {
   const count = (outcome: Outcome) => verdicts.filter((verdict) => verdict.outcome === outcome).length;
   const cases = verdicts.map(({ id, outcome, detail }) => {

@@ -13,12 +13,12 @@ export type SignOnSettings = {
   sessionUrl: string | undefined;
 };
 
-/** Shape: `fault` says why the browser did not get to the end of the sign-on, so that nothing is known. */
+/** `fault` says why the browser did not get to the end of the sign-on. */
 type Tried = { attempt: Attempt; hint: string; jar: CookieJar; end: Visited | null; fault: string | null };
 
 const randomText = (): string => randomBytes(12).toString("base64url");
 
-/** Opens the Login URL with a browser of its own. Shape: `isSwapped` brings the answer with another browser. */
+/** Opens the Login URL with a new browser; with `isSwapped` another browser brings the answer. */
 async function trySignOn(
   { issuer, loginUrl }: SignOnSettings,
   tampering: Tampering = {},
@@ -56,11 +56,7 @@ async function openSession(issuer: Issuer, sessionUrl: string, jar: CookieJar): 
   return shown !== null && isThere && shown.status < 300 ? shown : null;
 }
 
-/**
- * Learns from a sign-on that should work what the app looks like to somebody who is signed in.
- *
- * Shape: a text says why nobody can tell.
- */
+/** Learns from a correct sign-on how the app looks to a person who is signed in; else returns why not. */
 async function makeJudge(settings: SignOnSettings, good: Tried): Promise<Judge | string> {
   const { attempt, end } = good;
   if (end === null) return good.fault ?? "The browser got no answer.";
@@ -75,7 +71,6 @@ async function makeJudge(settings: SignOnSettings, good: Tried): Promise<Judge |
     other !== null && other.status < 400 && `${other.url.origin}${other.url.pathname}` === where;
 }
 
-/** Judges by a page that only somebody who is signed in sees. Shape: as of `makeJudge`. */
 async function makeSessionJudge(
   { issuer }: SignOnSettings,
   { attempt, jar }: Tried,
@@ -123,7 +118,7 @@ const forgeries: readonly Forgery[] = [
   { id: "iss-parameter", what: "another iss", tampering: { answer: (answer) => answer.set("iss", wrong) } },
 ];
 
-/** Signs on as it should be, and with one thing wrong each time. Shape: verdicts in the order of the checks. */
+/** Signs on correctly, then with one fault at a time. Returns verdicts in the order of the checks. */
 export async function checkSignOn(settings: SignOnSettings, tell: (line: string) => void): Promise<Verdict[]> {
   const ids = Object.keys(signOnChecks) as (keyof typeof signOnChecks)[];
   const first = await trySignOn(settings);

@@ -3,7 +3,6 @@ import { makeSignatureHeaders, readSigningSecret } from "../../webhooks/index.ts
 import { reasonOf } from "./browser.ts";
 import { failed, passed, skipped, webhookChecks, type CheckId, type Verdict } from "./checks.ts";
 
-/** Units: patienceMs in milliseconds, what the service waits for an answer. */
 export type WebhookSettings = {
   url: string;
   secret: string;
@@ -12,7 +11,7 @@ export type WebhookSettings = {
   patienceMs?: number;
 };
 
-/** One request. Shape: `secrets` sign it, the newest first; `headers` null leaves a header out. */
+/** `secrets` sign it, the newest first; a header that is null is left out. */
 type Sending = {
   event?: object;
   body?: string;
@@ -25,7 +24,6 @@ type Sending = {
   sentBody?: string;
 };
 
-/** Shape: `status` null with `error` where there was no answer. */
 type Answered = { status: number | null; error: string | null };
 
 const personEvent = (action: string, personId: string = randomUUID()) => ({
@@ -41,22 +39,18 @@ const servicePatienceMs = 10_000;
 /** Sends events as the service does, right ones and wrong ones. */
 export async function checkWebhook(settings: WebhookSettings): Promise<Verdict[]> {
   const ids = Object.keys(webhookChecks) as (keyof typeof webhookChecks)[];
-  const send = (sending: Sending) => sendEvent(settings, sending);
   const stranger = `whsec_${randomBytes(32).toString("base64")}`;
-  const takes = async (id: CheckId, sendings: readonly Sending[]): Promise<Verdict> => {
-    for (const sending of sendings) {
-      const fault = findRefusal(await send(sending));
-      if (fault !== null) return failed(id, fault);
-    }
-    return passed(id);
-  };
-  const refuses = async (id: CheckId, sendings: readonly Sending[]): Promise<Verdict> => {
-    for (const sending of sendings) {
-      const fault = findConfirmation(await send(sending));
-      if (fault !== null) return failed(id, fault);
-    }
-    return passed(id);
-  };
+  const makeCheck =
+    (findFault: (answered: Answered) => string | null) =>
+    async (id: CheckId, sendings: readonly Sending[]): Promise<Verdict> => {
+      for (const sending of sendings) {
+        const fault = findFault(await sendEvent(settings, sending));
+        if (fault !== null) return failed(id, fault);
+      }
+      return passed(id);
+    };
+  const takes = makeCheck(findRefusal);
+  const refuses = makeCheck(findConfirmation);
   const first = await takes("webhook-signed", [{}]);
   if (first.outcome === "failed")
     return ids.map((id) => (id === "webhook-signed" ? first : skipped(id, "A correct event is not confirmed.")));

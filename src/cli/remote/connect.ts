@@ -1,6 +1,6 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../../../generated/openapi/admin.ts";
-import { patiently, refusing, sendOnce, withToken } from "./send.ts";
+import { patiently, readRefusal, sendOnce, withToken } from "./send.ts";
 import { makeTokenSource } from "./token.ts";
 
 type Remote = { address: string; clientId: string; clientSecret: string };
@@ -9,15 +9,17 @@ type Remote = { address: string; clientId: string; clientSecret: string };
 export function connectRemote(remote: Remote, tell: (line: string) => void): Client<paths> {
   const send = patiently(sendOnce, tell);
   const token = makeTokenSource(remote, (url, init) => send(new Request(url, { redirect: "error", ...init })));
-  const call = refusing(withToken(send, token));
+  const call = withToken(send, token);
   let told = false;
   return createClient<paths>({
     baseUrl: remote.address,
     redirect: "error",
-    fetch: (request) => {
+    fetch: async (request) => {
       if (request.method !== "GET" && !told) tell(`At ${remote.address}, as ${remote.clientId}:`);
       told ||= request.method !== "GET";
-      return call(request);
+      const response = await call(request);
+      if (!response.ok) throw await readRefusal(response);
+      return response;
     },
   });
 }

@@ -4,7 +4,7 @@ import { AppError } from "../../platform/errors.ts";
 
 export type KnownRemote = { name: string; address: string; clientId: string; clientSecret: string };
 
-/** The remote services that the user has logged in to. Shape: `used` is the name of the one that commands act on. */
+/** The remote services that the user has logged in to; `used` is the name of the one that commands act on. */
 export type Remotes = { used: string | null; known: readonly KnownRemote[] };
 
 /** Makes the command end as for a wrong configuration. */
@@ -75,12 +75,7 @@ function parse(text: string, path: string): Remotes {
 /** What stands for the database beside the program wherever a remote is named. */
 export const localName = "local";
 
-/**
- * The remote that commands act on; null for the database beside them.
- *
- * Shape:  `named` is a name or an address; left out, the one that `remote use` chose.
- * Errors: not_found remote_not_found.
- */
+/** The remote with this name or address, else that of `remote use`; null: the local database. Errors: not_found. */
 export function findRemote({ used, known }: Remotes, named: string | undefined): KnownRemote | null {
   const wanted = named ?? used;
   if (wanted === null || wanted === localName) return null;

@@ -7,7 +7,6 @@ const longestWaitSeconds = 60;
 
 type Send = (request: Request) => Promise<Response>;
 
-/** Sends a request to the network. Errors: says in words that the service cannot be reached. */
 export async function sendOnce(request: Request): Promise<Response> {
   try {
     return await fetch(request);
@@ -18,7 +17,7 @@ export async function sendOnce(request: Request): Promise<Response> {
   }
 }
 
-/** Whether the request can be sent again after an answer that leaves open what was done. */
+/** Whether the request can be sent again if it is unknown whether it was carried out. */
 const isRepeatable = ({ method, headers }: Request): boolean =>
   method === "GET" || method === "PUT" || headers.has("Idempotency-Key");
 
@@ -28,7 +27,6 @@ function waitOf({ headers }: Response): number {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : 1;
 }
 
-/** Sends a request again when the service is busy, after the time that it asks for. */
 export const patiently =
   (send: Send, tell: (line: string) => void): Send =>
   async (request) => {
@@ -68,12 +66,3 @@ export async function readRefusal(response: Response): Promise<AppError> {
   const kind = errorKindOf(response.status) ?? (response.status < 500 ? "invalid" : "bug");
   return new AppError(kind, typeof code === "string" ? code : "failed", `${said}${number}`);
 }
-
-/** Ends the command where the service refuses, with its message and code. */
-export const refusing =
-  (send: Send): Send =>
-  async (request) => {
-    const response = await send(request);
-    if (!response.ok) throw await readRefusal(response);
-    return response;
-  };

@@ -56,11 +56,7 @@ export type TokenSource = {
   drop(): void;
 };
 
-/**
- * Fetches the access token of one command line, and another when it ends.
- *
- * Source: RFC 6749 section 4.4.
- */
+/** Fetches the access token of one command line, and another when it ends. Source: RFC 6749 section 4.4. */
 export function makeTokenSource(credentials: Credentials, fetch: Fetch): TokenSource {
   let discovery: Promise<Discovery> | undefined;
   let token: Promise<Token> | undefined;

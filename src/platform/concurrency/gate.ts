@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, makeUnavailable } from "../errors.ts";
 import { CallerLeft, type Caller } from "./caller.ts";
 
 type Leave = () => void;
@@ -16,8 +16,7 @@ type GateLimits = {
   waitMs: number;
 };
 
-type Waiting = { enter(): void };
-type Client = { open: number; running: number; waiting: Waiting[] };
+type Client = { open: number; running: number; waiting: (() => void)[] };
 
 /** Keeps a client from taking the places of others. Errors: rate_limited (429), unavailable (503); CallerLeft. */
 export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyReads): Gate {
@@ -40,7 +39,7 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
       if (client.waiting.length === 0 || !mayRun(client)) continue;
       clients.delete(name);
       clients.set(name, client);
-      client.waiting.shift()!.enter();
+      client.waiting.shift()!();
       return;
     }
   };
@@ -77,15 +76,13 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
           clearTimeout(timer);
           off();
         };
-        const waiting: Waiting = {
-          enter() {
-            stop();
-            resolve(start(name, client));
-          },
+        const enter = () => {
+          stop();
+          resolve(start(name, client));
         };
         const giveUp = (error: Error) => {
           stop();
-          client.waiting.splice(client.waiting.indexOf(waiting), 1);
+          client.waiting.splice(client.waiting.indexOf(enter), 1);
           forgetIdle(name, client);
           reject(error);
         };
@@ -94,7 +91,7 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
           limits.waitMs,
         );
         const off = caller.onLeave(() => giveUp(new CallerLeft()));
-        client.waiting.push(waiting);
+        client.waiting.push(enter);
       });
     },
   };
@@ -109,22 +106,10 @@ function once(leave: Leave): Leave {
   };
 }
 
+const rateLimited = (message: string) => new AppError("rate_limited", "too_many_requests", message);
+
 const tooManyReads = () =>
-  new AppError(
-    "rate_limited",
-    "too_many_requests",
-    "This app reads too much at the same time. Wait for answers before asking for more.",
-  );
+  rateLimited("This app reads too much at the same time. Wait for answers before asking for more.");
 export const tooMuchWork = (): AppError =>
-  new AppError(
-    "rate_limited",
-    "too_many_requests",
-    "You have work of this kind under way already. Wait for it before asking for more.",
-  );
-const overloaded = () =>
-  new AppError(
-    "unavailable",
-    "unavailable",
-    "The service cannot answer just now. Try again later.",
-    "all places are taken",
-  );
+  rateLimited("You have work of this kind under way already. Wait for it before asking for more.");
+const overloaded = () => makeUnavailable("all places are taken");

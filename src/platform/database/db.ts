@@ -6,6 +6,7 @@ import type { Gate } from "../concurrency/gate.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
 import { prepareSession } from "./session.ts";
 import { watchSilence, type SilenceLimits } from "./silent-connections.ts";
+import type { Queryable } from "./sql.ts";
 import { traceQueries } from "../telemetry/tracing/index.ts";
 import { failUnconfirmedCommits } from "./unconfirmed-commits.ts";
 
@@ -30,8 +31,6 @@ export const storeOf = ({ pool, prisma }: PrismaDb): Store => ({
   prisma,
   query: pool.query.bind(pool) as Queryable["query"],
 });
-
-export type Queryable = Pick<pg.ClientBase, "query">;
 
 export type DatabaseOptions = {
   url: string;

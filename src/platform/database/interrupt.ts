@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "./db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "./db.ts";
+import type { Queryable } from "./sql.ts";
 import { cancelStatement, findBackend, type Backend } from "./session.ts";
 
 export type Interrupt = { signal: AbortSignal; canceller: Queryable };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { isDatabaseUnavailable, type Queryable } from "./db.ts";
+import { isDatabaseUnavailable } from "./db.ts";
+import type { Queryable } from "./sql.ts";
 
 type Reader = { client: pg.PoolClient; canceller: pg.Pool };
 

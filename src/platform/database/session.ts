@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { findRows, run, sql, statement } from "./sql.ts";
+import { findRows, run, sql, statement, type Queryable } from "./sql.ts";
 
 /** The backend of a connection as the server reports it; a proxy reports other numbers. */
 export type Backend = { processId: number; startedAt: string; serverStartedAt: string };
@@ -14,7 +14,7 @@ const findOwn = statement(
 );
 
 /** Behind a proxy each transaction may have another backend. */
-export async function findBackend(tx: Pick<pg.ClientBase, "query">): Promise<Backend> {
+export async function findBackend(tx: Queryable): Promise<Backend> {
   return (await findRows<Backend>(tx, findOwn, {}))[0]!;
 }
 
@@ -25,7 +25,7 @@ const cancelBackend = statement<Backend>(
   WHERE pid = ${processId} AND backend_start::text = ${startedAt}`,
 );
 
-export async function cancelStatement(canceller: Pick<pg.ClientBase, "query">, backend: Backend): Promise<void> {
+export async function cancelStatement(canceller: Queryable, backend: Backend): Promise<void> {
   if ((await run(canceller, cancelBackend, backend)) === 0)
     throw new Error("the server of the statement was not reached");
 }
@@ -57,8 +57,7 @@ export async function prepareSession(
     `${limits}; ${settings}${settings && ";"} ${identify}`,
   )) as unknown as pg.QueryResult[];
   const { standby, ...backend } = results.at(-1)!.rows[0] as Backend & { standby: boolean };
-  if (standby && !isReplica) throw unavailable("57P03", "the server of DATABASE_URL is a standby");
+  if (standby && !isReplica)
+    throw Object.assign(new Error("the server of DATABASE_URL is a standby"), { code: "57P03" });
   backends.set(client, backend);
 }
-
-const unavailable = (code: string, message: string): Error => Object.assign(new Error(message), { code });

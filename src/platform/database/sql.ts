@@ -1,10 +1,12 @@
+import type pg from "pg";
 import { Sql, empty, join, raw } from "sql-template-tag";
 import { tables, type Required } from "../../../generated/tables/index.ts";
-import type { Queryable } from "./db.ts";
 
 // Named SQL with tables and columns from prisma/schema: SQL that names a renamed or removed column does not compile.
 
 export { Sql, empty, join };
+
+export type Queryable = Pick<pg.ClientBase, "query">;
 
 type Tables = typeof tables;
 export type TableName = keyof Tables;
@@ -86,16 +88,11 @@ export type NewRow<Name extends TableName> = { readonly [Field in Required[Name]
 };
 
 export function insert<Name extends TableName>(name: Name, row: NewRow<Name>, source?: Sql): Sql {
-  return insertColumns(tables[name].name, tables[name].columns, row as Record<string, Part>, source);
+  return insertColumns(tables[name].name, columnsOf(name), row, source);
 }
 
-function insertColumns(
-  name: string,
-  columns: Readonly<Record<string, string>>,
-  row: Readonly<Record<string, Part | undefined>>,
-  source?: Sql,
-): Sql {
-  const given = Object.entries(row).filter((entry): entry is [string, Part] => entry[1] !== undefined);
+function insertColumns(name: string, columns: Readonly<Record<string, string>>, row: object, source?: Sql): Sql {
+  const given = givenOf(row);
   const names = raw(given.map(([field]) => columns[field]!).join(", "));
   const values = join(given.map(([, value]) => toValue(value)));
   const head = sql`INSERT INTO ${raw(name)} (${names})`;
@@ -107,21 +104,21 @@ export function update<Name extends TableName>(
   alias: string,
   values: { readonly [Field in ColumnsOf<Name>]?: Part | undefined },
 ): Sql {
-  const { name: tableName, columns } = tables[name];
-  const given = Object.entries(values as Record<string, Part | undefined>).filter(
-    (entry): entry is [string, Part] => entry[1] !== undefined,
-  );
-  const set = given.map(([field, value]) => sql`${raw((columns as Record<string, string>)[field]!)} = ${sqlOf(value)}`);
-  return sql`UPDATE ${raw(`${tableName} ${alias}`)} SET ${join(set)}`;
+  const columns = columnsOf(name);
+  const set = givenOf(values).map(([field, value]) => sql`${raw(columns[field]!)} = ${value}`);
+  return sql`UPDATE ${raw(`${tables[name].name} ${alias}`)} SET ${join(set)}`;
 }
 
-const sqlOf = (part: Part): Sql => sql`${part}`;
+const columnsOf = (name: TableName): Readonly<Record<string, string>> => tables[name].columns;
+
+const givenOf = (row: object): [field: string, value: Part][] =>
+  Object.entries(row as Record<string, Part>).filter(([, value]) => value !== undefined);
 
 export const fields = <Row extends object>(row: { readonly [Field in keyof Row]-?: Part }): Sql =>
   join(Object.entries<Part>(row).map(([name, value]) => sql`${value} AS ${raw(`"${name}"`)}`));
 
 export function columnNames<Name extends TableName>(name: Name, ...names: readonly (ColumnsOf<Name> & string)[]): Sql {
-  const columns = tables[name].columns as Readonly<Record<string, string>>;
+  const columns = columnsOf(name);
   return raw(names.map((field) => columns[field]!).join(", "));
 }
 
@@ -163,7 +160,7 @@ export function makeRowLock<Name extends TableName>(
   key: ColumnsOf<Name> & string,
   statementName: string,
 ): (tx: Queryable, value: string) => Promise<void> {
-  const column = (tables[name].columns as Readonly<Record<string, string>>)[key]!;
+  const column = columnsOf(name)[key]!;
   const lock = statement<{ value: string }>(
     ({ value }) => sql`SELECT FROM ${raw(tables[name].name)} WHERE ${raw(column)} = ${value} FOR NO KEY UPDATE`,
     statementName,
@@ -171,20 +168,25 @@ export function makeRowLock<Name extends TableName>(
   return async (tx, value) => void (await run(tx, lock, { value }));
 }
 
+/** The argument of `query` for a statement. */
+export const toQuery = <Given extends object>({ text, name, values }: Statement<Given>, given: Given) => ({
+  text,
+  values: values(given),
+  ...(name === undefined ? {} : { name }),
+});
+
 export async function findRows<Row extends Record<string, unknown>, Given extends object = object>(
   db: Queryable,
-  { text, name, values }: Statement<Given>,
+  statement: Statement<Given>,
   given: Given,
 ): Promise<Row[]> {
-  const { rows } = await db.query<Row>({ text, values: values(given), ...(name === undefined ? {} : { name }) });
-  return rows;
+  return (await db.query<Row>(toQuery(statement, given))).rows;
 }
 
 export async function run<Given extends object = object>(
   db: Queryable,
-  { text, name, values }: Statement<Given>,
+  statement: Statement<Given>,
   given: Given,
 ): Promise<number> {
-  const { rowCount } = await db.query({ text, values: values(given), ...(name === undefined ? {} : { name }) });
-  return rowCount ?? 0;
+  return (await db.query(toQuery(statement, given))).rowCount ?? 0;
 }

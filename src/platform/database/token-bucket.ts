@@ -1,4 +1,3 @@
-import type { Queryable } from "./db.ts";
 import {
   columnNames,
   findRows,
@@ -12,6 +11,7 @@ import {
   type Parameters,
   type Sql,
   type Value,
+  type Queryable,
 } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };

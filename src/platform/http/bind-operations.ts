@@ -5,7 +5,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { Done, JsonDone, JsonList, JsonMade, JsonRead } from "./answer.ts";
 import { makeBodyReader, readHeaders } from "./body.ts";
-import { callerOf, CallerLeft, type Caller as Connection } from "../concurrency/caller.ts";
+import { callerOf, CallerLeft } from "../concurrency/caller.ts";
 import { refuseGaps, refuseOtherScopes } from "./contract-gaps.ts";
 import { listOperations, narrowDocument, resolve, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, requestIdOf, type RenderFailure } from "./failure.ts";
@@ -34,15 +34,7 @@ export type Binding<Operations, Caller extends Token> = {
   checkAnswersBy: readonly OpenApiDocument[];
 };
 
-type AnyHandler = (request: {
-  caller: unknown;
-  path: unknown;
-  query: unknown;
-  headers: unknown;
-  body: unknown;
-  requestId: string;
-  connection: Connection;
-}) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done>;
+type AnyHandler = (request: object) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done>;
 
 /** Makes the router of one document. Errors: throws for a missing or an unknown handler. */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
@@ -73,7 +65,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const connection = callerOf(res);
       const given = handle({
-        caller: res.locals["caller"],
+        caller: res.locals["caller"] as unknown,
         path: req.params,
         query: req.query,
         body: req.body as unknown,
@@ -85,7 +77,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
         req,
         res,
         caller: connection,
-        clientId: clientIdOf(res),
+        clientId: String(res.locals["clientId"]),
         reading: (res.locals["isInner"] === true ? binding.innerReading : undefined) ?? binding.reading,
         check,
         readTogether,
@@ -122,8 +114,6 @@ const refuseNotOffered: RequestHandler = () => {
   throw new AppError("not_offered", "not_offered", "This endpoint is not offered.");
 };
 
-const clientIdOf = (res: Response): string => String(res.locals["clientId"]);
-
 const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ":$1");
 
 function name(operation: Operation): RequestHandler {
@@ -151,8 +141,8 @@ function makeGuard<Caller extends Token>(
   const wanted = scopes.map(binding.scopeName);
 
   const checkBearer = async (req: Request, res: Response): Promise<Caller | null> => {
-    const bearer = findBearer(req);
-    if (bearer === null) throw refuseMissingToken(res);
+    const bearer = bearerHeader.exec(req.headers.authorization ?? "")?.[1];
+    if (bearer === undefined) throw refuseMissingToken(res);
     if (res.destroyed) return null;
     const check = await binding.checkToken(bearer);
     if (check.kind !== "valid") throw refuseToken(res, check.kind);
@@ -174,10 +164,6 @@ function makeGuard<Caller extends Token>(
 }
 
 const bearerHeader = /^bearer +([\w.~+/-]+=*) *$/i;
-
-function findBearer(req: Request): string | null {
-  return bearerHeader.exec(req.headers.authorization ?? "")?.[1] ?? null;
-}
 
 /** Source: RFC 6750 section 3: without a token there is no error code. */
 function refuseMissingToken(res: Response): AppError {

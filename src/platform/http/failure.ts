@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Response } from "express";
 import { isDatabaseUnavailable, isTimedOut } from "../database/db.ts";
-import { AppError } from "../errors.ts";
+import { AppError, makeUnavailable } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
 export type RenderFailure = (failure: AppError, res: Response) => void;
@@ -28,15 +28,7 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
 
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (isDatabaseUnavailable(error)) {
-    return new AppError(
-      "unavailable",
-      "unavailable",
-      "The service cannot answer just now. Try again later.",
-      undefined,
-      { cause: error },
-    );
-  }
+  if (isDatabaseUnavailable(error)) return makeUnavailable(undefined, { cause: error });
   if (isTimedOut(error)) {
     const message = "The answer takes too long just now. Ask for less, or try again later.";
     return new AppError("unavailable", "timed_out", message, undefined, { cause: error });

@@ -38,6 +38,6 @@ export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
 export { makeGate } from "../concurrency/gate.ts";
 export { etagOf, isNotModified } from "./send.ts";
-export { makeProblemType, type ProblemType } from "./problem-type.ts";
+export { makeProblemType, presentProblem, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";
 export { ParameterError } from "./validation.ts";

@@ -1,12 +1,7 @@
 import type { JsonDone, JsonList, JsonMade, JsonRead, Later } from "./answer.ts";
 import type { Caller as Connection } from "../concurrency/caller.ts";
+import type { Described } from "../contract-types.ts";
 import type { Upload } from "./upload.ts";
-
-type Described = {
-  parameters: { query?: object; path?: object; header?: object };
-  requestBody?: object;
-  responses: object;
-};
 
 type BodyOf<Response> = Response extends { content: { "application/json": infer Body } }
   ? Body

@@ -40,23 +40,13 @@ function cutOff(res: ServerResponse): CallerLeft {
 }
 
 function happens(res: ServerResponse, event: "drain" | "finish", withinMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      res.off(event, done).off("close", leave);
-    };
-    const done = () => {
-      stop();
-      resolve();
-    };
-    const leave = () => {
-      stop();
-      reject(new CallerLeft());
-    };
-    const timer = setTimeout(() => {
-      stop();
-      reject(cutOff(res));
-    }, withinMs);
-    res.once(event, done).once("close", leave);
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  const done = () => resolve(undefined);
+  const leave = () => reject(new CallerLeft());
+  const timer = setTimeout(() => reject(cutOff(res)), withinMs);
+  res.once(event, done).once("close", leave);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    res.off(event, done).off("close", leave);
   });
 }

@@ -5,7 +5,7 @@ import { readCursor, writeCursor, type Position } from "./page-position.ts";
 import { readFor } from "./reads.ts";
 import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
 import { streamList } from "./stream-list.ts";
-import type { Statement } from "../database/sql.ts";
+import { toQuery, type Statement } from "../database/sql.ts";
 
 export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {
   const { lists, longLists } = sending.reading;
@@ -31,10 +31,8 @@ const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || curs
 const ownerOf = ({ query, given }: Pick<JsonList<unknown>, "query" | "given">): string =>
   JSON.stringify([query.name, Object.values(given)]);
 
-const ask = <Given extends object>({ name, text, values }: Statement<Given>, given: Given) => ({
-  ...(name === undefined ? {} : { name }),
-  text,
-  values: values(given),
+const ask = <Given extends object>(statement: Statement<Given>, given: Given) => ({
+  ...toQuery(statement, given),
   rowMode: "array" as const,
 });
 

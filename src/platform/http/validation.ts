@@ -70,8 +70,6 @@ function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
   return type === "boolean" ? "true or false" : "as described";
 }
 
-const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
-
 /** The library reads `name[x]` as part of `name` and fails on a list without `=`. */
 function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
   const at = req.url.indexOf("?");
@@ -116,7 +114,7 @@ function decode(part: string): string {
     const text = decodeURIComponent(part);
     if (!text.includes("\0")) return text;
   } catch {}
-  throw invalid("The address is not correctly percent-encoded.");
+  throw new AppError("invalid", "invalid_request", "The address is not correctly percent-encoded.");
 }
 
 /** The library accepts everything that JavaScript takes for a number, such as 1e2 or 0x10. */

@@ -15,7 +15,7 @@ function readPng(bytes: Buffer): ImageHead | null {
   return { type: "image/png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+export const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
 function readJpeg(bytes: Buffer): ImageHead | null {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null;

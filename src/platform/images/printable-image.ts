@@ -1,6 +1,6 @@
 import { inflateSync } from "node:zlib";
 import { PNG } from "pngjs";
-import { readImage } from "./image.ts";
+import { isFrame, readImage } from "./image.ts";
 
 /** An opaque PNG or the JPEG itself; null if broken. A PNG that pdfkit decodes can end the process. */
 export function makePrintable(image: Uint8Array): Buffer | null {
@@ -44,7 +44,7 @@ function isWholeJpeg(bytes: Buffer): boolean {
     const marker = bytes[at + 1]!;
     // A scan may be followed by more.
     if (marker === 0xda) return hasFrame && bytes.lastIndexOf(endOfJpeg) > at;
-    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
+    if (isFrame(marker)) {
       if (bytes[at + 4] !== 8 || ![1, 3, 4].includes(bytes[at + 9] ?? 0)) return false;
       hasFrame = true;
     }

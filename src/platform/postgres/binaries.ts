@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { canEnter } from "./server-user.ts";
-import type { ServerUser } from "./server-user.ts";
+import { canEnter, type ServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 export type Binaries = { folder: string; version: string };

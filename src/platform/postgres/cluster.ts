@@ -19,8 +19,7 @@ import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Binaries } from "./binaries.ts";
-import { canEnter } from "./server-user.ts";
-import type { ServerUser } from "./server-user.ts";
+import { canEnter, type ServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 export type Cluster = { folder: string; user: ServerUser };

@@ -8,26 +8,19 @@
  * Never knows: tables, schools, configuration variables.
  */
 import { isDatabaseUnavailable } from "../database/db.ts";
-import { startEmbeddedPostgres } from "./embedded.ts";
+import { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
 import { reachDatabase } from "./reach.ts";
 
 export { copyRunningServer, putCopy } from "./copy.ts";
 export { dumpDatabase, loadDump } from "./dump.ts";
-export { startEmbeddedPostgres } from "./embedded.ts";
-export type { EmbeddedPostgres } from "./embedded.ts";
-export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from "./places.ts";
-export type { DatabasePlace } from "./places.ts";
+export { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
+export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace, type DatabasePlace } from "./places.ts";
 export { reachDatabase } from "./reach.ts";
 export { findRunningServer } from "./running.ts";
 export { DatabaseStartError } from "./start-error.ts";
 export { checkRestored, removeMark } from "./unfinished-restore.ts";
 
-type DatabaseServer = {
-  url: string;
-  folder: string | null;
-  exited: Promise<void>;
-  stop(): Promise<void>;
-};
+type DatabaseServer = Omit<EmbeddedPostgres, "folder"> & { folder: string | null };
 
 export async function openDatabaseServer(options: {
   databaseUrl: string | undefined;

@@ -1,5 +1,4 @@
 import {
-  accessSync,
   constants,
   existsSync,
   lstatSync,
@@ -15,6 +14,7 @@ import { dirname, join, resolve } from "node:path";
 import { findCluster, sharedState } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers } from "./postmaster.ts";
+import { isAccessible } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 export type DatabasePlace = { folder: string; dataDir: string | null; ownerUid: number; isInUse: boolean };
@@ -36,7 +36,7 @@ export function findPlace(dataDir: string): DatabasePlace | null {
 /** Null if this user may not list them. A database that no DATA_DIR links to is not in use. */
 export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
   if (!existsSync(state)) return [];
-  if (!isReadable(state)) return null;
+  if (!isAccessible(state, constants.R_OK)) return null;
   return readdirSync(state)
     .map((name) => join(state, name, "postgres"))
     .filter((folder) => existsSync(folder))
@@ -89,14 +89,5 @@ export async function removeOutsidePlace(folder: string, state = sharedState): P
     return place.folder;
   } finally {
     lock.release();
-  }
-}
-
-function isReadable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.R_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

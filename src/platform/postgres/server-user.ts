@@ -58,8 +58,12 @@ function makeAccount(name: string, useradd: string): { account: ServerUser; reas
 
 export function canEnter(user: ServerUser, path: string): boolean {
   if (user) return spawnSync("test", ["-x", path], { ...user, cwd: "/" }).status === 0;
+  return isAccessible(path, constants.X_OK);
+}
+
+export function isAccessible(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.X_OK);
+    accessSync(path, mode);
     return true;
   } catch {
     return false;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   createServer,
   type RequestListener,
@@ -109,13 +110,8 @@ export async function openServer({ host, port, limits = {} }: Place): Promise<Se
   };
 }
 
-function listen(server: HttpServer, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    // Without a host Node listens on all addresses, with or without IPv6.
-    server.listen({ ...(host !== "::" && { host }), port }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+async function listen(server: HttpServer, host: string, port: number): Promise<void> {
+  // Without a host Node listens on all addresses, with or without IPv6.
+  server.listen({ ...(host !== "::" && { host }), port });
+  await once(server, "listening");
 }

@@ -25,14 +25,8 @@ function hideIn(value: unknown, depth: number): unknown {
 
 function hideEntry(key: string, value: unknown, depth: number): unknown {
   if (typeof value === "string" && addressKey.test(key)) return value.replace(/[?#].*$/s, "");
-  if (
-    secretKey.test(key) &&
-    value !== null &&
-    value !== undefined &&
-    typeof value !== "number" &&
-    typeof value !== "boolean"
-  )
-    return hidden;
+  const isHarmless = value === null || ["undefined", "number", "boolean"].includes(typeof value);
+  if (secretKey.test(key) && !isHarmless) return hidden;
   if (/^name$/i.test(key) && typeof value === "object" && value !== null) return hidden;
   return hideIn(value, depth + 1);
 }

@@ -2,8 +2,8 @@ import { Router, type Request, type Response } from "express";
 import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
 import { findProfiles, personMaySignIn, type ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import type { PrismaDb, Queryable } from "../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import type { PrismaDb } from "../../platform/database/db.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { showPage } from "./show-page.ts";
 
 type Tile = { clientId: ClientId; name: string; loginUrl: string; lastSignInAt: Date | null };

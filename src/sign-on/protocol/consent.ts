@@ -1,6 +1,7 @@
 import type { ClientId, ScopeName } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import type { Queryable, Transaction } from "../../platform/database/db.ts";
+import type { Transaction } from "../../platform/database/db.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
 import { arrayOf } from "../../platform/database/parameters-sql.ts";
 

@@ -10,8 +10,8 @@ import {
 } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import type { Queryable, Transaction } from "../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import type { Transaction } from "../../platform/database/db.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { decisionsOf, type Decisions } from "./consent.ts";
 import { forgetTriesOf, recordAtHome, waitsOf, type Waits } from "../../accounts/index.ts";
 

@@ -1,7 +1,6 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
 import { seal, unseal } from "../../platform/crypto/seal.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { foldUsername } from "../../accounts/index.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 

@@ -1,9 +1,9 @@
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import type { Queryable, Transaction } from "../../platform/database/db.ts";
+import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { fields, findRows, run, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
+import { fields, findRows, run, sql, statement, table, type Sql, type Queryable } from "../../platform/database/sql.ts";
 import { isCurrent, recordAtHome, recordNotices } from "../../accounts/index.ts";
 import { deleteGrant, deleteSession, findSessionByUid } from "./storage/artifact.ts";
 

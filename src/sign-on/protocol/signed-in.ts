@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
 import { sharedDevice } from "./shared-device.ts";
 import { hasPassword, hasSecondFactor } from "../../accounts/index.ts";

@@ -1,4 +1,4 @@
-import type { Queryable } from "../../platform/database/db.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { fields, findRows, run, sql, statement, table, update, type Part } from "../../platform/database/sql.ts";
 import { asynchronous, isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";

@@ -1,5 +1,5 @@
-import { withTransaction, type Db, type Queryable } from "../../platform/database/db.ts";
-import { insert, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { withTransaction, type Db } from "../../platform/database/db.ts";
+import { insert, type Queryable, run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { asynchronous, lockQueues, promoteNext } from "../queue.ts";
 
 export type Result = {

@@ -33,13 +33,8 @@ export type TraceSettings = {
 let tracer: Tracer | null = null;
 const active = new AsyncLocalStorage<Span>();
 
-export async function startTracing(
-  settings: TraceSettings | null,
-  onFailure: (message: string) => void,
-): Promise<() => Promise<void>> {
-  if (settings === null) return () => Promise.resolve();
-  const { makeTracer } = await import("./open-telemetry.ts");
-  const made = makeTracer(settings, onFailure);
+/** Returns what ends the traces. */
+export function useTracer(made: Tracer): () => Promise<void> {
   tracer = made;
   return async () => {
     tracer = null;

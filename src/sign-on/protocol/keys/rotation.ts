@@ -1,5 +1,6 @@
 import { recordAudit, type Origin } from "../../../events/index.ts";
-import { withTransaction, type Db, type Queryable, type Transaction } from "../../../platform/database/db.ts";
+import { withTransaction, type Db, type Transaction } from "../../../platform/database/db.ts";
+import type { Queryable } from "../../../platform/database/sql.ts";
 import { AppError } from "../../../platform/errors.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";

@@ -1,8 +1,8 @@
 import { hkdfSync, randomBytes } from "node:crypto";
-import type { Db, Queryable } from "../../../platform/database/db.ts";
+import type { Db } from "../../../platform/database/db.ts";
 import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
-import { findRows, insert, run, sql, statement, table } from "../../../platform/database/sql.ts";
+import { findRows, insert, type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
 
 const purposes = {
   cookies: "cookies",

@@ -2,10 +2,10 @@ import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, type JWK } from "jose";
 import { valuesOf } from "../../../platform/contract-types.ts";
-import type { Queryable, RecordStore } from "../../../platform/database/db.ts";
+import type { RecordStore } from "../../../platform/database/db.ts";
 import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
-import { fields, findRows, run, sql, statement, table } from "../../../platform/database/sql.ts";
+import { fields, findRows, type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
 import type { JsonWebKey } from "../contract.ts";
 
 export type Algorithm = JsonWebKey["alg"];

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
-import type { Queryable } from "../../../platform/database/db.ts";
 import {
   columnNames,
   fields,
   findRows,
   insert,
+  type Queryable,
   run,
   sql,
   type Sql,

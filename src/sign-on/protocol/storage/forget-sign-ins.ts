@@ -1,5 +1,4 @@
-import type { Queryable } from "../../../platform/database/db.ts";
-import { run, sql, statement, table } from "../../../platform/database/sql.ts";
+import { type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
 
 // TRUNCATE, because there may be millions and nothing else runs.
 const forgetArtifacts = statement(() => sql`TRUNCATE ${table("oidcArtifact")}`);

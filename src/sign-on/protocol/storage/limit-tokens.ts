@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../../platform/clock.ts";
-import type { Db, Queryable } from "../../../platform/database/db.ts";
-import { columnNames, run, sql, statement, table } from "../../../platform/database/sql.ts";
+import type { Db } from "../../../platform/database/db.ts";
+import { columnNames, type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
 import type { Pair } from "../consent.ts";
 
 /** Of each kind, used and unused. */

@@ -16,8 +16,7 @@ import {
   subjectOf,
 } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import type { Queryable } from "../../../platform/database/db.ts";
-import { fields, findRows, sql, type Sql, statement, table } from "../../../platform/database/sql.ts";
+import { fields, findRows, type Queryable, sql, type Sql, statement, table } from "../../../platform/database/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
 import { arrayOf } from "../../../platform/database/parameters-sql.ts";

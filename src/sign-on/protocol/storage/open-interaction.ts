@@ -1,5 +1,4 @@
-import type { Queryable } from "../../../platform/database/db.ts";
-import { findRows, join, sql, statement } from "../../../platform/database/sql.ts";
+import { findRows, join, type Queryable, sql, statement } from "../../../platform/database/sql.ts";
 import {
   type Bucket,
   type BucketParameters,

@@ -1,8 +1,7 @@
 import { isCurrent } from "../../../accounts/index.ts";
 import { randomBytes } from "node:crypto";
 import type { PersonId } from "../../../directory/index.ts";
-import type { Queryable } from "../../../platform/database/db.ts";
-import { run, sql, statement, table, update } from "../../../platform/database/sql.ts";
+import { type Queryable, run, sql, statement, table, update } from "../../../platform/database/sql.ts";
 import { hashId } from "./artifact.ts";
 
 const session = table("oidcArtifact", "session");

@@ -1,4 +1,4 @@
-import type { Queryable } from "../../../platform/database/db.ts";
+import type { Queryable } from "../../../platform/database/sql.ts";
 import { findRows, sql, type Sql, statement, table, type Value } from "../../../platform/database/sql.ts";
 
 /** More browsers than anybody uses at the same time. */

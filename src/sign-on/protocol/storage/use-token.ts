@@ -1,6 +1,6 @@
 import { recordSignInsFrom, type ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import type { Queryable } from "../../../platform/database/db.ts";
+import type { Queryable } from "../../../platform/database/sql.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
 import { findRows, type Parameter, sql, type Sql, statement, table, update } from "../../../platform/database/sql.ts";
 import { recordAuditFrom } from "../../../events/index.ts";

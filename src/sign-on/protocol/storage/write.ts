@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
-import type { Queryable } from "../../../platform/database/db.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
 import {
   findRows,
   join,
   type Parameter,
+  type Queryable,
   sql,
   type Sql,
   statement,
