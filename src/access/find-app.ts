@@ -27,25 +27,10 @@ export type Registration = Omit<Prisma.AppModel, keyof Secrets | keyof Checked |
 export type App = Registration & Secrets;
 
 const registered = table("app", "registered");
+const { createdAt: _createdAt, updatedAt: _updatedAt, ...columns } = registered;
 
 const selectApp = (clientId: Value): Sql => sql`
-  SELECT ${fields<App>({
-    clientId: registered.clientId,
-    name: registered.name,
-    type: registered.type,
-    secretHash: registered.secretHash,
-    oldSecretHash: registered.oldSecretHash,
-    oldSecretEndsAt: registered.oldSecretEndsAt,
-    pkceRequired: registered.pkceRequired,
-    redirectUris: registered.redirectUris,
-    postLogoutRedirectUris: registered.postLogoutRedirectUris,
-    loginUrl: registered.loginUrl,
-    backchannelLogoutUri: registered.backchannelLogoutUri,
-    scopes: registered.scopes,
-    attributes: sql`${registered.attributes}::text[]`,
-    idTokenAlgorithm: registered.idTokenAlgorithm,
-    schulconnexSpelling: registered.schulconnexSpelling,
-  })}
+  SELECT ${fields<App>({ ...columns, attributes: sql`${registered.attributes}::text[]` })}
   FROM ${registered} WHERE ${registered.clientId} = ${clientId}`;
 
 export const appOf = (clientId: Value): Sql => sql`(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Change, PersonId } from "../directory/index.ts";
-import { withTransaction } from "../platform/database/db.ts";
-import type { Db, Queryable, RecordStore } from "../platform/database/db.ts";
+import { withTransaction, type Db, type Queryable, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { columnNames, insert, run, sql, statement, table, type Parameter, type Sql } from "../platform/database/sql.ts";
 import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "./change-tracking/index.ts";
