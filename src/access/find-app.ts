@@ -47,12 +47,10 @@ export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, ...app }: 
   oldSecretEndsAt: oldSecretEndsAt === null ? null : new Date(oldSecretEndsAt),
 });
 
-type AppQuery = { clientId: string };
-
-const selectOne = statement<AppQuery>(({ clientId }) => selectApp(clientId), "access.findApp");
+const selectOne = statement<{ clientId: string }>(({ clientId }) => selectApp(clientId), "access.findApp");
 
 export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
-  const [app] = await findRows<App, AppQuery>(db, selectOne, { clientId });
+  const [app] = await findRows<App, { clientId: string }>(db, selectOne, { clientId });
   return app ?? null;
 }
 

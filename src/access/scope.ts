@@ -10,12 +10,12 @@ export function scopeToWire(platform: string, scope: ScopeName): string {
     : `urn:${platform}:idm:v1:${scope}`;
 }
 
-const byWire = (platform: string) => new Map(scopeNames.map((scope) => [scopeToWire(platform, scope), scope]));
 const known = new Map<string, ReadonlyMap<string, ScopeName>>();
 
 export function scopeFromWire(platform: string, wire: string): ScopeName | null {
   let names = known.get(platform);
-  if (names === undefined) known.set(platform, (names = byWire(platform)));
+  names ??= new Map(scopeNames.map((scope) => [scopeToWire(platform, scope), scope]));
+  known.set(platform, names);
   return names.get(wire) ?? null;
 }
 

@@ -16,8 +16,7 @@ import type { OnProgress } from "./progress.ts";
 import { checkQueue, joinQueue } from "./queue.ts";
 import { openSourceFile } from "./read/source.ts";
 import { openArchive } from "./read/zip.ts";
-import { analyzeStaged, getImport, makePart, removeStaged } from "./record.ts";
-import type { ImportId, ImportRecord, SchoolPart } from "./record.ts";
+import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { loadSchools } from "./schools.ts";
 import { makeStaging } from "./staging.ts";
 
@@ -112,10 +111,15 @@ export async function compareImport(
   { onProgress, interrupt }: Pick<NewImport, "onProgress" | "interrupt"> = {},
 ): Promise<void> {
   const record = await getImport(db, id);
-  for (const [index, school] of schools.entries()) {
+  for (const [index, schoolId] of schools.entries()) {
     onProgress?.({ phase: "comparing", done: index, total: schools.length });
-    const part = makePart(record, school, now);
-    await withInterruptibleTransaction(db, interrupt, (tx) => compareSchool(tx, part, holdShare));
+    const part = makePart(record, schoolId, now);
+    await withInterruptibleTransaction(db, interrupt, async (tx) => {
+      await findDifference(tx, part);
+      const counts = await countDifference(tx, schoolId);
+      const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
+      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data: { counts, state } });
+    });
   }
   await db.prisma.import.updateMany({
     where: { id, state: "READY", schools: { some: { state: "HELD" } } },
@@ -259,11 +263,3 @@ const insertSchools = statement<{ importId: string; whole: readonly SchoolId[]; 
      WHERE id IS NOT NULL`,
     ),
 );
-
-async function compareSchool(tx: Transaction, part: SchoolPart, holdShare: number): Promise<void> {
-  const { importId, schoolId } = part;
-  await findDifference(tx, part);
-  const counts = await countDifference(tx, schoolId);
-  const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
-  await tx.prisma.importSchool.updateMany({ where: { importId, schoolId }, data: { counts, state } });
-}

@@ -22,8 +22,7 @@ const countPending = statement<{ ids: readonly string[] }>(
 );
 
 async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<string, number>> {
-  type Row = { id: string; pending: number };
-  const rows = await findRows<Row, { ids: readonly string[] }>(db, countPending, { ids });
+  const rows = await findRows<{ id: string; pending: number }, { ids: readonly string[] }>(db, countPending, { ids });
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 

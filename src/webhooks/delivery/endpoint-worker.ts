@@ -39,11 +39,10 @@ export function openWorker(endpoint: LeasedEndpoint, keys: EncryptionKeys): Endp
   return refresh(worker, endpoint, keys);
 }
 
-type Session = Omit<EndpointWorker, keyof Configured>;
 type Configured = Target & Pick<EndpointWorker, "state" | "isOpen" | "failures" | "failingSince">;
 
 export function refresh(
-  worker: Session & Partial<Configured>,
+  worker: Omit<EndpointWorker, keyof Configured> & Partial<Configured>,
   endpoint: LeasedEndpoint,
   keys: EncryptionKeys,
 ): EndpointWorker {
