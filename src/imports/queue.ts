@@ -139,7 +139,7 @@ export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
       const stopping = new AbortController();
       const { signal } = stopping;
       const { promise: started, resolve, reject } = Promise.withResolvers<void>();
-      const start = () => {
+      const start = (): void => {
         turn.hasStarted = true;
         resolve();
       };
