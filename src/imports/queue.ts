@@ -138,10 +138,10 @@ export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
     keep(importId: ImportId) {
       const stopping = new AbortController();
       const { signal } = stopping;
-      const { promise: started, resolve, reject } = Promise.withResolvers<void>();
+      const { promise: started, resolve, reject } = Promise.withResolvers<unknown>();
       const start = (): void => {
         turn.hasStarted = true;
-        resolve();
+        resolve(undefined);
       };
       const turn = { start, stopping, hasStarted: false };
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
