@@ -1,6 +1,5 @@
 import { checkText, cleanText } from "../directory/index.ts";
-import { recordAudit } from "../events/index.ts";
-import type { Origin } from "../events/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";

@@ -61,31 +61,23 @@ const selectApps = statement<PersonQuery>(({ personId, now }) => {
       WHERE ${at.personId} = ${personId})`;
 }, "access.listAppsOfPerson");
 
-const placeOf = ({ name, clientId }: Pick<Row, "name" | "clientId">) => `${makeSortKey(name)}\0${clientId}`;
-
 export async function listAppsOfPerson(
   db: Queryable,
   query: PersonQuery,
 ): Promise<(AppOfPerson & { place: string })[]> {
   const rows = await findRows<Row, PersonQuery>(db, selectApps, query);
   return rows
-    .map(({ facts, ...row }) => {
-      const isSeen = row.isUser || row.isPerson;
-      const maySignIn = decideSignOnRight(facts).kind === "allowed";
-      const isKnown = isSeen || maySignIn;
-      return {
-        ...row,
-        maySignIn,
-        place: placeOf(row),
-        schools: isKnown ? row.schools : [],
-        groups: isKnown ? row.groups : [],
-      };
-    })
+    .map(({ facts, ...row }) => ({
+      ...row,
+      maySignIn: decideSignOnRight(facts).kind === "allowed",
+      place: `${makeSortKey(row.name)}\0${row.clientId}`,
+    }))
     .filter(({ isUser, isPerson, maySignIn }) => isUser || isPerson || maySignIn)
     .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
 }
 
-export type PersonAttribute = "name" | "role" | "status" | "groups" | "schools" | "sourceSystemIdentifier";
+const personAttributes = ["name", "role", "status", "groups", "schools", "sourceSystemIdentifier"] as const;
+export type PersonAttribute = (typeof personAttributes)[number];
 
 const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
   profile: "name",
@@ -96,11 +88,10 @@ const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
 
 export function attributesOf({ scopes, granted, maySignIn, isUser, isPerson, groups }: AppOfPerson): PersonAttribute[] {
   const has = (scope: ScopeName) => scopes.includes(scope);
-  const known = new Set<PersonAttribute>();
+  const known = new Set<PersonAttribute | undefined>(maySignIn ? scopes.map((scope) => byClaim[scope]) : []);
   const add = (...names: PersonAttribute[]) => names.forEach((name) => known.add(name));
-  if (maySignIn) for (const scope of scopes) if (byClaim[scope] !== undefined) add(byClaim[scope]);
   if (isUser && has("users:read")) add("name", "role", "status", "groups");
-  if (isPerson && has("people:read")) add("name", "role", "status", "groups", "schools", "sourceSystemIdentifier");
+  if (isPerson && has("people:read")) add(...personAttributes);
   if (isPerson && has("groups:read") && groups.length > 0) add("name", "role", "groups");
   const isGranted = (name: PersonAttribute) => byGrant[name] === undefined || granted.includes(byGrant[name]);
   return personAttributes.filter((name) => known.has(name) && isGranted(name));
@@ -110,5 +101,3 @@ const byGrant: Partial<Record<PersonAttribute, AppAttribute>> = {
   name: "PERSON_NAME",
   sourceSystemIdentifier: "SOURCE_SYSTEM_IDENTIFIER",
 };
-
-const personAttributes = ["name", "role", "status", "groups", "schools", "sourceSystemIdentifier"] as const;

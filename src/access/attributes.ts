@@ -1,4 +1,4 @@
-import type { AppAttribute } from "../../generated/prisma/enums.ts";
+import { AppAttribute } from "../../generated/prisma/enums.ts";
 import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
 import { literal, sql, table, type Columns, type Parameter, type Sql, type Table } from "../platform/database/sql.ts";
 import type { AccessToken } from "./token.ts";
@@ -7,14 +7,7 @@ import type { AccessToken } from "./token.ts";
 
 export type { AppAttribute };
 
-export const appAttributes: readonly AppAttribute[] = Object.keys({
-  SCHOOL_ADDRESS: true,
-  SCHOOL_LOCATION: true,
-  SCHOOL_OFFICIAL_ID: true,
-  SCHOOLING_LEVEL: true,
-  PERSON_NAME: true,
-  SOURCE_SYSTEM_IDENTIFIER: true,
-} satisfies Record<AppAttribute, true>) as AppAttribute[];
+export const appAttributes: readonly AppAttribute[] = Object.values(AppAttribute);
 
 /** The columns that each attribute protects. Sort keys of people contain their names. */
 type Granted = {
@@ -32,11 +25,10 @@ type Granted = {
 };
 
 declare const name: unique symbol;
-type FullTable<Name extends keyof Granted> = ReturnType<typeof table<Name>>;
-type ColumnsOf<T> = T extends Table<infer Column> ? Column : never;
+type ColumnsOf<Name extends keyof Granted> = keyof ReturnType<typeof table<Name>> & string;
 type GrantedOf<Name extends keyof Granted> = Granted[Name][keyof Granted[Name]] & string;
 
-type ReadTable<Name extends keyof Granted> = Table<Exclude<ColumnsOf<FullTable<Name>>, GrantedOf<Name>>> & {
+type ReadTable<Name extends keyof Granted> = Table<Exclude<ColumnsOf<Name>, GrantedOf<Name>>> & {
   readonly [name]: Name;
 };
 

@@ -29,8 +29,6 @@ const longestOverlapSeconds = 90 * 86_400;
 export const appWithSecretNotFound = () =>
   new AppError("not_found", "app_not_found", "There is no such app with a secret.");
 
-type RotatedSecret = { clientSecret: string; oldSecretEndsAt: Date | null };
-
 /**
  * Only the result has the new secret. The current one stays valid for the overlap (at most 90 days); an older one ends.
  *
@@ -40,7 +38,7 @@ export async function rotateClientSecret(
   tx: Transaction,
   { clientId, keepOldSeconds }: { clientId: ClientId; keepOldSeconds: number },
   origin: Origin,
-): Promise<RotatedSecret> {
+): Promise<{ clientSecret: string; oldSecretEndsAt: Date | null }> {
   if (keepOldSeconds > longestOverlapSeconds)
     throw new AppError("invalid", "overlap_too_long", "An old secret can be kept for 90 days at most.");
   const secretHash = (await lockApp(tx, clientId))?.secretHash ?? null;

@@ -28,25 +28,10 @@ export type Registration = Omit<Prisma.AppModel, keyof Secrets | keyof Checked |
 export type App = Registration & Secrets;
 
 const registered = table("app", "registered");
+const { createdAt: _createdAt, updatedAt: _updatedAt, ...columns } = registered;
 
 const selectApp = (clientId: Value): Sql => sql`
-  SELECT ${fields<App>({
-    clientId: registered.clientId,
-    name: registered.name,
-    type: registered.type,
-    secretHash: registered.secretHash,
-    oldSecretHash: registered.oldSecretHash,
-    oldSecretEndsAt: registered.oldSecretEndsAt,
-    pkceRequired: registered.pkceRequired,
-    redirectUris: registered.redirectUris,
-    postLogoutRedirectUris: registered.postLogoutRedirectUris,
-    loginUrl: registered.loginUrl,
-    backchannelLogoutUri: registered.backchannelLogoutUri,
-    scopes: registered.scopes,
-    attributes: sql`${registered.attributes}::text[]`,
-    idTokenAlgorithm: registered.idTokenAlgorithm,
-    schulconnexSpelling: registered.schulconnexSpelling,
-  })}
+  SELECT ${fields<App>({ ...columns, attributes: sql`${registered.attributes}::text[]` })}
   FROM ${registered} WHERE ${registered.clientId} = ${clientId}`;
 
 export const appOf = (clientId: Value): Sql => sql`(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
@@ -63,12 +48,10 @@ export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, ...app }: 
   oldSecretEndsAt: oldSecretEndsAt === null ? null : new Date(oldSecretEndsAt),
 });
 
-type AppQuery = { clientId: string };
-
-const selectOne = statement<AppQuery>(({ clientId }) => selectApp(clientId), "access.findApp");
+const selectOne = statement<{ clientId: string }>(({ clientId }) => selectApp(clientId), "access.findApp");
 
 export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
-  const [app] = await findRows<App, AppQuery>(db, selectOne, { clientId });
+  const [app] = await findRows<App, { clientId: string }>(db, selectOne, { clientId });
   return app ?? null;
 }
 

@@ -190,7 +190,8 @@ async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }:
   const data = [{ clientId, schoolId, signOnRoles: [], createdAt: now, updatedAt: now }];
   await tx.prisma.grant.createMany({ data, skipDuplicates: true }).catch((error: unknown) => {
     const { constraint } = error as { constraint?: string };
-    throw missing.has(constraint ?? "") ? notFound() : error;
+    if (!missing.has(constraint ?? "")) throw error;
+    throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
   });
   await findRows(tx, lockRow, { clientId, schoolId });
   return tx.prisma.grant.findUniqueOrThrow({ where: whereKey({ clientId, schoolId }), select: { sync: true } });
@@ -198,8 +199,6 @@ async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }:
 
 // A sandbox school does not exist for other apps.
 const missing: ReadonlySet<string> = new Set(["grant_client_id_fkey", "grant_school_id_fkey", "grant_sandbox_fkey"]);
-
-const notFound = () => new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
 
 async function writeAudience({ tx, now }: Change, key: GrantKey, signOn: SignOnAudience): Promise<void> {
   const signOnRoles = signOn.kind === "ROLES" ? [...new Set(signOn.roles)] : [];
@@ -212,22 +211,18 @@ async function writeSync({ tx, now }: Change, key: GrantKey, sync: boolean): Pro
   await tx.prisma.grant.update({ where: whereKey(key), data: { sync, updatedAt: now } });
 }
 
-type ChosenGroups = GrantKey & { groups: readonly GroupId[] };
-
 /** Returns whether the groups changed. Errors: invalid group_of_other_school. */
 async function replaceGroups(
   { prisma }: Transaction,
   of: "syncedGroup" | "grantSignOnGroup",
-  { clientId, schoolId, groups }: ChosenGroups,
+  { clientId, schoolId, groups }: GrantKey & { groups: readonly GroupId[] },
 ): Promise<boolean> {
   const ids = [...new Set(groups)];
   if ((await prisma.group.count({ where: { schoolId, id: { in: ids } } })) !== ids.length)
     throw new AppError("invalid", "group_of_other_school", "A group is not of this school.");
-  const rows: GroupRows = prisma[of];
+  const rows: Pick<Records["syncedGroup"], "deleteMany" | "createMany"> = prisma[of];
   const deleted = await rows.deleteMany({ where: { clientId, schoolId, groupId: { notIn: ids } } });
   const data = ids.map((groupId) => ({ clientId, schoolId, groupId }));
   const added = await rows.createMany({ data, skipDuplicates: true });
   return deleted.count + added.count > 0;
 }
-
-type GroupRows = Pick<Records["syncedGroup"], "deleteMany" | "createMany">;

@@ -50,9 +50,9 @@ export {
 export { makeLastCalls, type LastCalls } from "./last-calls.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { listSignInTimes, type SignInTimes } from "./sign-in.ts";
 export { decideScopeRequest, listScopeRequests, requestScopes, type ScopeRequest } from "./scope-request.ts";
-export { recordFirstSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
+export { listSignInTimes, recordFirstSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
+export type { SignInTimes } from "./sign-in.ts";
 export {
   decideSignOnRight,
   findSignOnRight,

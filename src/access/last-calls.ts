@@ -34,18 +34,13 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Call = { clientId: string; schoolId: string; at: Date };
 
-export type LastCalls = {
-  /** `schoolId` is unchecked input; null means a list over all schools. */
-  note(call: { clientId: string; schoolId: string | null }): void;
-  flush(): Promise<void>;
-  job: WorkerJob;
-};
+export type LastCalls = ReturnType<typeof makeLastCalls>;
 
 /**
  * Records when each app last read each school, written from memory every minute; a list over all schools counts once an
  * hour.
  */
-export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }): LastCalls {
+export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }) {
   let noted = new Map<string, Call>();
   let counts = new Map<string, number>();
 
@@ -60,8 +55,7 @@ export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }): LastCall
   }
 
   async function write(calls: readonly Call[]): Promise<void> {
-    const ofSchool = calls.filter(({ schoolId }) => schoolId !== "");
-    const all = calls.filter(({ schoolId }) => schoolId === "");
+    const { all = [], ofSchool = [] } = Object.groupBy(calls, ({ schoolId }) => (schoolId === "" ? "all" : "ofSchool"));
     if (ofSchool.length > 0) await run(db.pool, keepOfSchool, { calls: JSON.stringify(ofSchool) });
     if (all.length > 0) await run(db.pool, keepOfAll, { calls: JSON.stringify(all) });
   }
@@ -77,12 +71,14 @@ export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }): LastCall
     });
   }
 
+  const job: WorkerJob = { name: "access.writeLastCalls", everySeconds: 60, inEveryProcess: true, run: flush };
   return {
-    note({ clientId, schoolId }) {
+    /** `schoolId` is unchecked input; null means a list over all schools. */
+    note({ clientId, schoolId }: { clientId: string; schoolId: string | null }): void {
       if (schoolId === null || uuid.test(schoolId)) keep({ clientId, schoolId: schoolId ?? "", at: clock() });
     },
     flush,
-    job: { name: "access.writeLastCalls", everySeconds: 60, inEveryProcess: true, run: flush },
+    job,
   };
 }
 

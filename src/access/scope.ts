@@ -1,26 +1,21 @@
-import { scopeNames } from "./token.ts";
-import type { ScopeName } from "./token.ts";
+import { scopeNames, type ScopeName } from "./token.ts";
 
 const isScopeName = (text: string): text is ScopeName => (scopeNames as readonly string[]).includes(text);
 
-function apiOf(scope: string): { api: string; name: string } | null {
-  if (!scope.includes(":")) return null;
-  const [first = "", rest = ""] = scope.split(":");
-  return first === "admin" ? { api: "admin", name: rest } : { api: "idm", name: scope };
-}
-
 /** `schools:read` → `urn:<platform>:idm:v1:schools:read`; `openid` stays `openid`. */
 export function scopeToWire(platform: string, scope: ScopeName): string {
-  const of = apiOf(scope);
-  return of === null ? scope : `urn:${platform}:${of.api}:v1:${of.name}`;
+  if (!scope.includes(":")) return scope;
+  return scope.startsWith("admin:")
+    ? `urn:${platform}:admin:v1:${scope.slice("admin:".length)}`
+    : `urn:${platform}:idm:v1:${scope}`;
 }
 
-const byWire = (platform: string) => new Map(scopeNames.map((scope) => [scopeToWire(platform, scope), scope]));
 const known = new Map<string, ReadonlyMap<string, ScopeName>>();
 
 export function scopeFromWire(platform: string, wire: string): ScopeName | null {
   let names = known.get(platform);
-  if (names === undefined) known.set(platform, (names = byWire(platform)));
+  names ??= new Map(scopeNames.map((scope) => [scopeToWire(platform, scope), scope]));
+  known.set(platform, names);
   return names.get(wire) ?? null;
 }
 

@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Change, PersonId } from "../directory/index.ts";
-import { withTransaction } from "../platform/database/db.ts";
-import type { Db, RecordStore } from "../platform/database/db.ts";
-import type { Queryable } from "../platform/database/sql.ts";
+import { withTransaction, type Db, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { columnNames, insert, run, sql, statement, table, type Parameter, type Sql } from "../platform/database/sql.ts";
+import {
+  columnNames,
+  insert,
+  run,
+  sql,
+  statement,
+  table,
+  type Parameter,
+  type Sql,
+  type Queryable,
+} from "../platform/database/sql.ts";
 import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "./change-tracking/index.ts";
 import { hasCode } from "./change.ts";
 import type { ClientId } from "./token.ts";

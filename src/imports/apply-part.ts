@@ -1,16 +1,16 @@
 import { changeDirectory } from "../access/index.ts";
 import type { Change, PersonId, SchoolId } from "../directory/index.ts";
-import { recordAudit } from "../events/index.ts";
-import type { Origin } from "../events/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
 import type { PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement } from "../platform/database/sql.ts";
 import { recordCarryOvers, shareSourceIds, writeDifference } from "./apply-steps.ts";
 import { changesNothing, countDifference, isHeld, type Counts } from "./counts.ts";
-import { findDifference, type SchoolPart } from "./difference.ts";
+import { findDifference } from "./difference.ts";
 import { renewLease, type Lease } from "./lease.ts";
 import { recordPersonImports } from "./of-person.ts";
+import type { SchoolPart } from "./record.ts";
 import { a, i } from "./tables.ts";
 
 /** Units: holdShare from 0 to 1, restoreWindowDays in days of 24 hours. */
@@ -83,12 +83,7 @@ async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean>
   return people.length > 0;
 }
 
-type OfImport = Pick<SchoolPart, "importId" | "schoolId">;
-
-async function findAgreed(
-  { prisma }: RecordStore,
-  { importId, schoolId }: OfImport,
-): Promise<{ people: number; groups: number }> {
+async function findAgreed({ prisma }: RecordStore, { importId, schoolId }: SchoolPart) {
   const school = await prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
   return { people: school?.confirmedPeople ?? 0, groups: school?.confirmedGroups ?? 0 };
 }
@@ -103,11 +98,7 @@ const findUnfinished = statement<{ schoolId: SchoolId }>(
 );
 
 /** A school that is applied twice keeps its first counts. */
-async function recordApplied(
-  { prisma }: RecordStore,
-  { importId, schoolId, now }: OfImport & { now: Date },
-  counts: Counts,
-): Promise<void> {
+async function recordApplied({ prisma }: RecordStore, { importId, schoolId, now }: SchoolPart, counts: Counts) {
   const where = { importId, schoolId };
   await prisma.importSchool.updateMany({ where: { ...where, state: { not: "APPLIED" } }, data: { counts } });
   await prisma.importSchool.updateMany({ where, data: { state: "APPLIED", appliedAt: now } });

@@ -1,6 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
-import { recordAudit } from "../events/index.ts";
-import type { Origin } from "../events/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";

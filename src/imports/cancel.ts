@@ -1,19 +1,20 @@
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { checkWaiting } from "./apply.ts";
-import { importRunning, tryHoldForSweep } from "./lease.ts";
+import { holdImport, importRunning } from "./lease.ts";
+import { noProgress } from "./progress.ts";
 import { leaveQueue } from "./queue.ts";
 import type { ImportId } from "./record.ts";
 
 /** The caller and the sweep remove staged rows. Errors: conflict if it is applied, expired or being applied. */
 export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin): Promise<void> {
-  if (!(await tryHoldForSweep(tx, id))) throw importRunning();
+  await holdImport(tx, id);
   const { state, namedSchoolIds } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
   if (state === "CANCELLED") return;
   if (state !== "READING" && state !== "BROKEN") checkWaiting({ state });
   const { count } = await tx.prisma.import.updateMany({
     where: { id, state },
-    data: { state: "CANCELLED", progressPhase: null, progressPercent: null, progressAt: null },
+    data: { ...noProgress, state: "CANCELLED" },
   });
   if (count === 0) throw importRunning();
   await leaveQueue(tx, id);

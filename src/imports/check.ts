@@ -9,7 +9,7 @@ import {
   statement,
   table,
   update,
-  type Parameter,
+  type Parameters,
   type Sql,
   type Statement,
   type Queryable,
@@ -28,12 +28,25 @@ type CheckValues = {
   most: number;
   schools: readonly SchoolId[];
 };
-type Parameters = { readonly [Name in keyof CheckValues]: Parameter };
+type Values = Parameters<CheckValues>;
 
 type Check = {
   code: string;
-  locate(keyColumns: KeyColumns): { file: string; field: string | undefined };
+  locate: keyof typeof locations;
   findFaults: Statement<CheckValues>;
+};
+
+/** Where each kind of fault is: the file and its key column. */
+const locations = {
+  person: ({ person }: KeyColumns) => ({ file: person.file, field: person.person }),
+  username: ({ person }: KeyColumns) => ({ file: person.file, field: "username" }),
+  role: ({ role }: KeyColumns) => ({ file: role.file, field: role.person }),
+  group: ({ group }: KeyColumns) => ({ file: group.file, field: group.group }),
+  member: ({ membership }: KeyColumns) => ({ file: membership.file, field: membership.person }),
+  groupOfMember: ({ membership, group }: KeyColumns) => ({
+    file: membership.file,
+    field: membership.group ?? group.group,
+  }),
 };
 
 const e = table("importError", "e");
@@ -41,7 +54,7 @@ const e = table("importError", "e");
 /** `from` selects row, line and at (the column); `message` may refer to its columns as `found`. */
 function makeCheck(
   code: string,
-  { locate, message, from }: Pick<Check, "locate"> & { message: Sql; from(values: Parameters): Sql },
+  { locate, message, from }: Pick<Check, "locate"> & { message: Sql; from(values: Values): Sql },
 ): Check {
   const findFaults = statement<CheckValues>(
     (values) => sql`
@@ -82,7 +95,7 @@ export async function checkStaged(
     ...(schools.size > 1 ? [...checks[mode], ambiguous] : checks[mode]),
   ]) {
     const most = Math.max(0, maxFaults - faults);
-    const values = { importId, ...locate(keyColumns), code, most, schools: [...schools] };
+    const values = { importId, ...locations[locate](keyColumns), code, most, schools: [...schools] };
     const [found] = await findRows<{ count: number }, CheckValues>(tx, findFaults, values);
     faults += found!.count;
     if (code === "role_missing") for (const spread of spreadRoles) await run(tx, spread, values);
@@ -99,18 +112,18 @@ const r = table("stagedRole", "r");
 const g = table("stagedGroup", "g");
 const m = table("stagedMembership", "m");
 
-const isUser = ({ importId }: Parameters) =>
+const isUser = ({ importId }: Values) =>
   sql`EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId})`;
 
 const roleChecks: readonly Check[] = [
   makeCheck("unknown_person", {
-    locate: ({ role }) => ({ file: role.file, field: role.person }),
+    locate: "role",
     message: sql`'The user is not in users.csv.'`,
     from: (values) => sql`SELECT ${join([r.row, r.line, r.column])} AS at FROM ${r}
       WHERE ${r.importId} = ${values.importId} AND NOT ${isUser(values)}`,
   }),
   makeCheck("role_missing", {
-    locate: ({ person }) => ({ file: person.file, field: person.person }),
+    locate: "person",
     message: sql`'The user has no role in roles.csv.'`,
     from: ({ importId, file }) => sql`SELECT ${join([p.row, p.line, p.column])} AS at FROM ${p}
       WHERE ${p.importId} = ${importId} AND ${p.homeSchoolId} IS NULL AND NOT ${p.isDeleted} AND ${p.role} IS NULL
@@ -121,10 +134,8 @@ const roleChecks: readonly Check[] = [
   }),
 ];
 
-type OfImport = { importId: string; schools: readonly SchoolId[] };
-
 /** Copies roles to people: the primary role, else the first, belongs to the home school. */
-const spreadRoles: readonly Statement<OfImport>[] = [
+const spreadRoles: readonly Statement<CheckValues>[] = [
   statement(
     ({ importId }) => sql`
     ${update("stagedPerson", "p", { schoolId: sql`c.school_id`, homeSchoolId: sql`c.school_id`, role: sql`c.role` })}
@@ -138,20 +149,11 @@ const spreadRoles: readonly Statement<OfImport>[] = [
     insert(
       "stagedPerson",
       {
+        ...p,
+        // The table's first column, as DISTINCT ON needs.
         importId: firstOf(join([r.personSourceId, r.schoolId]), sql`${importId}::uuid`),
         row: r.row,
-        line: p.line,
-        column: p.column,
-        sourceId: p.sourceId,
         schoolId: r.schoolId,
-        homeSchoolId: p.homeSchoolId,
-        role: p.role,
-        firstFull: p.firstFull,
-        firstCall: p.firstCall,
-        last: p.last,
-        sortKey: p.sortKey,
-        username: p.username,
-        isDeleted: p.isDeleted,
       },
       sql`FROM ${r} JOIN ${p} ON ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId}
           AND ${p.homeSchoolId} <> ${r.schoolId}
@@ -176,7 +178,7 @@ const s = { person: table("stagedPerson", "s"), group: table("stagedGroup", "s")
 /** SQL: rows whose `key` occurs in an earlier row; `first` is the line of the first one. */
 const selectRepeated = (
   staged: typeof s.person | typeof s.group,
-  { importId }: Parameters,
+  { importId }: Values,
   { key, where }: { key: Sql; where: Sql },
 ) => sql`
   SELECT t.row, t.line, t."column" AS at, t.first FROM (
@@ -186,29 +188,11 @@ const selectRepeated = (
     WINDOW same AS (PARTITION BY ${key} ORDER BY ${staged.row})) AS t
   WHERE t.n > 1`;
 
-const isKept = ({ importId }: Parameters) => sql`${m.importId} = ${importId} AND NOT ${m.isDeleted}`;
-const hasPerson = ({ importId }: Parameters, where: Sql = sql`true`) => sql`EXISTS (SELECT FROM ${p}
-  WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${m.personSourceId} AND ${where})`;
-const hasGroup = ({ importId }: Parameters) =>
-  sql`EXISTS (SELECT FROM ${g} WHERE ${g.importId} = ${importId} AND ${g.sourceId} = ${m.groupSourceId})`;
-const isPersonOfSchool = sql`EXISTS (SELECT FROM ${known} JOIN ${a} ON ${a.personId} = ${known.id}
-  WHERE ${a.schoolId} = ${m.schoolId} AND ${known.sourceSystemIdentifier} = ${m.personSourceId}
-    AND ${isNamedAt(known, m.schoolId)})`;
-const isGroupOfSchool = sql`EXISTS (SELECT FROM ${group}
-  WHERE ${group.schoolId} = ${m.schoolId} AND ${group.sourceSystemIdentifier} = ${m.groupSourceId})`;
-
-const ofGroup = ({ group: { file, group: field } }: KeyColumns) => ({ file, field });
-const toPerson = ({ membership: { file, person: field } }: KeyColumns) => ({ file, field });
-const toGroup = ({ membership, group: { group: ownId } }: KeyColumns) => ({
-  file: membership.file,
-  field: membership.group ?? ownId,
-});
-
 const duplicateId = sql`'Duplicate id: already used in line ' || found.first || '.'`;
 
 const idChecks: readonly Check[] = [
   makeCheck("id_twice", {
-    locate: ({ person }) => ({ file: person.file, field: person.person }),
+    locate: "person",
     message: duplicateId,
     from: (values) => {
       const { sourceId, schoolId, homeSchoolId } = s.person;
@@ -217,12 +201,12 @@ const idChecks: readonly Check[] = [
     },
   }),
   makeCheck("id_twice", {
-    locate: ofGroup,
+    locate: "group",
     message: duplicateId,
     from: (values) => selectRepeated(s.group, values, { key: s.group.sourceId, where: sql`${s.group.sourceId} <> ''` }),
   }),
   makeCheck("carried_over_twice", {
-    locate: ofGroup,
+    locate: "group",
     message: sql`'The group in line ' || found.first || ' goes on from the same group.'`,
     from: (values) => {
       const { schoolId, previousSourceId } = s.group;
@@ -232,69 +216,79 @@ const idChecks: readonly Check[] = [
   }),
 ];
 
-const isTaking = sql`EXISTS (SELECT FROM ${signIn}
-  WHERE ${signIn.schoolId} = ${s.person.homeSchoolId} AND ${signIn.userNameRule} = 'ROSTER')`;
-const isTaken = ({ importId }: Parameters, where: Sql) => sql`${s.person.importId} = ${importId} AND ${where}
-  AND ${s.person.schoolId} = ${s.person.homeSchoolId} AND NOT ${s.person.isDeleted} AND ${isTaking}`;
-const toUsername = ({ person: { file } }: KeyColumns) => ({ file, field: "username" });
+const getsUsername = sql`${s.person.schoolId} = ${s.person.homeSchoolId} AND NOT ${s.person.isDeleted}
+  AND EXISTS (SELECT FROM ${signIn}
+    WHERE ${signIn.schoolId} = ${s.person.homeSchoolId} AND ${signIn.userNameRule} = 'ROSTER')`;
 
 /** Only for schools that take user names from the roster, and people who have none. */
 const usernameChecks: readonly Check[] = [
   makeCheck("username_refused", {
-    locate: toUsername,
+    locate: "username",
     message: sql`'A user name has up to 64 characters that can be seen, and no white space.'`,
     from: (values) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
-      WHERE ${isTaken(values, sql`${s.person.username} = ''`)}`,
+      WHERE ${s.person.importId} = ${values.importId} AND ${s.person.username} = '' AND ${getsUsername}`,
   }),
   makeCheck("username_twice", {
-    locate: toUsername,
+    locate: "username",
     message: sql`'Duplicate user name: already used in line ' || found.first || '.'`,
     from: (values) => {
-      const { username, schoolId, homeSchoolId, isDeleted } = s.person;
-      const where = sql`${username} <> '' AND ${schoolId} = ${homeSchoolId} AND NOT ${isDeleted} AND ${isTaking}`;
+      const { username } = s.person;
+      const where = sql`${username} <> '' AND ${getsUsername}`;
       const repeated = selectRepeated(s.person, values, { key: username, where });
       return sql`SELECT r.row, r.line, NULL::int AS at, r.first FROM (${repeated}) AS r`;
     },
   }),
   makeCheck("username_taken", {
-    locate: toUsername,
+    locate: "username",
     message: sql`'The user name is or was that of another person.'`,
     from: (values) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
       LEFT JOIN ${known} ON ${known.sourceSystemIdentifier} = ${s.person.sourceId}
         AND (${known.homeSchoolId} = ${s.person.homeSchoolId}
           OR ${known.sourceIdIsShared} AND ${known.homeSchoolId} = ANY (${values.schools}::uuid[]))
-      WHERE ${isTaken(values, sql`${s.person.username} <> ''`)}
+      WHERE ${s.person.importId} = ${values.importId} AND ${s.person.username} <> '' AND ${getsUsername}
         AND NOT EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${known.id})
         AND EXISTS (SELECT FROM ${userName} WHERE ${userName.hash} = user_name_hash(${s.person.username})
           AND ${userName.personId} IS DISTINCT FROM ${known.id})`,
   }),
 ];
 
+const isPersonOfFiles = ({ importId }: Values, where: Sql = sql`true`) => sql`EXISTS (SELECT FROM ${p}
+  WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${m.personSourceId} AND ${where})`;
+const isGroupOfFiles = ({ importId }: Values) =>
+  sql`EXISTS (SELECT FROM ${g} WHERE ${g.importId} = ${importId} AND ${g.sourceId} = ${m.groupSourceId})`;
+const isPersonOfSchool = sql`EXISTS (SELECT FROM ${known} JOIN ${a} ON ${a.personId} = ${known.id}
+  WHERE ${a.schoolId} = ${m.schoolId} AND ${known.sourceSystemIdentifier} = ${m.personSourceId}
+    AND ${isNamedAt(known, m.schoolId)})`;
+const isGroupOfSchool = sql`EXISTS (SELECT FROM ${group}
+  WHERE ${group.schoolId} = ${m.schoolId} AND ${group.sourceSystemIdentifier} = ${m.groupSourceId})`;
+
+const isKept = ({ importId }: Values) => sql`${m.importId} = ${importId} AND NOT ${m.isDeleted}`;
+
 /** A delta may refer to people and groups that are only in the directory. */
 const membershipChecks = (isDelta: boolean): readonly Check[] => [
   makeCheck("unknown_person", {
-    locate: toPerson,
+    locate: "member",
     message: sql`'There is no such person in the files or at the school.'`,
     from: (values) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
-      WHERE ${isKept(values)} AND ${m.personSourceId} <> '' AND NOT ${hasPerson(values)}
+      WHERE ${isKept(values)} AND ${m.personSourceId} <> '' AND NOT ${isPersonOfFiles(values)}
       ${isDelta ? sql`AND NOT ${isPersonOfSchool}` : empty}`,
   }),
   makeCheck("person_not_at_school", {
-    locate: toPerson,
+    locate: "member",
     message: sql`'The person is not at the school of the group.'`,
     from: (values) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
-      WHERE ${isKept(values)} AND ${m.schoolId} IS NOT NULL AND ${hasPerson(values, sql`NOT ${p.isDeleted}`)}
-        AND NOT ${hasPerson(values, sql`(${p.schoolId} = ${m.schoolId} OR ${p.schoolId} IS NULL)`)}`,
+      WHERE ${isKept(values)} AND ${m.schoolId} IS NOT NULL AND ${isPersonOfFiles(values, sql`NOT ${p.isDeleted}`)}
+        AND NOT ${isPersonOfFiles(values, sql`(${p.schoolId} = ${m.schoolId} OR ${p.schoolId} IS NULL)`)}`,
   }),
   makeCheck("unknown_group", {
-    locate: toGroup,
+    locate: "groupOfMember",
     message: sql`'There is no such group in the files or at the school.'`,
     from: (values) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${m}
-      WHERE ${isKept(values)} AND ${m.groupSourceId} <> '' AND NOT ${hasGroup(values)}
+      WHERE ${isKept(values)} AND ${m.groupSourceId} <> '' AND NOT ${isGroupOfFiles(values)}
       ${isDelta ? sql`AND NOT ${isGroupOfSchool}` : empty}`,
   }),
   makeCheck("group_of_other_school", {
-    locate: toGroup,
+    locate: "groupOfMember",
     message: sql`'The group is one of another school.'`,
     from: (values) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${g}
       JOIN ${m} ON ${isKept(values)} AND ${m.groupSourceId} = ${g.sourceId} AND ${m.schoolId} <> ${g.schoolId}
@@ -308,7 +302,7 @@ const checks: Record<ImportMode, readonly Check[]> = {
 };
 
 const ambiguous = makeCheck("id_ambiguous", {
-  locate: ({ person }) => ({ file: person.file, field: person.person }),
+  locate: "person",
   message: sql`'The id fits two people: one at another school of the files, and one at this school who has it from '
     || 'a roster of this school alone. Give one of them another id, or none.'`,
   from: (values) => selectAmbiguous(values),

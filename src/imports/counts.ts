@@ -4,18 +4,10 @@ import { i, importGroup, importMembership } from "./tables.ts";
 
 /** `left` are guests, `leftHome` get another home; `before` counts active people of this home and groups. */
 export type Counts = {
-  people: {
-    created: number;
-    changed: number;
-    restored: number;
-    removed: number;
-    joined: number;
-    left: number;
-    leftHome: number;
-  };
-  groups: { created: number; changed: number; carriedOver: number; restored: number; removed: number };
-  memberships: { created: number; changed: number; removed: number };
-  before: { people: number; groups: number };
+  people: Record<"created" | "changed" | "restored" | "removed" | "joined" | "left" | "leftHome", number>;
+  groups: Record<"created" | "changed" | "carriedOver" | "restored" | "removed", number>;
+  memberships: Record<"created" | "changed" | "removed", number>;
+  before: Record<"people" | "groups", number>;
   kept?: number;
 };
 

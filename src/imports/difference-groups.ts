@@ -1,8 +1,8 @@
 import { allowsGroupStep } from "../directory/index.ts";
 import { run, sql, statement, table, type Part, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
-import { firstOf } from "./difference-people.ts";
-import type { SchoolPart } from "./difference.ts";
+import { firstOf, ofDirectory as personOfDirectory } from "./difference-people.ts";
+import type { SchoolPart } from "./record.ts";
 import {
   a,
   analyzeGroups,
@@ -87,12 +87,7 @@ const named = (column: Sql, { importId, schoolId }: { importId: Part; schoolId: 
 
 const insertNamedPeople = statement<OfSchool>((values) =>
   importPerson.insert(
-    {
-      id: firstOf(p.sourceSystemIdentifier, p.id),
-      sourceId: p.sourceSystemIdentifier,
-      role: p.role,
-      sortKey: p.sortKey,
-    },
+    { ...personOfDirectory, id: firstOf(p.sourceSystemIdentifier, p.id) },
     sql`FROM ${named(sm.personSourceId, values)} AS n
      JOIN ${p} ON ${p.sourceSystemIdentifier} = n.source_id AND ${isNamedAt(p, values.schoolId)}
      JOIN ${a} ON ${a.personId} = ${p.id} AND ${a.schoolId} = ${values.schoolId}

@@ -3,7 +3,7 @@ import type { Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement, table, type Columns, type Part, type Sql } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
-import type { SchoolPart } from "./difference.ts";
+import type { SchoolPart } from "./record.ts";
 import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
 
 export const firstOf = (key: Sql, column: Sql): Sql => sql`DISTINCT ON (${key}) ${column}`;
@@ -84,7 +84,7 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
     );
 }
 
-const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
+export const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
 
 /** A bulk file removes people who are missing in it, unless another school's part makes them its own. */
 const insertMissing = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
@@ -119,14 +119,7 @@ const setNextHomes = statement<Pick<Values, "schools">>(
 /** Files list all schools of the people in them, so a guest who is missing here leaves. */
 const insertLeavers = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
-    {
-      id: p.id,
-      sourceId: p.sourceSystemIdentifier,
-      role: p.role,
-      sortKey: p.sortKey,
-      leaves: sql`true`,
-      isGone: sql`true`,
-    },
+    { ...ofDirectory, leaves: sql`true`, isGone: sql`true` },
     sql`FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId}
      WHERE ${a.schoolId} = ${schoolId} AND ${p.homeSchoolId} <> ${schoolId} AND ${p.homeSchoolId} = ANY (${schools})
        AND EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}

@@ -1,9 +1,8 @@
-import type { SchoolId } from "../directory/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { addNamed, findGroups, findMemberships } from "./difference-groups.ts";
 import { findPeople } from "./difference-people.ts";
-import type { ImportFormat, ImportMode } from "./formats/format.ts";
 import { keepStaff } from "./keep-staff.ts";
+import type { SchoolPart } from "./record.ts";
 import { analyzeGroups, analyzeMemberships, analyzePeople, createTables } from "./tables.ts";
 
 const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET LOCAL work_mem = '64MB';
@@ -11,20 +10,6 @@ const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET 
 
 export const longWork = workFor("60min");
 const shownWork = workFor("5min");
-
-export type SchoolPart = {
-  importId: string;
-  schoolId: SchoolId;
-  schools: readonly SchoolId[];
-  format: ImportFormat;
-  mode: ImportMode;
-  schoolYear: string;
-  now: Date;
-  /** Only for display, with a shorter timeout. */
-  isShown?: boolean;
-  /** Nobody is removed whom this actor, or the uploader, may not remove. */
-  appliedBy?: string | undefined;
-};
 
 /** Fills the temporary tables of tables.ts. Errors: conflict import_outdated. */
 export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {

@@ -1,8 +1,7 @@
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { noProgress } from "./progress.ts";
 import { removeStaged, type ImportId } from "./record.ts";
-
-const noProgress = { progressPhase: null, progressPercent: null, progressAt: null };
 
 /** Records why an import could not be read, as its fault. A cancelled import stays cancelled. */
 export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown): Promise<void> {

@@ -5,7 +5,7 @@ import { readText } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import type { ImportId } from "./record.ts";
 
-type Piece = { row: number; from: number; text: string };
+type Piece = { from: number; text: string };
 
 const pieceLength = 600;
 const before = 200;
@@ -24,43 +24,32 @@ export async function keepFaultLines(
   importId: ImportId,
   { path, fileName }: { path: string; fileName?: string | undefined },
 ): Promise<void> {
+  const source = await openSourceFile(path, fileName);
+  const archive = source.kind === "zip" ? await openArchive(path) : undefined;
+  const files: ReadonlyMap<string, SourceFile> = archive?.files ?? new Map([[source.name, source]]);
   const faults = await db.prisma.importError.findMany({ where: { importId } });
-  const inJson = (await openSourceFile(path)).kind === "json";
-  const wanted = new Map<string, Map<number, Piece[]>>();
-  for (const { file, line, column, row } of faults) {
-    const lines = wanted.get(file) ?? wanted.set(file, new Map()).get(file)!;
-    const pieces = lines.get(line) ?? lines.set(line, []).get(line)!;
-    pieces.push({ row, from: inJson ? Math.max(0, (column ?? 1) - before) : 0, text: "" });
-  }
-  await withFiles(path, fileName, async (files) => {
-    for (const [name, lines] of wanted) {
+  const pieces = faults.map(({ column, ...fault }) => ({
+    ...fault,
+    from: source.kind === "json" ? Math.max(0, (column ?? 1) - before) : 0,
+    text: "",
+  }));
+  try {
+    for (const [name, ofFile] of Map.groupBy(pieces, ({ file }) => file)) {
       const file = files.get(name);
-      if (file !== undefined)
-        await collectLines(
-          readText(file, () => undefined),
-          lines,
-        );
+      const lines = Map.groupBy(ofFile, ({ line }) => line);
+      const texts = file && readText(file, () => undefined);
+      if (texts !== undefined) await collectLines(texts, lines);
     }
-  });
-  const pieces = [...wanted.values()].flatMap((lines) => [...lines.values()].flat()).filter(({ text }) => text !== "");
-  const rows = pieces.map(({ row }) => row);
-  const texts = pieces.map(({ text }) => text.replaceAll("\0", "\ufffd"));
+  } finally {
+    archive?.close();
+  }
+  const found = pieces.filter(({ text }) => text !== "");
+  const rows = found.map(({ row }) => row);
+  const texts = found.map(({ text }) => text.replaceAll("\0", "\ufffd"));
   await withPrismaTransaction(db, (tx) => run(tx, setTexts, { importId, rows, texts }));
 }
 
-async function withFiles(
-  path: string,
-  fileName: string | undefined,
-  work: (files: ReadonlyMap<string, SourceFile>) => Promise<void>,
-): Promise<void> {
-  const file = await openSourceFile(path, fileName);
-  if (file.kind !== "zip") return work(new Map([[file.name, file]]));
-  const archive = await openArchive(path);
-  const files = new Map([...archive.files.values()].map((entry) => [entry.name, entry]));
-  await work(files).finally(() => archive.close());
-}
-
-export async function collectLines(texts: AsyncIterable<string>, lines: ReadonlyMap<number, Piece[]>): Promise<void> {
+async function collectLines(texts: AsyncIterable<string>, lines: ReadonlyMap<number, Piece[]>): Promise<void> {
   let [line, at] = [1, 0];
   let wasCarriage = false;
   for await (const text of texts) {

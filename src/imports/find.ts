@@ -17,7 +17,7 @@ export type ImportStatus = ImportRecord & {
   namedSchoolIds: SchoolId[];
 };
 
-export type ImportFilter = {
+type ImportFilter = {
   schoolId?: SchoolId | undefined;
   state?: ImportState | undefined;
   among?: ImportReach | undefined;
@@ -30,20 +30,12 @@ const i = table("import", "i");
 /** SQL: READING until everything has been compared. */
 const shownState = sql`CASE WHEN ${i.progressPhase} IS NULL OR ${i.state} = 'CANCELLED' THEN ${i.state} ELSE 'READING' END`;
 
-type StatusRow = { id: ImportId; state: ImportState } & Pick<ImportStatus, "namedSchoolIds"> & {
-    phase: "READING" | "CHECKING" | "COMPARING" | null;
-    percent: number | null;
-  };
-type StatusQuery = {
-  id: string | null;
-  schoolId: string | null;
-  state: string | null;
-  isAll: boolean;
-  schoolIds: readonly string[];
-  actorId: string;
-  after: string | null;
-  limit: number;
+type StatusRow = Pick<ImportStatus, "id" | "state" | "namedSchoolIds"> & {
+  phase: "READING" | "CHECKING" | "COMPARING" | null;
+  percent: number | null;
 };
+type StatusFilter = Omit<ImportFilter, "among"> & { id?: ImportId | undefined };
+type StatusQuery = StatusFilter & ImportReach & { isAll: boolean };
 
 const select = statement<StatusQuery>(
   ({ id, schoolId, state, isAll, schoolIds, actorId, after, limit }) => sql`
@@ -60,18 +52,10 @@ const select = statement<StatusQuery>(
 
 export async function listImportsOf(
   db: Store,
-  { schoolId, state, among, after, limit, id }: ImportFilter & { id?: ImportId },
+  { among, ...filter }: StatusFilter & Pick<ImportFilter, "among">,
 ): Promise<ImportStatus[]> {
-  const found = await findRows<StatusRow, StatusQuery>(db, select, {
-    id: id ?? null,
-    schoolId: schoolId ?? null,
-    state: state ?? null,
-    after: after ?? null,
-    limit,
-    isAll: among === undefined,
-    schoolIds: among?.schoolIds ?? [],
-    actorId: among?.actorId ?? "",
-  });
+  const reach = { isAll: among === undefined, schoolIds: among?.schoolIds ?? [], actorId: among?.actorId ?? "" };
+  const found = await findRows<StatusRow, StatusQuery>(db, select, { ...filter, ...reach });
   const ids = found.map(({ id: found }) => found);
   const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
   const applying = await findApplying(db, ids);

@@ -5,9 +5,9 @@ import { AppError } from "../platform/errors.ts";
 import { run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import type { ImportStatus } from "./find.ts";
-import { importRunning, tryHoldForSweep } from "./lease.ts";
+import { holdImport } from "./lease.ts";
 import { chooseSchool } from "./listed.ts";
-import { compareAgain } from "./preview.ts";
+import { carryOversUnknown, compareAgain } from "./preview.ts";
 import { getImport } from "./record.ts";
 
 type MoveRequest = {
@@ -46,21 +46,14 @@ export async function setGroupMoves(
     throw new AppError("invalid", "carried_over_twice", "A group goes on as one group, and from one group.");
   const importId = status.id;
   await withPrismaTransaction(db, async (tx) => {
-    if (!(await tryHoldForSweep(tx, importId))) throw importRunning();
+    await holdImport(tx, importId);
     checkWaiting(await getImport(tx, importId));
     await run(tx, clearMoves, { importId, schoolId });
     const found = await run(tx, setMoves, { importId, schoolId, from, to });
-    if (found < moves.length) throw unknown(moves.length - found);
+    if (found < moves.length) throw carryOversUnknown(moves.length - found);
     await tx.prisma.import.update({ where: { id: importId }, data: { schoolYear } });
     const detail = { importId, moves: moves.length };
     await recordAudit(tx, { ...origin, action: "import_group_moves_set", schoolId, detail });
   });
   await compareAgain(db, importId, { schoolId, holdShare, now: origin.at });
 }
-
-const unknown = (count: number) =>
-  new AppError(
-    "invalid",
-    "carry_over_unknown",
-    `${count} of the groups that others are to go on as are not in the file.`,
-  );

@@ -5,7 +5,7 @@ import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findDifference } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";
-import { importRunning, tryHoldForSweep } from "./lease.ts";
+import { holdImport } from "./lease.ts";
 import { chooseSchool } from "./listed.ts";
 import { listLookAlikes } from "./look-alikes.ts";
 import { checkWaiting } from "./apply.ts";
@@ -26,7 +26,7 @@ export async function joinGroups(
   await changeDirectory(db, origin, async (change) => {
     const { tx } = change;
     await change.touch({ groups: [groupId] });
-    if (!(await tryHoldForSweep(tx, status.id))) throw importRunning();
+    await holdImport(tx, status.id);
     const record = await getImport(tx, status.id);
     checkWaiting(record);
     await findDifference(tx, makePart(record, schoolId, origin.at));
@@ -34,17 +34,15 @@ export async function joinGroups(
       ({ inRoster, existing }) =>
         existing.groupId === groupId && inRoster.sourceSystemIdentifier === sourceSystemIdentifier,
     );
-    if (pair === undefined) throw notLookAlike();
+    if (pair === undefined)
+      throw new AppError(
+        "conflict",
+        "not_look_alike",
+        "These two are not among the look-alikes of the import. Look at the list again.",
+      );
     await setGroupSourceId(change, { groupId, sourceSystemIdentifier });
     const before = { sourceSystemIdentifier: pair.existing.sourceSystemIdentifier };
     await recordDifference(tx, origin, { before, after: { sourceSystemIdentifier } });
   });
   await compareAgain(db, status.id, { schoolId, holdShare, now: origin.at });
 }
-
-const notLookAlike = () =>
-  new AppError(
-    "conflict",
-    "not_look_alike",
-    "These two are not among the look-alikes of the import. Look at the list again.",
-  );

@@ -3,7 +3,7 @@ import type { PersonId } from "../directory/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import { findRoles, listHigherHolders, listLastOperators, type RoleHolder, type StaffRole } from "../staff/index.ts";
-import type { SchoolPart } from "./difference.ts";
+import type { SchoolPart } from "./record.ts";
 import { i } from "./tables.ts";
 
 const r = table("staffRole", "r");

@@ -42,10 +42,8 @@ async function holdFreeImport(tx: Queryable, importId: ImportId): Promise<void> 
   if ((await run(tx, lockImport, { importId })) === 0 || (await isAnotherRunning(tx, importId))) throw importRunning();
 }
 
-const leased = (
-  importId: Part,
-) => sql`SELECT ${o.id} FROM ${o} WHERE ${o.leaseHolder} IS NOT NULL AND ${o.id} <> ${importId}
-  AND EXISTS (
+const leased = (importId: Part) => sql`
+  SELECT ${o.id} FROM ${o} WHERE ${o.leaseHolder} IS NOT NULL AND ${o.id} <> ${importId} AND EXISTS (
     SELECT FROM ${theirs} JOIN ${ours} ON ${ours.schoolId} = ${theirs.schoolId} AND ${ours.importId} = ${importId}
     WHERE ${theirs.importId} = ${o.id})`;
 const findLeased = statement<OfImport>(({ importId }) => leased(importId));
@@ -87,26 +85,30 @@ const holdFree = statement<OfImport>(
 );
 
 /** Prevents applying an import until the transaction ends; false if it is being applied. */
-export async function tryHoldForSweep(tx: Queryable, importId: string): Promise<boolean> {
+export async function tryHold(tx: Queryable, importId: string): Promise<boolean> {
   return (await run(tx, holdFree, { importId })) === 1;
 }
 
-const findHeld = statement<{ ids: readonly string[] }>(
+/** Errors: conflict import_running. */
+export async function holdImport(tx: Queryable, importId: string): Promise<void> {
+  if (!(await tryHold(tx, importId))) throw importRunning();
+}
+
+type ByIds = { ids: readonly string[] };
+
+const findHeld = statement<ByIds>(
   ({ ids }) => sql`SELECT ${i.id}, ${i.leaseUntil} < clock_timestamp() AS "isOver" FROM ${i}
   WHERE ${i.id} = ANY (${ids}::uuid[]) AND ${i.leaseHolder} IS NOT NULL`,
 );
-const findAbandoned = statement<{ ids: readonly string[] }>(
+const findAbandoned = statement<ByIds>(
   ({ ids }) => sql`SELECT ${i.id} FROM ${i} WHERE ${i.id} = ANY (${ids}::uuid[]) FOR SHARE SKIP LOCKED`,
 );
 
 /** The imports that are being applied: leased, or within a school (locked) with an expired lease. */
 export async function findApplying(db: Queryable, ids: readonly ImportId[]): Promise<Set<ImportId>> {
-  const held = await findRows<{ id: ImportId; isOver: boolean }, { ids: readonly string[] }>(db, findHeld, { ids });
+  const held = await findRows<{ id: ImportId; isOver: boolean }, ByIds>(db, findHeld, { ids });
   const over = held.filter(({ isOver }) => isOver).map(({ id }) => id);
-  const found =
-    over.length === 0
-      ? []
-      : await findRows<{ id: ImportId }, { ids: readonly string[] }>(db, findAbandoned, { ids: over });
+  const found = over.length === 0 ? [] : await findRows<{ id: ImportId }, ByIds>(db, findAbandoned, { ids: over });
   const abandoned = new Set(found.map(({ id }) => id));
   return new Set(held.map(({ id }) => id).filter((id) => !abandoned.has(id)));
 }

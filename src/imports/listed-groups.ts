@@ -4,7 +4,7 @@ import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
 
 export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
 
-export type MemberCounts = Record<"new" | "movedIn" | "movedOut" | "left" | "changed" | "same", number>;
+const memberCounts = ["new", "movedIn", "movedOut", "left", "changed", "same"] as const;
 
 export type GroupChange = {
   groupId: GroupId | null;
@@ -13,7 +13,7 @@ export type GroupChange = {
   type: "KLASSE" | "KURS" | "SONSTIG";
   sourceSystemIdentifier: string | null;
   step: GroupStep;
-  members: MemberCounts;
+  members: Record<(typeof memberCounts)[number], number>;
   sortKey: string;
   key: string;
 };
@@ -37,10 +37,12 @@ const fate = sql`CASE
   WHEN ${i.change} = 'changed' OR members.change = 'changed' THEN 'changed'
   ELSE 'same' END`;
 
-const names = ["new", "movedIn", "movedOut", "left", "changed", "same"] as const satisfies (keyof MemberCounts)[];
-const countFates = join(names.map((name) => sql`${literal(name)}, count(*) FILTER (WHERE fate = ${literal(name)})`));
+const countFates = join(
+  memberCounts.map((name) => sql`${literal(name)}, count(*) FILTER (WHERE fate = ${literal(name)})`),
+);
+const noMembers = join(memberCounts.map((name) => sql`${literal(name)}, 0`));
 
-type Page = { schoolId: string; sortKey: string | null; key: string | null; limit: number };
+type Page = { schoolId: SchoolId; sortKey?: string | undefined; key?: string | undefined; limit: number };
 const selectChanges = statement<Page>(
   ({ schoolId, sortKey, key, limit }) => sql`
   WITH gr AS MATERIALIZED (${groups(schoolId)}),
@@ -56,8 +58,7 @@ const selectChanges = statement<Page>(
   SELECT CASE WHEN gr.change IS DISTINCT FROM 'created' THEN gr.id END AS "groupId", gr.name,
     CASE WHEN ${g.name} <> gr.name THEN ${g.name} END AS "previousName", gr.type,
     gr.source_id AS "sourceSystemIdentifier", coalesce(upper(gr.change), 'NONE') AS step,
-    coalesce(counted.members,
-      json_build_object('new', 0, 'movedIn', 0, 'movedOut', 0, 'left', 0, 'changed', 0, 'same', 0)) AS members,
+    coalesce(counted.members, json_build_object(${noMembers})) AS members,
     gr.sort_key AS "sortKey", coalesce(gr.source_id, gr.id::text) AS key
   FROM gr LEFT JOIN counted ON counted.id = gr.id LEFT JOIN ${g} ON ${g.id} = gr.id
   WHERE ${key}::text IS NULL OR (gr.sort_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C")
@@ -67,10 +68,5 @@ const selectChanges = statement<Page>(
 
 type PageRequest = { schoolId: SchoolId; after?: { sortKey: string; key: string } | undefined; limit: number };
 
-export const listGroupChanges = (tx: Queryable, { schoolId, after, limit }: PageRequest): Promise<GroupChange[]> =>
-  findRows<GroupChange, Page>(tx, selectChanges, {
-    schoolId,
-    limit,
-    sortKey: after?.sortKey ?? null,
-    key: after?.key ?? null,
-  });
+export const listGroupChanges = (tx: Queryable, { after, ...page }: PageRequest): Promise<GroupChange[]> =>
+  findRows<GroupChange, Page>(tx, selectChanges, { ...page, ...after });

@@ -1,26 +1,23 @@
 import type { PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
-import type { Transaction } from "../platform/database/db.ts";
+import type { Queryable, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
-import { fields, findRows, sql, statement, table, type Part } from "../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import { findDifference, findDifferenceOfPeople } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";
 import { getImport, makePart } from "./record.ts";
 import { g, i, leaves, m, p } from "./tables.ts";
 
-type OfSchool = {
-  schoolId?: SchoolId | undefined;
-  now: Date;
-  /** The part of the difference that `work` reads; people alone take less time. */
-  reads: "all" | "people";
-};
-
-/** Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing. */
+/**
+ * `reads` is the part of the difference that `work` reads; people alone take less time.
+ *
+ * Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing.
+ */
 export async function withDifference<T>(
   db: InterruptibleDb,
   status: ImportStatus,
-  { schoolId, now, reads }: OfSchool,
+  { schoolId, now, reads }: { schoolId?: SchoolId | undefined; now: Date; reads: "all" | "people" },
   work: (tx: Transaction, schoolId: SchoolId) => Promise<T>,
 ): Promise<T> {
   const school = chooseSchool(status, schoolId);
@@ -52,12 +49,11 @@ export type Leaver = {
   losesAccess: boolean;
 };
 
-const isListed = ({ isKept }: { isKept: Part }) => sql`CASE WHEN ${isKept} THEN ${i.isKept} ELSE ${leaves} END`;
 const last = table("person", "last");
 const nameOf = sql`CASE WHEN ${p.firstFull} IS NOT NULL
   THEN json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END`;
 
-type Page = { schoolId: string; isKept: boolean; after: string | null; limit: number };
+type Page = { schoolId: SchoolId; isKept?: boolean | undefined; after?: string | undefined; limit: number };
 const selectLeavers = statement<Page>(
   ({ schoolId, isKept, after, limit }) => sql`
   SELECT ${fields<Leaver>({
@@ -71,12 +67,9 @@ const selectLeavers = statement<Page>(
     losesAccess: sql`coalesce(${i.change} = 'removed', false)`,
   })}
   FROM ${i} JOIN ${p} ON ${p.id} = ${i.id}
-  WHERE ${isListed({ isKept })} AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
+  WHERE CASE WHEN ${isKept} THEN ${i.isKept} ELSE ${leaves} END AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
     SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${after}))
   ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
 );
 
-export const listLeavers = (
-  tx: Transaction,
-  page: { schoolId: SchoolId; isKept?: boolean | undefined; after?: string | undefined; limit: number },
-) => findRows<Leaver, Page>(tx, selectLeavers, { ...page, isKept: page.isKept ?? false, after: page.after ?? null });
+export const listLeavers = (tx: Queryable, page: Page) => findRows<Leaver, Page>(tx, selectLeavers, page);

@@ -1,6 +1,6 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import { foldText } from "../platform/text/fold-text.ts";
-import { findRows, type Queryable, sql, statement } from "../platform/database/sql.ts";
+import { fields, findRows, type Queryable, sql, statement } from "../platform/database/sql.ts";
 import { g, importGroup, importMembership, m, p } from "./tables.ts";
 
 type GroupType = "KLASSE" | "KURS" | "SONSTIG";
@@ -52,19 +52,7 @@ export async function listLookAlikes(tx: Queryable, schoolId: SchoolId): Promise
   );
 }
 
-export type GroupMove = { from: ExistingGroup; to: RosterGroup; moving: number; isCarriedOver: boolean };
-
-type MoveRow = {
-  groupId: GroupId;
-  name: string;
-  sourceId: string | null;
-  members: number;
-  toName: string;
-  toSourceId: string;
-  toMembers: number;
-  moving: number;
-  isCarriedOver: boolean;
-};
+type GroupMove = { from: ExistingGroup; to: RosterGroup; moving: number; isCarriedOver: boolean };
 
 const selectMoves = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
@@ -80,23 +68,19 @@ const selectMoves = statement<{ schoolId: SchoolId }>(
   most AS (
     SELECT DISTINCT ON (from_id) from_id, to_id, moving FROM moves ORDER BY from_id, moving DESC, to_id),
   sizes AS (SELECT from_id, count(*)::int AS pupils FROM pupils GROUP BY 1)
-  SELECT ${g.id} AS "groupId", ${g.name}, ${g.sourceSystemIdentifier} AS "sourceId", ${members} AS members,
-    ${ig.name} AS "toName", ${ig.sourceId} AS "toSourceId", ${membersOfRoster} AS "toMembers", most.moving,
-    coalesce(${ig.change} = 'carried_over' AND ${ig.id} = ${g.id}, false) AS "isCarriedOver"
+  SELECT ${fields<GroupMove>({
+    from: sql`json_build_object('groupId', ${g.id}, 'name', ${g.name},
+      'sourceSystemIdentifier', ${g.sourceSystemIdentifier}, 'members', ${members})`,
+    to: sql`json_build_object('name', ${ig.name}, 'sourceSystemIdentifier', ${ig.sourceId},
+      'members', ${membersOfRoster})`,
+    moving: sql`most.moving`,
+    isCarriedOver: sql`coalesce(${ig.change} = 'carried_over' AND ${ig.id} = ${g.id}, false)`,
+  })}
   FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
   JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id ${joinRoster}
   WHERE ${ig.id} <> ${g.id} OR ${ig.change} = 'carried_over'
   ORDER BY ${g.sortKey}, ${g.id}`,
 );
 
-export async function listGroupMoves(tx: Queryable, schoolId: SchoolId): Promise<GroupMove[]> {
-  const rows = await findRows<MoveRow, { schoolId: SchoolId }>(tx, selectMoves, { schoolId });
-  return rows.map(
-    ({ groupId, name, sourceId, members: inNow, toName, toSourceId, toMembers, moving, isCarriedOver }) => ({
-      from: { groupId, name, sourceSystemIdentifier: sourceId, members: inNow },
-      to: { name: toName, sourceSystemIdentifier: toSourceId, members: toMembers },
-      moving,
-      isCarriedOver,
-    }),
-  );
-}
+export const listGroupMoves = (tx: Queryable, schoolId: SchoolId): Promise<GroupMove[]> =>
+  findRows<GroupMove, { schoolId: SchoolId }>(tx, selectMoves, { schoolId });

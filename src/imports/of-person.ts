@@ -5,8 +5,7 @@ import type { Db, RecordStore } from "../platform/database/db.ts";
 import { insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
-import type { SchoolPart } from "./difference.ts";
-import type { ImportId } from "./record.ts";
+import type { ImportId, SchoolPart } from "./record.ts";
 import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
 
 /** What an import did to a person at a school. `classes` is null if they did not change, and for a new person. */
@@ -114,15 +113,9 @@ const deleteOldest = statement<{ before: Date; batch: number }>(
     SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${batch}))`,
 );
 
-export const makePersonImportSweep = ({
-  db,
-  clock,
-  auditDays,
-}: {
-  db: Pick<Db, "pool">;
-  clock: Clock;
-  auditDays: number;
-}): WorkerJob => ({
+type SweepDeps = { db: Db; clock: Clock; auditDays: number };
+
+export const makePersonImportSweep = ({ db, clock, auditDays }: SweepDeps): WorkerJob => ({
   name: "imports.sweepOfPeople",
   everySeconds: 3600,
   async run(signal) {

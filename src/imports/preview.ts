@@ -7,7 +7,7 @@ import { withInterruptibleTransaction, type Interrupt } from "../platform/databa
 import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged } from "./check.ts";
 import { countDifference, isHeld } from "./counts.ts";
-import { findDifference, longWork, type SchoolPart } from "./difference.ts";
+import { findDifference, longWork } from "./difference.ts";
 import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
@@ -111,10 +111,15 @@ export async function compareImport(
   { onProgress, interrupt }: Pick<NewImport, "onProgress" | "interrupt"> = {},
 ): Promise<void> {
   const record = await getImport(db, id);
-  for (const [index, school] of schools.entries()) {
+  for (const [index, schoolId] of schools.entries()) {
     onProgress?.({ phase: "comparing", done: index, total: schools.length });
-    const part = makePart(record, school, now);
-    await withInterruptibleTransaction(db, interrupt, (tx) => compareSchool(tx, part, holdShare));
+    const part = makePart(record, schoolId, now);
+    await withInterruptibleTransaction(db, interrupt, async (tx) => {
+      await findDifference(tx, part);
+      const counts = await countDifference(tx, schoolId);
+      const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
+      await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data: { counts, state } });
+    });
   }
   await db.prisma.import.updateMany({
     where: { id, state: "READY", schools: { some: { state: "HELD" } } },
@@ -149,13 +154,9 @@ async function openRoster({ path, fileName, format: request, schoolId }: NewImpo
 
 async function stage(db: PrismaDb, id: ImportId, request: NewImport): Promise<Staged> {
   const staging = makeStaging(db, id, request.interrupt);
-  const schools = await loadSchools(db, request.schoolId, request.among);
-  const read = await readFormat(request, {
-    staging,
-    schools,
-    mode: request.mode,
-    carryOvers: request.carryOvers ?? new Map<string, string>(),
-  });
+  const { schoolId, among, mode, carryOvers = new Map<string, string>() } = request;
+  const schools = await loadSchools(db, schoolId, among);
+  const read = await readFormat(request, { staging, schools, mode, carryOvers });
   await staging.flush();
   return { read, faults: staging.faults, notes: staging.notes };
 }
@@ -181,7 +182,9 @@ async function check(
   if (checked.count === 0) await tx.prisma.importError.deleteMany({ where: { importId: id } });
   if (checked.count === 0 || all > 0) return;
   await checkCarryOvers(tx, id, carryOvers);
-  await recordSchools(tx, id, read);
+  // A bulk file is about all its schools; a delta about the current and new schools of the people in it.
+  const named = [...read.schools];
+  await run(tx, insertSchools, { importId: id, whole: read.mode === "BULK" ? named : [], named });
 }
 
 export async function forgetImport(db: PrismaDb, id: ImportId): Promise<void> {
@@ -227,13 +230,15 @@ async function checkCarryOvers(
 ): Promise<void> {
   const values = { importId, sourceIds: [...carryOvers.keys()] };
   const [missing] = await findRows<{ count: number }, typeof values>(tx, countMissing, values);
-  if (missing!.count > 0)
-    throw new AppError(
-      "invalid",
-      "carry_over_unknown",
-      `${missing!.count} of the groups that others are to go on as are not in the file.`,
-    );
+  if (missing!.count > 0) throw carryOversUnknown(missing!.count);
 }
+
+export const carryOversUnknown = (count: number) =>
+  new AppError(
+    "invalid",
+    "carry_over_unknown",
+    `${count} of the groups that others are to go on as are not in the file.`,
+  );
 
 const s = table("stagedPerson", "s");
 const m = table("stagedMembership", "m");
@@ -258,17 +263,3 @@ const insertSchools = statement<{ importId: string; whole: readonly SchoolId[]; 
      WHERE id IS NOT NULL`,
     ),
 );
-
-/** A bulk file is about all its schools; a delta about the current and new schools of the people in it. */
-async function recordSchools(tx: Transaction, importId: string, { mode, schools }: ReadResult): Promise<void> {
-  const named = [...schools];
-  await run(tx, insertSchools, { importId, whole: mode === "BULK" ? named : [], named });
-}
-
-async function compareSchool(tx: Transaction, part: SchoolPart, holdShare: number): Promise<void> {
-  const { importId, schoolId } = part;
-  await findDifference(tx, part);
-  const counts = await countDifference(tx, schoolId);
-  const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
-  await tx.prisma.importSchool.updateMany({ where: { importId, schoolId }, data: { counts, state } });
-}

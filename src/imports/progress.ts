@@ -9,6 +9,8 @@ export type OnProgress = (progress: Progress) => void;
 
 const everyMs = 1000;
 
+export const noProgress = { progressPhase: null, progressPercent: null, progressAt: null };
+
 /** Writes progress every second, outside the transactions that report it. */
 export function makeProgressReport({ prisma }: PrismaDb, id: ImportId, clock: Clock) {
   let latest: Progress | undefined;
@@ -28,6 +30,6 @@ export function makeProgressReport({ prisma }: PrismaDb, id: ImportId, clock: Cl
       clearInterval(timer);
       await writing;
     },
-    clear: () => write({ progressPhase: null, progressPercent: null, progressAt: null }),
+    clear: () => write(noProgress),
   };
 }

@@ -1,26 +1,22 @@
-import { withTransaction, type Db } from "../platform/database/db.ts";
-import type { Queryable } from "../platform/database/sql.ts";
+import { withTransaction, type PrismaDb, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeWakeUp } from "../platform/jobs/wake-up.ts";
-import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import {
+  columnNames,
+  findRows,
+  insert,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Queryable,
+} from "../platform/database/sql.ts";
 import { importRunning } from "./lease.ts";
 import type { ImportId } from "./record.ts";
 
 /** A reading waits for others of the same school or actor; an application does not. */
-export type Queued = { importId: ImportId; actorId: string; schoolId: string | null; isReading: boolean };
-
-export type Turn = {
-  readonly started: Promise<void>;
-  readonly signal: AbortSignal;
-  end(): Promise<void>;
-};
-
-export type Turns = {
-  keep(importId: ImportId): Turn;
-  count(): Record<"running" | "waiting", number>;
-  /** Aborts waiting turns at once, and running ones after `graceMs`. */
-  close(graceMs: number): Promise<void>;
-};
+type Queued = { importId: ImportId; actorId: string; schoolId: string | null; isReading: boolean };
 
 const most = { perActor: 3, inAll: 100 };
 const everySeconds = 0.5;
@@ -62,12 +58,9 @@ export async function joinQueue(db: Queryable, queued: Queued): Promise<void> {
   await run(db, insertTurn, queued);
 }
 
-export async function leaveQueue(db: Queryable, importId: string): Promise<void> {
-  await run(db, deleteTurn, { importId });
+export async function leaveQueue({ prisma }: RecordStore, importId: string): Promise<void> {
+  await prisma.importTurn.deleteMany({ where: { importId } });
 }
-const deleteTurn = statement<{ importId: string }>(
-  ({ importId }) => sql`DELETE FROM ${t} WHERE ${t.importId} = ${importId}`,
-);
 
 type OfImports = { importIds: readonly string[] };
 
@@ -121,11 +114,9 @@ export async function removeLostTurns(db: Queryable): Promise<void> {
   await run(db, deleteLost, {});
 }
 
-type HeldTurn = { start: () => void; stopping: AbortController; hasStarted: boolean };
-
 /** Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes. */
-export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number }): Turns {
-  const kept = new Map<ImportId, HeldTurn>();
+export function makeTurns({ db, atOnce }: { db: PrismaDb; atOnce: number }) {
+  const kept = new Map<ImportId, { start: () => void; stopping: AbortController; hasStarted: boolean }>();
   let ticking: Promise<void> | undefined;
   const wakeUp = makeWakeUp();
 
@@ -154,36 +145,36 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
   }
 
   return {
-    keep(importId) {
+    keep(importId: ImportId) {
       const stopping = new AbortController();
       const { signal } = stopping;
-      const started = new Promise<void>((resolve, reject) => {
-        const start = () => {
-          turn.hasStarted = true;
-          resolve();
-        };
-        const turn: HeldTurn = { start, stopping, hasStarted: false };
-        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-        kept.set(importId, turn);
-      });
+      const { promise: started, resolve, reject } = Promise.withResolvers<unknown>();
+      const start = (): void => {
+        turn.hasStarted = true;
+        resolve(undefined);
+      };
+      const turn = { start, stopping, hasStarted: false };
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      kept.set(importId, turn);
       started.catch(() => undefined);
       ticking ??= poll();
       wakeUp.wake();
       return {
         started,
         signal,
-        async end() {
+        async end(): Promise<void> {
           kept.delete(importId);
-          await leaveQueue(db.pool, importId).catch(() => undefined);
+          await leaveQueue(db, importId).catch(() => undefined);
           wakeUp.wake();
         },
       };
     },
-    count() {
+    count(): Record<"running" | "waiting", number> {
       const running = [...kept.values()].filter(({ hasStarted }) => hasStarted).length;
       return { running, waiting: kept.size - running };
     },
-    async close(graceMs) {
+    /** Aborts waiting turns at once, and running ones after `graceMs`. */
+    async close(graceMs: number): Promise<void> {
       const stop = () => new AppError("unavailable", "unavailable", "The service is stopping.");
       for (const { hasStarted, stopping } of kept.values()) if (!hasStarted) stopping.abort(stop());
       const end = performance.now() + graceMs;

@@ -1,10 +1,10 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { SchoolId } from "../directory/index.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { Db, PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
-import type { SchoolPart } from "./difference.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
@@ -12,29 +12,21 @@ export type ImportId = string & { readonly __importId: true };
 /** READY and HELD wait; HELD needs a confirmation; EXPIRED waited too long. */
 export type ImportState = "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED";
 
-export type ImportRecord = {
+// The database types codes and JSON as text.
+type Coded = {
   id: ImportId;
   format: ImportFormat;
   mode: ImportMode;
   state: ImportState;
-  fileName: string;
-  schoolYear: string;
-  errorCount: number;
   notes: Record<string, number>;
-  createdAt: Date;
-  appliedAt: Date | null;
   schools: { id: SchoolId; name: string; state: "READY" | "HELD" | "APPLIED"; counts: Counts }[];
 };
 
-export type ImportFault = {
-  file: string;
-  line: number;
-  column: number | null;
-  field: string | null;
-  code: string;
-  message: string;
-  text: string | null;
-};
+type Row = Prisma.ImportGetPayload<{ select: typeof shown }>;
+
+export type ImportRecord = Omit<Row, keyof Coded> & Coded;
+
+export type ImportFault = Omit<Prisma.ImportErrorModel, "importId" | "row" | "lineText"> & { text: string | null };
 
 const shown = {
   id: true,
@@ -53,20 +45,14 @@ const shown = {
   },
 } as const;
 
-type Row = Awaited<ReturnType<typeof findImport>>;
-
-const findImport = ({ prisma }: RecordStore, id: ImportId) =>
-  prisma.import.findUnique({ where: { id }, select: shown });
-
-// The database types codes and JSON as text.
-const present = ({ schools, ...row }: NonNullable<Row>) =>
+const present = ({ schools, ...row }: Row) =>
   ({
     ...row,
     schools: schools.map(({ schoolId, school, ...rest }) => ({ id: schoolId, name: school.name, ...rest })),
   }) as ImportRecord;
 
-export async function getImport(db: RecordStore, id: ImportId): Promise<ImportRecord> {
-  const row = await findImport(db, id);
+export async function getImport({ prisma }: RecordStore, id: ImportId): Promise<ImportRecord> {
+  const row = await prisma.import.findUnique({ where: { id }, select: shown });
   if (row === null) throw importNotFound();
   return present(row);
 }
@@ -87,10 +73,24 @@ export async function listImportFaults(
     orderBy: [{ file: "asc" }, { line: "asc" }, { column: { sort: "asc", nulls: "first" } }, { row: "asc" }],
     take: limit,
     skip,
-    select: { file: true, line: true, column: true, field: true, code: true, message: true, lineText: true },
+    omit: { importId: true, row: true },
   });
   return faults.map(({ lineText, ...fault }) => ({ ...fault, text: lineText }));
 }
+
+export type SchoolPart = {
+  importId: string;
+  schoolId: SchoolId;
+  schools: readonly SchoolId[];
+  format: ImportFormat;
+  mode: ImportMode;
+  schoolYear: string;
+  now: Date;
+  /** Only for display, with a shorter timeout. */
+  isShown?: boolean;
+  /** Nobody is removed whom this actor, or the uploader, may not remove. */
+  appliedBy?: string | undefined;
+};
 
 export function makePart(
   { id, format, mode, schoolYear, schools }: ImportRecord,

@@ -13,7 +13,7 @@ import { keepFaultLines } from "./fault-lines.ts";
 import { beginImport, forgetImport, readImport, type NewImport } from "./preview.ts";
 import { makeProgressReport } from "./progress.ts";
 import { checkLease } from "./lease.ts";
-import { joinQueue, makeTurns, type Turns } from "./queue.ts";
+import { joinQueue, makeTurns } from "./queue.ts";
 import { forgetRead, removeStaged, type ImportId } from "./record.ts";
 import type { GiveUserNames } from "./roster-names.ts";
 
@@ -28,29 +28,14 @@ type Deps = {
   waitMs?: number;
 };
 
-export type CallOptions = { inBackground: boolean };
+type CallOptions = { inBackground: boolean };
 
-export type ImportRequests = {
-  readonly connections: { db: PrismaDb; canceller: Queryable };
-  readonly holdShare: number;
-  /**
-   * Reads a roster in its turn and removes the file. Resolves when it is done, or earlier in the background.
-   *
-   * Errors: those of `checkQueue` and `previewImport`; in the background they become a fault of the import.
-   */
-  read(request: Omit<NewImport, "holdShare" | "onProgress">, origin: Origin, options: CallOptions): Promise<ImportId>;
-  /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
-  apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void>;
-  cancel(id: ImportId, origin: Origin): Promise<void>;
-  forget(id: ImportId): Promise<void>;
-  count: Turns["count"];
-  close(): Promise<void>;
-};
+export type ImportRequests = ReturnType<typeof makeImportRequests>;
 
 const closeMs = 5000;
 
 /** Units: waitMs is how long a call waits before the work continues in the background. */
-export function makeImportRequests({ db, control, atOnce, clock, log, rules, waitMs = 5000 }: Deps): ImportRequests {
+export function makeImportRequests({ db, control, atOnce, clock, log, rules, waitMs = 5000 }: Deps) {
   const turns = makeTurns({ db: control, atOnce });
   const running = new Set<Promise<unknown>>();
 
@@ -81,7 +66,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       const { state } = await readImport(db, id, reported, origin);
       if (state === "BROKEN") await keepFaultLines(db, id, reported);
     } catch (error) {
-      if (!(await isCancelled(id))) throw error;
+      if ((await control.prisma.import.count({ where: { id, state: "CANCELLED" } })) === 0) throw error;
       await forgetRead(control, id);
     } finally {
       await report.end();
@@ -90,9 +75,6 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     }
     await report.clear();
   }
-
-  const isCancelled = async (id: ImportId): Promise<boolean> =>
-    (await control.prisma.import.count({ where: { id, state: "CANCELLED" } })) > 0;
 
   async function applyInTurn(id: ImportId, origin: Origin): Promise<void> {
     const turn = turns.keep(id);
@@ -105,9 +87,18 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
   }
 
   return {
-    connections: { db, canceller: control.pool },
+    connections: { db, canceller: control.pool as Queryable },
     holdShare: rules.holdShare,
-    async read(upload, origin, options) {
+    /**
+     * Reads a roster in its turn and removes the file. Resolves when it is done, or earlier in the background.
+     *
+     * Errors: those of `checkQueue` and `previewImport`; in the background they become a fault of the import.
+     */
+    async read(
+      upload: Omit<NewImport, "holdShare" | "onProgress">,
+      origin: Origin,
+      options: CallOptions,
+    ): Promise<ImportId> {
       const request = { ...upload, holdShare: rules.holdShare };
       const id = await beginImport(control, request, origin, { inQueue: true }).catch(async (error: unknown) => {
         await rm(request.path, { force: true });
@@ -121,25 +112,22 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       );
       return id;
     },
-    async apply(id, origin, options) {
+    /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
+    async apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void> {
       await checkApplicable(control, id);
       await checkLease(control, id);
-      await joinQueue(control.pool, {
-        importId: id,
-        actorId: origin.actorId ?? "",
-        schoolId: null,
-        isReading: false,
-      });
+      const actorId = origin.actorId ?? "";
+      await joinQueue(control.pool, { importId: id, actorId, schoolId: null, isReading: false });
       // The import's record says how it ends; nobody else needs to know of a late failure.
       await within(applyInTurn(id, origin), options, () => Promise.resolve());
     },
-    async cancel(id, origin) {
+    async cancel(id: ImportId, origin: Origin): Promise<void> {
       await withPrismaTransaction(control, (tx) => cancelImport(tx, id, origin));
       await within(removeStaged(control, id), { inBackground: false }, () => Promise.resolve());
     },
     count: turns.count,
-    forget: (id) => forgetImport(control, id),
-    async close() {
+    forget: (id: ImportId) => forgetImport(control, id),
+    async close(): Promise<void> {
       const ended = turns.close(closeMs).then(() => Promise.all(running));
       await Promise.race([ended, sleep(2 * closeMs, undefined, { ref: false })]);
     },

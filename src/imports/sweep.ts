@@ -3,7 +3,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { recordFailure } from "./failure.ts";
-import { tryHoldForSweep } from "./lease.ts";
+import { tryHold } from "./lease.ts";
 import { findTurns, removeLostTurns } from "./queue.ts";
 import { findStaged, removeStaged, type ImportId } from "./record.ts";
 
@@ -58,7 +58,7 @@ async function expire(db: PrismaDb, before: Date): Promise<void> {
   });
   for (const { id } of old)
     await withPrismaTransaction(db, async (tx) => {
-      if (await tryHoldForSweep(tx, id))
+      if (await tryHold(tx, id))
         await tx.prisma.import.updateMany({ where: { id, ...waiting }, data: { state: "EXPIRED" } });
     });
 }

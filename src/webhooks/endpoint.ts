@@ -6,7 +6,7 @@ import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { checkReceiver } from "../platform/outbound/receiver-address.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
+import { run, sql, statement, table } from "../platform/database/sql.ts";
 import { setEndpointState } from "./endpoint-state.ts";
 import { getEndpointState } from "./find-endpoint.ts";
 import type { EventType } from "./payload.ts";
@@ -30,23 +30,9 @@ export async function checkEndpoint({ url, eventTypes }: Unchecked, policy: Outb
 // Every event makes a delivery per endpoint: an app with very many would delay all others.
 const mostOfApp = 20;
 
-const e = table("webhookEndpoint", "e");
-const countEndpoints = statement<{ clientId: string }>(
-  ({ clientId }) => sql`
-  SELECT count(*)::int AS count FROM ${e} WHERE ${e.clientId} = ${clientId} AND ${e.listensUntil} IS NULL`,
-  "webhooks.countEndpoints",
-);
-
 export async function lockEndpointsOf(tx: Transaction, clientId: string): Promise<void> {
   if ((await lockApp(tx, clientId as ClientId)) === null) throw appNotFound();
 }
-
-const tooMany = (): AppError =>
-  new AppError(
-    "invalid",
-    "webhook_endpoint_limit",
-    `An app has ${mostOfApp} webhook endpoints at most; delete one first`,
-  );
 
 /** Only the result has the secret. Errors: not_found app_not_found; invalid webhook_endpoint_limit. */
 export async function registerEndpointIn(
@@ -56,8 +42,12 @@ export async function registerEndpointIn(
 ): Promise<{ id: string; secret: string }> {
   const { clientId } = endpoint;
   await lockEndpointsOf(tx, clientId);
-  const [found] = await findRows<{ count: number }, { clientId: string }>(tx, countEndpoints, { clientId });
-  if (found!.count >= mostOfApp) throw tooMany();
+  if ((await tx.prisma.webhookEndpoint.count({ where: { clientId, listensUntil: null } })) >= mostOfApp)
+    throw new AppError(
+      "invalid",
+      "webhook_endpoint_limit",
+      `An app has ${mostOfApp} webhook endpoints at most; delete one first`,
+    );
   return insertEndpoint(tx, endpoint, context);
 }
 
@@ -93,16 +83,14 @@ export async function updateEndpointIn(
   await recordAudit(tx, { ...origin, action: "webhook_endpoint_changed", clientId, detail });
 }
 
-type Rotation = { id: string; overlapHours: number };
-type Rotated = { secret: string; oldValidUntil: Date };
 type SecretContext = { origin: Origin; keys: EncryptionKeys };
 
 /** Only the result has the new secret; old ones stay valid for the overlap. Errors: not_found. */
 export async function rotateEndpointSecretIn(
   tx: Transaction,
-  { id, overlapHours }: Rotation,
+  { id, overlapHours }: { id: string; overlapHours: number },
   { origin, keys }: SecretContext,
-): Promise<Rotated> {
+): Promise<{ secret: string; oldValidUntil: Date }> {
   const until = new Date(origin.at.getTime() + overlapHours * 3_600_000);
   const { clientId } = await getEndpointState(tx, id);
   await tx.prisma.webhookSecret.updateMany({

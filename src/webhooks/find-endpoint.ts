@@ -6,21 +6,9 @@ import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
 
-const shown = {
-  id: true,
-  clientId: true,
-  url: true,
-  eventTypes: true,
-  state: true,
-  reason: true,
-  stateChangedAt: true,
-  resumeAt: true,
-  failingSince: true,
-  listensUntil: true,
-  createdAt: true,
-} as const;
+const hidden = { failures: true, leasedBy: true, leasedUntil: true, updatedAt: true } as const;
 
-type Row = Prisma.WebhookEndpointGetPayload<{ select: typeof shown }>;
+type Row = Omit<Prisma.WebhookEndpointModel, keyof typeof hidden>;
 type Codes = { eventTypes: EventType[]; reason: Reason | null };
 export type Endpoint = Omit<Row, keyof Codes> & Codes & { pending: number };
 
@@ -34,8 +22,7 @@ const countPending = statement<{ ids: readonly string[] }>(
 );
 
 async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<string, number>> {
-  type Row = { id: string; pending: number };
-  const rows = await findRows<Row, { ids: readonly string[] }>(db, countPending, { ids });
+  const rows = await findRows<{ id: string; pending: number }, { ids: readonly string[] }>(db, countPending, { ids });
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
@@ -69,7 +56,7 @@ export async function listEndpoints(
       ],
     },
     orderBy: [{ clientId: "asc" }, { createdAt: "asc" }, { id: "asc" }],
-    select: shown,
+    omit: hidden,
     ...(limit !== undefined && { take: limit }),
   });
   const pending = await pendingOf(
@@ -80,7 +67,7 @@ export async function listEndpoints(
 }
 
 export async function readEndpoint(store: Store, id: string): Promise<Endpoint> {
-  const endpoint = await store.prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
+  const endpoint = await store.prisma.webhookEndpoint.findUnique({ where: { id }, omit: hidden });
   if (endpoint === null) throw endpointNotFound();
   return { ...endpoint, ...(endpoint as Codes), pending: (await pendingOf(store, [id])).get(id) ?? 0 };
 }

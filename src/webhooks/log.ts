@@ -14,21 +14,9 @@ export type DeliveryState = "PENDING" | "DELIVERED" | "FAILED";
 
 export type Attempt = Omit<Prisma.WebhookAttemptModel, "deliveryId" | "answer"> & { answer: string | null };
 
-const shown = {
-  id: true,
-  messageId: true,
-  endpointId: true,
-  eventType: true,
-  isTest: true,
-  body: true,
-  state: true,
-  attempts: true,
-  dueAt: true,
-  createdAt: true,
-  finishedAt: true,
-} as const;
+const hidden = { subjectId: true, attemptsSpent: true, traceparent: true } as const;
 
-type Row = Prisma.WebhookDeliveryGetPayload<{ select: typeof shown }>;
+type Row = Omit<Prisma.WebhookDeliveryModel, keyof typeof hidden>;
 export type Delivery = Omit<Row, "id" | "eventType" | "dueAt"> & {
   id: string;
   eventType: EventType;
@@ -62,7 +50,7 @@ export async function listDeliveries(
     },
     orderBy: { id: "desc" },
     take: limit,
-    select: shown,
+    omit: hidden,
   });
   return rows.map(present);
 }
@@ -111,12 +99,10 @@ export async function redeliverFailed(
   return repeated;
 }
 
-type TestEvent = { endpointId: string; eventType: EventType };
-
 /** Sends an event that no change caused; returns the delivery's id. Errors: not_found; conflict if disabled. */
 export async function sendTestEventIn(
   tx: Transaction,
-  { endpointId, eventType }: TestEvent,
+  { endpointId, eventType }: { endpointId: string; eventType: EventType },
   origin: Origin,
 ): Promise<string> {
   const clientId = await getUsableOwner(tx, endpointId);
@@ -183,7 +169,7 @@ export function readDeliveryId(id: string): bigint {
 }
 
 async function findDelivery({ prisma }: RecordStore, id: string): Promise<Delivery> {
-  const row = await prisma.webhookDelivery.findUnique({ where: { id: readDeliveryId(id) }, select: shown });
+  const row = await prisma.webhookDelivery.findUnique({ where: { id: readDeliveryId(id) }, omit: hidden });
   if (row === null) throw deliveryNotFound();
   return present(row);
 }

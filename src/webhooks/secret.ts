@@ -19,10 +19,14 @@ export async function addSecret(
 
 export type SealedSecret = { id: string; sealed: string };
 
-export function openSecret(keys: EncryptionKeys, { id, sealed }: SealedSecret): SigningSecret | null {
+function openSecret(keys: EncryptionKeys, { id, sealed }: SealedSecret): SigningSecret | null {
   const plain = unseal(keys, purposeOf(id), Buffer.from(sealed, "base64"));
   return plain === null ? null : readSecret(plain.toString());
 }
+
+/** The secrets that can be decrypted; without any, only this endpoint's attempts fail. */
+export const openSecrets = (keys: EncryptionKeys, secrets: readonly SealedSecret[]): SigningSecret[] =>
+  secrets.map((sealed) => openSecret(keys, sealed)).filter((secret) => secret !== null);
 
 const s = table("webhookSecret", "s");
 

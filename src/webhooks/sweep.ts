@@ -1,17 +1,12 @@
 import { addDays } from "../platform/clock.ts";
-import { withTransaction, type Db } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
+import { withTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { lockQueues, promoteNext } from "./queue.ts";
 
 const most = 1000;
 
 const d = table("webhookDelivery", "d");
 const a = table("webhookAttempt", "a");
-const s = table("webhookSecret", "s");
-
-const deleteExpiredSecrets = statement<{ now: Date }>(
-  ({ now }) => sql`DELETE FROM ${s} WHERE ${s.expiresAt} <= ${now}`,
-);
 
 type Batch = { before: Date; now: Date; after: string };
 
@@ -29,10 +24,10 @@ const sweepBatch = statement<Batch>(
 
 /** Removes old deliveries and expired secrets; returns the number of deliveries. Units: logDays in days of 24 hours. */
 export async function sweepWebhooks(
-  db: Db,
+  db: PrismaDb,
   { now, logDays, signal }: { now: Date; logDays: number; signal: AbortSignal },
 ): Promise<number> {
-  await run(db.pool, deleteExpiredSecrets, { now });
+  await db.prisma.webhookSecret.deleteMany({ where: { expiresAt: { lte: now } } });
   const before = addDays(now, -logDays);
   let swept = 0;
   for (let [gone, last] = [most, "0"]; gone === most && !signal.aborted; swept += gone) {

@@ -176,13 +176,13 @@ test("what was announced is read by the next change of the person, or swept afte
     (await db.pool.query("SELECT FROM announced_sign_in WHERE person_id = $1", [person])).rowCount;
   await signIn();
   expect(await announced()).toBe(1);
-  await sweepAnnounced(db.pool, new Date(now.getTime() + 86_400_000), new AbortController().signal);
+  await sweepAnnounced(db, new Date(now.getTime() + 86_400_000), new AbortController().signal);
   expect(await announced()).toBe(1);
   await change((it) => updatePerson(it, { personId: person, name }));
   expect(await announced()).toBe(0);
   person = await make.person({ school });
   await signIn();
-  await sweepAnnounced(db.pool, new Date(now.getTime() + 86_400_001), new AbortController().signal);
+  await sweepAnnounced(db, new Date(now.getTime() + 86_400_001), new AbortController().signal);
   expect(await announced()).toBe(0);
 });
 

@@ -183,10 +183,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/webhooks/listener/{take,waits}.ts"],
     "takes what is due as a lease does; looks for all requests that wait in one statement",
   ],
-  [
-    ["src/webhooks/listener/{endpoint,replay}.ts"],
-    "the row lock that keeps the limit; copies of deliveries into queues in one statement",
-  ],
+  [["src/webhooks/listener/replay.ts"], "copies of deliveries into queues in one statement"],
   [["src/webhooks/endpoint-figures.ts"], "percentiles of the newest deliveries of an endpoint"],
   [
     ["src/webhooks/find-endpoint.ts"],

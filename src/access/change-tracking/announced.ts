@@ -1,8 +1,7 @@
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database/db.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
-import { columnNames, insert, run, sql, statement, table, type Sql, type Value } from "../../platform/database/sql.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
+import { columnNames, insert, sql, table, type Sql, type Value } from "../../platform/database/sql.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import { snapshotRecord } from "./snapshot.ts";
 
@@ -10,7 +9,6 @@ import { snapshotRecord } from "./snapshot.ts";
 // which sign-ins were committed after its snapshot.
 
 const announced = table("announcedSignIn", "a");
-const all = table("announcedSignIn");
 const excluded = table("announcedSignIn", "excluded");
 
 export const announceFrom = (snapshot: Sql, at: Value): Sql => {
@@ -29,20 +27,14 @@ export const takeAnnounced = (subject: Sql): Sql => sql`
   SELECT seen.* FROM taken CROSS JOIN LATERAL jsonb_to_record(taken.snapshot) AS seen (${snapshotRecord})`;
 
 const keptSeconds = 86_400;
-const sweep = statement<{ before: Date; batch: number }>(
-  ({ before, batch }) => sql`
-  DELETE FROM ${all} WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM ${all} WHERE ${all.at} < ${before} ORDER BY ${all.at} LIMIT ${batch}))`,
-  "access.sweepAnnounced",
-);
 
-export function sweepAnnounced(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
-  const before = new Date(now.getTime() - keptSeconds * 1000);
-  return removeInBatches(signal, (batch) => run(db, sweep, { before, batch }));
+export function sweepAnnounced({ prisma }: RecordStore, now: Date, signal: AbortSignal): Promise<number> {
+  const where = { at: { lt: new Date(now.getTime() - keptSeconds * 1000) } };
+  return removeInBatches(signal, async (limit) => (await prisma.announcedSignIn.deleteMany({ where, limit })).count);
 }
 
-export const makeAnnouncedSweep = ({ db, clock }: { db: Db; clock: Clock }): WorkerJob => ({
+export const makeAnnouncedSweep = ({ db, clock }: { db: RecordStore; clock: Clock }): WorkerJob => ({
   name: "access.sweepAnnounced",
   everySeconds: 3600,
-  run: async (signal) => void (await sweepAnnounced(db.pool, clock(), signal)),
+  run: async (signal) => void (await sweepAnnounced(db, clock(), signal)),
 });

@@ -2,6 +2,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable } from "../read/table.ts";
 import { idLength } from "../read/value.ts";
+import { schoolFaults } from "../schools.ts";
 import type { ImportMode, ReadContext } from "./format.ts";
 
 export type Orgs = {
@@ -31,25 +32,22 @@ export async function readOrgs(
         return row.fault("sourcedId", "too_many_orgs", `The file names more than ${maxOrgs} organisations.`);
       if (row.get("type").toLowerCase() !== "school") return void known.set(sourcedId, null);
       if (row.get("status").toLowerCase() === "tobedeleted") return void faulty.add(sourcedId);
-      const school = schools.find(row.get("identifier"), sourcedId) ?? schools.only;
-      const isOther = school !== undefined && schools.only !== undefined && school !== schools.only;
-      if (isOther) row.fault("identifier", "other_school", "This is another school than the import is for.");
-      if (school === undefined)
-        row.fault("identifier", "unknown_school", "No school of the directory has this official id.");
-      if (school === undefined || isOther) return void faulty.add(sourcedId);
-      known.set(sourcedId, school);
-      found.add(school);
+      const school = schools.choose(row.get("identifier"), sourcedId);
+      if (school.id === undefined) {
+        row.fault("identifier", school.fault, schoolFaults[school.fault]);
+        return void faulty.add(sourcedId);
+      }
+      known.set(sourcedId, school.id);
+      found.add(school.id);
     });
   }
   return {
     find(sourcedId) {
       const school = known.get(sourcedId);
       if (school !== undefined || file !== undefined) return school;
-      const named = schools.find(sourcedId);
-      if (named !== undefined && schools.only !== undefined && named !== schools.only) return undefined;
-      const here = named ?? schools.only;
-      if (here !== undefined) found.add(here);
-      return here;
+      const { id } = schools.choose(sourcedId);
+      if (id !== undefined) found.add(id);
+      return id;
     },
     faulty,
     schools: found,

@@ -2,6 +2,7 @@ import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts"
 import type { Archive } from "../read/zip.ts";
 import { readTable, type Row } from "../read/table.ts";
 import { idLength, nameLength, readUsername, toName } from "../read/value.ts";
+import type { StagedGroup } from "../staging.ts";
 import type { ImportMode, KeyColumns, ReadContext, ReadResult } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
@@ -49,12 +50,18 @@ const roles = new Map<string, PersonRole>([
   ...otherRoles.map((name) => [name, "OTHER"] as const),
 ]);
 
-function readRole(row: Row): PersonRole | null {
-  const text = row.need("role");
-  const role = roles.get(text.toLowerCase()) ?? (text.startsWith("ext:") ? "OTHER" : null);
-  if (role === null && text !== "") row.fault("role", "unknown_role", "The role is none of OneRoster's.");
-  return role;
-}
+const classTypes = new Map<string, StagedGroup["type"] & string>([
+  ["homeroom", "KLASSE"],
+  ["scheduled", "KURS"],
+]);
+
+const readRole = (row: Row): PersonRole | null =>
+  row.choose(
+    "role",
+    (text) => roles.get(text.toLowerCase()) ?? (text.startsWith("ext:") ? "OTHER" : undefined),
+    "unknown_role",
+    "The role is none of OneRoster's.",
+  );
 
 /** Bulk files have an empty status, but some programs write `active`. */
 function readIsDeleted(row: Row, mode: ImportMode): boolean {
@@ -111,6 +118,13 @@ function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolI
   return school;
 }
 
+/** Null, with a fault, for an organisation that is unknown or not a school. */
+function readSchool(row: Row, { orgs }: RowContext): SchoolId | null {
+  const school = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), orgs);
+  if (school === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
+  return school ?? null;
+}
+
 function readRoleRow(row: Row, context: RowContext): void {
   const personSourceId = row.need("userSourcedId", idLength);
   const role = readRole(row);
@@ -123,15 +137,19 @@ function readRoleRow(row: Row, context: RowContext): void {
 
 function readClass(row: Row, context: RowContext): void {
   const sourceId = row.need("sourcedId", idLength);
-  const type = readClassType(row);
-  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), context.orgs);
-  if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
+  const type = row.choose(
+    "classType",
+    (text) => classTypes.get(text.toLowerCase()) ?? (text.toLowerCase().startsWith("ext:") ? "SONSTIG" : undefined),
+    "unknown_class_type",
+    "The type is not homeroom or scheduled.",
+  );
+  const schoolId = readSchool(row, context);
   const previous = context.carryOvers.get(sourceId) ?? row.take("metadata.previousSourcedId", idLength);
   context.staging.group(
     { line: row.line, column: row.column("sourcedId") },
     {
       sourceId,
-      schoolId: schoolId ?? null,
+      schoolId,
       name: toName(row.need("title")),
       type,
       previousSourceId: previous === "" ? null : previous,
@@ -140,22 +158,12 @@ function readClass(row: Row, context: RowContext): void {
   );
 }
 
-function readClassType(row: Row): "KLASSE" | "KURS" | "SONSTIG" | null {
-  const text = row.need("classType").toLowerCase();
-  if (text === "homeroom") return "KLASSE";
-  if (text === "scheduled") return "KURS";
-  if (text.startsWith("ext:")) return "SONSTIG";
-  if (text !== "") row.fault("classType", "unknown_class_type", "The type is not homeroom or scheduled.");
-  return null;
-}
-
 function readEnrollment(row: Row, context: RowContext): void {
-  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), context.orgs);
-  if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
+  const schoolId = readSchool(row, context);
   context.staging.membership(
     { line: row.line, column: row.column("userSourcedId"), groupColumn: row.column("classSourcedId") },
     {
-      schoolId: schoolId ?? null,
+      schoolId,
       personSourceId: row.need("userSourcedId", idLength),
       groupSourceId: row.need("classSourcedId", idLength),
       role: readRole(row),

@@ -4,7 +4,6 @@ import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable, type Row } from "../read/table.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
-import type { StagedGroup, Staging } from "../staging.ts";
 import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 
 const roles = new Map<string, PersonRole>([
@@ -32,7 +31,12 @@ export async function readPlain(file: SourceFile, input: ReadContext): Promise<R
   const seen = new Set<string>();
   await readTable({ file, onBytes, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
     const sourceId = row.need("id", idLength);
-    const role = readRole(row);
+    const role = row.choose(
+      "role",
+      (text) => roles.get(text.toLowerCase()),
+      "unknown_role",
+      "The role is not student, teacher or other.",
+    );
     const isDeleted = readStatus(row);
     staging.person(
       { line: row.line, column: row.column("id") },
@@ -46,14 +50,6 @@ export async function readPlain(file: SourceFile, input: ReadContext): Promise<R
     schools: new Set([school]),
     keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },
   };
-}
-
-function readRole(row: Row): PersonRole | null {
-  const text = row.need("role");
-  const role = roles.get(text.toLowerCase());
-  if (role === undefined && text !== "")
-    row.fault("role", "unknown_role", "The role is not student, teacher or other.");
-  return role ?? null;
 }
 
 function readStatus(row: Row): boolean {
@@ -72,12 +68,10 @@ function readName(row: Row): PersonName | null {
 
 const maxNames = 20_000;
 
-type PersonContext = {
-  staging: Staging;
+type PersonContext = Pick<ReadContext, "staging" | "carryOvers"> & {
   school: SchoolId;
   seen: Set<string>;
   sourceId: string;
-  carryOvers: ReadonlyMap<string, string>;
 };
 
 function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: PersonContext): void {
@@ -102,14 +96,8 @@ function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: P
           return;
         }
         seen.add(groupSourceId);
-        const group: StagedGroup = {
-          sourceId: groupSourceId,
-          schoolId: school,
-          name,
-          type,
-          previousSourceId: carryOvers.get(groupSourceId) ?? null,
-          isDeleted: false,
-        };
+        const previousSourceId = carryOvers.get(groupSourceId) ?? null;
+        const group = { sourceId: groupSourceId, schoolId: school, name, type, previousSourceId, isDeleted: false };
         staging.group({ line: row.line, column }, group);
       }
       const membership = { schoolId: school, personSourceId: sourceId, groupSourceId, role: null, isDeleted: false };

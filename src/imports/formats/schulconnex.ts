@@ -4,6 +4,7 @@ import { makeJsonArrayReader, type JsonElement } from "../read/json-array.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readText } from "../read/text.ts";
 import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
+import { schoolFaults } from "../schools.ts";
 import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 
 export async function readSchulconnex(file: SourceFile, input: ReadContext): Promise<ReadResult> {
@@ -47,14 +48,9 @@ const groupTypes = new Map([
   ["sonstig", "SONSTIG"],
 ] as const);
 
-type Reader = {
-  text(path: JsonPath, maxLength?: number): string;
-  get(path: JsonPath): unknown;
-  list(path: JsonPath): number;
-  fault(path: JsonPath, code: string, message: string): void;
-};
+type Reader = ReturnType<typeof makeReader>;
 
-function makeReader(record: unknown, places: JsonPlaces, state: ReadState): Reader {
+function makeReader(record: unknown, places: JsonPlaces, state: ReadState) {
   const get = (path: JsonPath) =>
     path.reduce<unknown>(
       (value, step) =>
@@ -63,21 +59,28 @@ function makeReader(record: unknown, places: JsonPlaces, state: ReadState): Read
     );
   const fault = (path: JsonPath, code: string, message: string) =>
     state.staging.fault({ file: state.file, ...places.find(path), field: path.join(".") || null }, code, message);
+  const text = (path: JsonPath, maxLength = nameLength): string => {
+    const value = get(path);
+    if (value !== undefined && value !== null && typeof value !== "string") {
+      fault(path, "value_unreadable", "The value is not a text.");
+      return "";
+    }
+    const trimmed = value?.trim() ?? "";
+    const problem = findValueFault(trimmed, maxLength);
+    if (problem) fault(path, ...problem);
+    return problem ? "" : trimmed;
+  };
   return {
     get,
     fault,
-    text(path, maxLength = nameLength) {
-      const value = get(path);
-      if (value !== undefined && value !== null && typeof value !== "string") {
-        fault(path, "value_unreadable", "The value is not a text.");
-        return "";
-      }
-      const text = value?.trim() ?? "";
-      const problem = findValueFault(text, maxLength);
-      if (problem) fault(path, ...problem);
-      return problem ? "" : text;
+    text,
+    role(path: JsonPath, codes: ReadonlyMap<string, PersonRole>): PersonRole | null {
+      const code = text(path).toLowerCase();
+      const role = codes.get(code);
+      if (role === undefined && code !== "") fault(path, "unknown_role", "The code is none of Schulconnex.");
+      return role ?? null;
     },
-    list(path) {
+    list(path: JsonPath): number {
       const value = get(path);
       if (Array.isArray(value)) return value.length;
       if (value !== undefined && value !== null) fault(path, "value_unreadable", "The value is not a list.");
@@ -150,20 +153,12 @@ function readContext(reader: Reader, path: JsonPath, state: ReadState): Context 
   const organisation = [...path, "organisation"];
   const type = reader.get([...organisation, "typ"]);
   if (typeof type === "string" && type.toLowerCase() !== "schule") return null;
-  const only = state.schools.only;
-  const named = state.schools.find(...organisationNames(reader, organisation));
-  const isOther = only !== undefined && named !== undefined && named !== only;
-  const schoolId = isOther ? undefined : (named ?? only);
-  if (schoolId !== undefined) state.found.add(schoolId);
-  else if (isOther)
-    reader.fault([...organisation, "kennung"], "other_school", "This is another school than the import is for.");
-  else reader.fault([...organisation, "kennung"], "unknown_school", "No school of the directory has this official id.");
-  const code = reader.text([...path, "rolle"]).toLowerCase();
-  const role = roles.get(code) ?? null;
-  if (role === null && code !== "")
-    reader.fault([...path, "rolle"], "unknown_role", "The code is none of Schulconnex.");
+  const school = state.schools.choose(...organisationNames(reader, organisation));
+  if (school.id !== undefined) state.found.add(school.id);
+  else reader.fault([...organisation, "kennung"], school.fault, schoolFaults[school.fault]);
+  const role = reader.role([...path, "rolle"], roles);
   const deletion = reader.get([...path, "loeschung"]);
-  return { path, schoolId, role, isDeleted: deletion !== null && deletion !== undefined };
+  return { path, schoolId: school.id, role, isDeleted: deletion !== null && deletion !== undefined };
 }
 
 type GroupState = ReadState & Context & { sourceId: string; at: { line: number; column: number } };
@@ -215,12 +210,6 @@ function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, 
 }
 
 function readRoleInGroup(reader: Reader, path: JsonPath): PersonRole | null {
-  const found = Array.from({ length: reader.list(path) }, (_, index) => {
-    const code = reader.text([...path, index]).toLowerCase();
-    const role = rolesInGroup.get(code);
-    if (role === undefined && code !== "")
-      reader.fault([...path, index], "unknown_role", "The code is none of Schulconnex.");
-    return role;
-  });
+  const found = Array.from({ length: reader.list(path) }, (_, index) => reader.role([...path, index], rolesInGroup));
   return found.find((role) => role === "TEACHER") ?? found.find((role) => role === "STUDENT") ?? null;
 }

@@ -2,12 +2,6 @@ export type CsvRecord = { line: number; fields: string[] };
 /** Units: line from 1; column is the field's number from 1. */
 export type CsvFault = { line: number; column: number; code: keyof typeof messages; message: string };
 
-export type CsvReader = {
-  push(text: string): CsvRecord[];
-  end(): CsvRecord[];
-  readonly visited: number;
-};
-
 /** Units: characters. `again` limits how much is read a second time after faults. */
 export const csvLimits = { header: 65_536, record: 1_048_576, again: 16_777_216 };
 
@@ -26,7 +20,7 @@ const messages = {
  *
  * Source: RFC 4180, with `;` and any line ending.
  */
-export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLimits): CsvReader {
+export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLimits) {
   let text = "";
   let delimiter = 0;
   let isLast = false;
@@ -139,7 +133,7 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
   };
 
   return {
-    push: (piece) => take(piece, false),
+    push: (piece: string) => take(piece, false),
     end: () => take("", true),
     get visited() {
       return visited;

@@ -7,12 +7,10 @@ export type JsonFault = {
   message: string;
 };
 
-export type JsonArrayReader = { push(text: string): JsonElement[]; end(): JsonElement[] };
-
 export const jsonLimits = { element: 1_048_576, depth: 32 };
 
 /** Own code: an element that is too long or too deep is a fault with its position, before anything parses it. */
-export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits = jsonLimits): JsonArrayReader {
+export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits = jsonLimits) {
   let state: "before" | "between" | "inside" | "after" | "broken" = "before";
   let needsComma = false;
   let depth = 0;
@@ -109,7 +107,7 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
 
   return {
     push: take,
-    end() {
+    end(): JsonElement[] {
       if (state !== "after" && state !== "broken")
         fail(state === "before" ? "not_an_array" : "json_broken", "The file ends before the array does.");
       return [];

@@ -2,14 +2,11 @@ import { parseTree, type Node, type ParseError } from "jsonc-parser";
 import type { JsonElement } from "./json-array.ts";
 
 export type JsonPath = readonly (string | number)[];
-export type JsonPlace = { line: number; column: number };
+type JsonPlace = { line: number; column: number };
 
-export type JsonPlaces = {
-  find(path: JsonPath): JsonPlace;
-  findError(): JsonPlace;
-};
+export type JsonPlaces = ReturnType<typeof makeJsonPlaces>;
 
-export function makeJsonPlaces(element: JsonElement): JsonPlaces {
+export function makeJsonPlaces(element: JsonElement) {
   const errors: ParseError[] = [];
   let root: Node | undefined;
   let lineStarts: number[] | undefined;
@@ -33,7 +30,7 @@ export function makeJsonPlaces(element: JsonElement): JsonPlaces {
   };
 
   return {
-    find(path) {
+    find(path: JsonPath): JsonPlace {
       let node = read();
       for (const step of path) {
         const next = node && child(node, step);
@@ -42,7 +39,7 @@ export function makeJsonPlaces(element: JsonElement): JsonPlaces {
       }
       return placeAt(node?.offset ?? 0);
     },
-    findError() {
+    findError(): JsonPlace {
       read();
       return placeAt(errors[0]?.offset ?? element.text.length);
     },

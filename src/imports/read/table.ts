@@ -4,17 +4,7 @@ import type { SourceFile } from "./source.ts";
 import { readText } from "./text.ts";
 import { findValueFault, nameLength } from "./value.ts";
 
-export type Row = {
-  line: number;
-  /** Trimmed; empty if the file lacks the column. */
-  get(heading: string): string;
-  /** As `get`; a fault, and "", if the value is empty, too long or unreadable. */
-  need(heading: string, maxLength?: number): string;
-  take(heading: string, maxLength?: number): string;
-  /** The number of the column, from 1; 1 if the file lacks it. */
-  column(heading: string): number;
-  fault(heading: string | null, code: string, message: string): void;
-};
+export type Row = ReturnType<typeof makeRow>;
 
 export type Table = { file: SourceFile; required: readonly string[]; onBytes(bytes: number): void };
 
@@ -80,24 +70,32 @@ function readHeadings(
   return headings;
 }
 
-function makeRow(file: string, { line, fields }: CsvRecord, headings: Map<string, number>, staging: Staging): Row {
+function makeRow(file: string, { line, fields }: CsvRecord, headings: Map<string, number>, staging: Staging) {
   const indexOf = (heading: string) => headings.get(heading.toLowerCase());
-  const get = (heading: string) => fields[indexOf(heading) ?? -1]?.trim() ?? "";
-  const column = (heading: string) => (indexOf(heading) ?? 0) + 1;
-  const fault = (heading: string | null, code: string, message: string) =>
+  /** Trimmed; empty if the file lacks the column. */
+  const get = (heading: string): string => fields[indexOf(heading) ?? -1]?.trim() ?? "";
+  /** The number of the column, from 1; 1 if the file lacks it. */
+  const column = (heading: string): number => (indexOf(heading) ?? 0) + 1;
+  const fault = (heading: string | null, code: string, message: string): void =>
     staging.fault({ file, line, column: heading === null ? null : column(heading), field: heading }, code, message);
-  const need = (heading: string, maxLength = nameLength) => {
+  /** As `get`; a fault, and "", if the value is empty, too long or unreadable. */
+  const need = (heading: string, maxLength = nameLength): string => {
     const value = get(heading);
     const problem = findValueFault(value, maxLength);
     if (problem) fault(heading, ...problem);
     return problem ? "" : value;
   };
-  return {
-    line,
-    get,
-    column,
-    fault,
-    need,
-    take: (heading, maxLength) => (get(heading) === "" ? "" : need(heading, maxLength)),
+  const take = (heading: string, maxLength?: number): string => (get(heading) === "" ? "" : need(heading, maxLength));
+  /** The value of a code; a fault, and null, if `read` does not know it. */
+  const choose = <T>(
+    heading: string,
+    read: (text: string) => T | undefined,
+    ...unknown: [code: string, message: string]
+  ) => {
+    const text = need(heading);
+    const value = read(text);
+    if (value === undefined && text !== "") fault(heading, ...unknown);
+    return value ?? null;
   };
+  return { line, get, column, fault, need, take, choose };
 }

@@ -22,8 +22,6 @@ export type DispatcherDeps = AttemptDeps & {
   count(outcome: "delivered" | "failed", clientId: string): void;
 };
 
-type Finished = { worker: EndpointWorker; result: Result };
-
 // A short pause lets results and requests share round trips to the database.
 const roundMs = 4;
 const lookMs = 10;
@@ -41,7 +39,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
   const { db, clock, wakeUp } = deps;
   const holder = randomUUID();
   const workers = new Map<string, EndpointWorker>();
-  const finished: Finished[] = [];
+  const finished: { worker: EndpointWorker; result: Result }[] = [];
   let queue: EndpointWorker[] = [];
   let running = 0;
   let leasedUntil = 0;
@@ -104,7 +102,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
     for (const worker of workers.values()) {
       const endpoint = kept.get(worker.id);
       if (endpoint) refresh(worker, endpoint, deps.keys);
-      else close(worker);
+      else Object.assign(worker, { isOpen: false, isHealthChanged: false });
       if (!worker.isOpen) dropReady(worker);
     }
     setDeadline(held.until);
@@ -137,9 +135,13 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
       (worker) => worker.isOpen && !worker.isDry && worker.ready.length < capOf(worker) && capacityOf(worker) > 0,
     );
     if (free.length === 0) return;
-    const wanted = free.map((worker) => ({ endpointId: worker.id, capacity: capacityOf(worker) }));
-    const due = await findDue(db.pool, { wanted, known: free.flatMap((worker) => [...worker.known]), now: clock() });
-    const capacities = new Map(wanted.map(({ endpointId, capacity }) => [endpointId, capacity]));
+    const capacities = new Map(free.map((worker) => [worker.id, capacityOf(worker)]));
+    const due = await findDue(db.pool, {
+      endpointIds: [...capacities.keys()],
+      capacities: [...capacities.values()],
+      known: free.flatMap((worker) => [...worker.known]),
+      now: clock(),
+    });
     for (const delivery of due) {
       const worker = workers.get(delivery.endpointId)!;
       capacities.set(worker.id, capacities.get(worker.id)! - 1);
@@ -187,11 +189,6 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
       holder,
       idle.map(({ id }) => id),
     );
-  }
-
-  function close(worker: EndpointWorker): void {
-    worker.isOpen = false;
-    worker.isHealthChanged = false;
   }
 
   return { run };

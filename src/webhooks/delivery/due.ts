@@ -1,19 +1,11 @@
+import type { Prisma } from "../../../generated/prisma/client.ts";
 import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../../platform/database/sql.ts";
 import { isDue } from "../queue.ts";
 
-export type Due = {
-  id: string;
-  endpointId: string;
-  messageId: string;
-  eventType: string;
-  isTest: boolean;
-  body: string;
-  attempts: number;
-  attemptsSpent: number;
-  traceparent: string | null;
-};
-
-type Wanted = { endpointId: string; capacity: number };
+export type Due = { id: string } & Pick<
+  Prisma.WebhookDeliveryModel,
+  "endpointId" | "messageId" | "eventType" | "isTest" | "body" | "attempts" | "attemptsSpent" | "traceparent"
+>;
 
 const d = table("webhookDelivery", "d");
 
@@ -30,7 +22,7 @@ export const dueFields = (delivery: typeof d): Sql =>
     traceparent: delivery.traceparent,
   });
 
-type DueQuery = { endpointIds: string[]; capacities: number[]; now: Date; known: readonly string[] };
+type DueQuery = { endpointIds: readonly string[]; capacities: readonly number[]; now: Date; known: readonly string[] };
 
 const selectDue = statement<DueQuery>(
   ({ endpointIds, capacities, now, known }) => sql`
@@ -43,15 +35,5 @@ const selectDue = statement<DueQuery>(
   "webhooks.findDue",
 );
 
-export function findDue(
-  db: Queryable,
-  { wanted, known, now }: { wanted: readonly Wanted[]; known: readonly string[]; now: Date },
-): Promise<Due[]> {
-  const endpointIds = wanted.map(({ endpointId }) => endpointId);
-  return findRows<Due, DueQuery>(db, selectDue, {
-    endpointIds,
-    capacities: wanted.map(({ capacity }) => capacity),
-    now,
-    known,
-  });
-}
+export const findDue = (db: Queryable, query: DueQuery): Promise<Due[]> =>
+  findRows<Due, DueQuery>(db, selectDue, query);

@@ -1,24 +1,20 @@
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
-import { openSecret } from "../secret.ts";
+import { openSecrets } from "../secret.ts";
 import type { Target } from "./attempt.ts";
 import type { Due } from "./due.ts";
 import type { LeasedEndpoint } from "./lease.ts";
 import type { Result } from "./record.ts";
 
-export type EndpointWorker = Target & {
-  id: string;
-  clientId: string;
-  state: LeasedEndpoint["state"];
-  ready: Due[];
-  known: Set<string>;
-  running: number;
-  isDry: boolean;
-  isOpen: boolean;
-  failures: number;
-  failingSince: Date | null;
-  isHealthChanged: boolean;
-  isGone: boolean;
-};
+export type EndpointWorker = Target &
+  Omit<LeasedEndpoint, "url" | "secrets" | "isResumable"> & {
+    ready: Due[];
+    known: Set<string>;
+    running: number;
+    isDry: boolean;
+    isOpen: boolean;
+    isHealthChanged: boolean;
+    isGone: boolean;
+  };
 
 const mostAtOnce = 8;
 
@@ -43,18 +39,16 @@ export function openWorker(endpoint: LeasedEndpoint, keys: EncryptionKeys): Endp
   return refresh(worker, endpoint, keys);
 }
 
-type Session = Omit<EndpointWorker, keyof Configured>;
 type Configured = Target & Pick<EndpointWorker, "state" | "isOpen" | "failures" | "failingSince">;
 
 export function refresh(
-  worker: Session & Partial<Configured>,
+  worker: Omit<EndpointWorker, keyof Configured> & Partial<Configured>,
   endpoint: LeasedEndpoint,
   keys: EncryptionKeys,
 ): EndpointWorker {
   const isOpen = endpoint.state === "ACTIVE" || (endpoint.state === "PAUSED" && endpoint.isResumable);
   const health = worker.isHealthChanged ? {} : { failures: endpoint.failures, failingSince: endpoint.failingSince };
-  // If no secret can be decrypted, only this endpoint's attempts fail.
-  const secrets = endpoint.secrets.map((sealed) => openSecret(keys, sealed)).filter((secret) => secret !== null);
+  const secrets = openSecrets(keys, endpoint.secrets);
   const configured = { url: new URL(endpoint.url), secrets, state: endpoint.state, isOpen };
   return Object.assign(worker, configured, health) as EndpointWorker;
 }

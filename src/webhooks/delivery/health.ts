@@ -40,17 +40,15 @@ export async function updateHealth(workers: readonly EndpointWorker[], deps: Dep
   for (const worker of changed) {
     const to = chooseState(worker, deps);
     if (to === null) continue;
-    if (to.state === "PAUSED" && worker.state === "PAUSED") await prolongPause(deps.db, worker.id, to.resumeAt);
-    else await changeState(worker, to, deps);
+    if (to.state === "PAUSED" && worker.state === "PAUSED") {
+      // The reason excludes an endpoint that its partner has paused meanwhile.
+      const where = { id: worker.id, reason: "failing" };
+      await deps.db.prisma.webhookEndpoint.updateMany({ where, data: { resumeAt: to.resumeAt } });
+    } else await changeState(worker, to, deps);
     worker.state = to.state;
     worker.isOpen = to.state === "ACTIVE";
     if (!worker.isOpen) dropReady(worker);
   }
-}
-
-/** The reason excludes an endpoint that its partner has paused meanwhile. */
-async function prolongPause({ prisma }: PrismaDb, id: string, resumeAt: Date | null): Promise<void> {
-  await prisma.webhookEndpoint.updateMany({ where: { id, reason: "failing" }, data: { resumeAt } });
 }
 
 async function changeState(worker: EndpointWorker, to: EndpointState, { db, log, now }: Deps): Promise<void> {

@@ -1,20 +1,22 @@
-import type { Queryable } from "../../platform/database/sql.ts";
-import { fields, findRows, run, sql, statement, table, update, type Part } from "../../platform/database/sql.ts";
+import type { Prisma } from "../../../generated/prisma/client.ts";
+import {
+  fields,
+  findRows,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Part,
+  type Queryable,
+} from "../../platform/database/sql.ts";
 import { asynchronous, isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 
-export type LeasedEndpoint = {
-  id: string;
-  clientId: string;
-  url: string;
-  state: "ACTIVE" | "PAUSED" | "DISABLED";
-  isResumable: boolean;
-  failures: number;
-  failingSince: Date | null;
-  secrets: SealedSecret[];
-};
+type Stored = Pick<Prisma.WebhookEndpointModel, "id" | "clientId" | "url" | "state" | "failures" | "failingSince">;
+export type LeasedEndpoint = Stored & { isResumable: boolean; secrets: SealedSecret[] };
 
-export type Holder = { holder: string; now: Date; until: Date };
+type Holder = { holder: string; now: Date; until: Date };
 
 const w = table("webhookEndpoint", "w");
 const due = table("webhookEndpoint", "due");

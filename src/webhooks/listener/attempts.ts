@@ -4,9 +4,10 @@ import { endpointNotFound, getEndpointState } from "../find-endpoint.ts";
 import { deliveryNotFound, readDeliveryId } from "../log.ts";
 import { chooseOutcome } from "../schedule.ts";
 
-export type ReportedAttempt = { deliveryId: string; durationMs: number; status: number | null; error: string | null };
-
-type Report = { endpointId: string; attempts: readonly ReportedAttempt[] };
+type Report = {
+  endpointId: string;
+  attempts: readonly { deliveryId: string; durationMs: number; status: number | null; error: string | null }[];
+};
 export type AttemptRules = {
   now: Date;
   retrySeconds: readonly number[];

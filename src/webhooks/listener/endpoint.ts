@@ -1,7 +1,6 @@
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../../platform/database/db.ts";
 import type { Origin } from "../../events/index.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { checkTypes, insertEndpoint, lockEndpointsOf, removeDeliveries, removeEndpointIn } from "../endpoint.ts";
 import type { EventType } from "../payload.ts";
@@ -12,38 +11,23 @@ const idleSeconds = 900;
 
 export const listensUntil = (now: Date): Date => new Date(now.getTime() + idleSeconds * 1000);
 
-const w = table("webhookEndpoint", "w");
-
-type Count = { clientId: string; now: Date };
-
-const countListeners = statement<Count>(
-  ({ clientId, now }) => sql`
-  SELECT count(*)::int AS count FROM ${w} WHERE ${w.clientId} = ${clientId} AND ${w.listensUntil} > ${now}`,
-  "webhooks.countListeners",
-);
-
-export type NewListener = { clientId: string; eventTypes: readonly EventType[] };
-
 /** Only the result has the secret. Errors: not_found app_not_found; conflict webhook_listener_limit. */
 export async function makeListenerIn(
   tx: Transaction,
-  { clientId, eventTypes: types }: NewListener,
+  { clientId, eventTypes: types }: { clientId: string; eventTypes: readonly EventType[] },
   context: { origin: Origin; keys: EncryptionKeys },
 ): Promise<{ id: string; secret: string }> {
   const now = context.origin.at;
   const eventTypes = checkTypes(types);
   await lockEndpointsOf(tx, clientId);
-  const [found] = await findRows<{ count: number }, Count>(tx, countListeners, { clientId, now });
-  if (found!.count >= mostOfApp) throw tooMany();
+  if ((await tx.prisma.webhookEndpoint.count({ where: { clientId, listensUntil: { gt: now } } })) >= mostOfApp)
+    throw new AppError(
+      "conflict",
+      "webhook_listener_limit",
+      `The app has ${mostOfApp} listening endpoints already; end one, or continue it`,
+    );
   return insertEndpoint(tx, { clientId, eventTypes, url: listenerUrl, listensUntil: listensUntil(now) }, context);
 }
-
-const tooMany = (): AppError =>
-  new AppError(
-    "conflict",
-    "webhook_listener_limit",
-    `The app has ${mostOfApp} listening endpoints already; end one, or continue it`,
-  );
 
 export async function endListeners(db: PrismaDb, { now, signal }: { now: Date; signal: AbortSignal }): Promise<void> {
   const ended = await db.prisma.webhookEndpoint.findMany({

@@ -5,7 +5,7 @@ import { dueFields, type Due } from "../delivery/due.ts";
 import { secretsAt } from "../delivery/lease.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
 import { asynchronous, isDue } from "../queue.ts";
-import { openSecret, type SealedSecret } from "../secret.ts";
+import { openSecrets, type SealedSecret } from "../secret.ts";
 import { makeHeaders } from "../signature.ts";
 import { listensUntil } from "./endpoint.ts";
 
@@ -15,7 +15,9 @@ const w = table("webhookEndpoint", "w");
 const d = table("webhookDelivery", "d");
 const due = table("webhookDelivery", "due");
 
-const keepListening = statement<{ endpointId: string; now: Date; until: Date }>(
+type Extension = { endpointId: string; now: Date; until: Date };
+
+const keepListening = statement<Extension>(
   ({ endpointId, now, until }) => sql`
   ${update("webhookEndpoint", "w", { listensUntil: until })}
   WHERE ${w.id} = ${endpointId} AND ${w.listensUntil} > ${now} AND ${asynchronous}
@@ -23,7 +25,7 @@ const keepListening = statement<{ endpointId: string; now: Date; until: Date }>(
   "webhooks.keepListening",
 );
 
-type Fetch = { endpointId: string; now: Date; until: Date; most: number };
+type Fetch = Extension & { most: number };
 
 // Concurrent callers get different deliveries. A fetched delivery stays the first of its queue while it is under way.
 const takeDue = statement<Fetch>(
@@ -47,8 +49,9 @@ export async function takeDeliveries(
   { endpointId, most, now, keys }: { endpointId: string; most: number; now: Date; keys: EncryptionKeys },
 ): Promise<{ deliveries: SignedDelivery[]; listensUntil: Date }> {
   const until = listensUntil(now);
-  const listening = await extend(pool, { endpointId, now, until });
-  const secrets = listening.secrets.map((sealed) => openSecret(keys, sealed)).filter((secret) => secret !== null);
+  const [listening] = await findRows<Listening, Extension>(pool, keepListening, { endpointId, now, until });
+  if (listening === undefined) throw endpointNotFound();
+  const secrets = openSecrets(keys, listening.secrets);
   if (listening.state !== "ACTIVE" || secrets.length === 0) return { deliveries: [], listensUntil: until };
   const dueAgain = new Date(now.getTime() + underWaySeconds * 1000);
   const found = await findRows<Due, Fetch>(pool, takeDue, { endpointId, now, until: dueAgain, most });
@@ -56,12 +59,4 @@ export async function takeDeliveries(
     .sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)))
     .map((delivery) => ({ ...delivery, headers: makeHeaders(delivery, secrets, now) }));
   return { deliveries, listensUntil: until };
-}
-
-type Extension = { endpointId: string; now: Date; until: Date };
-
-async function extend(db: Queryable, extension: Extension): Promise<Listening> {
-  const [found] = await findRows<Listening, Extension>(db, keepListening, extension);
-  if (found === undefined) throw endpointNotFound();
-  return found;
 }

@@ -2,15 +2,10 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Caller } from "../../platform/http/index.ts";
 import type { Db } from "../../platform/database/db.ts";
 import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
-import { makeWakeUp, type WakeUp } from "../../platform/jobs/wake-up.ts";
+import { makeWakeUp } from "../../platform/jobs/wake-up.ts";
 import { isDue } from "../queue.ts";
 
-export type ListenerWaits = {
-  wakeUp: WakeUp;
-  /** Resolves to false on timeout, when another request waits for the endpoint, or when the caller disconnects. */
-  wait(endpointId: string, seconds: number, caller: Pick<Caller, "hasLeft" | "onLeave">): Promise<boolean>;
-  close(): void;
-};
+export type ListenerWaits = ReturnType<typeof makeListenerWaits>;
 
 const d = table("webhookDelivery", "d");
 
@@ -30,7 +25,7 @@ const lookSeconds = 2;
 /** Waiting requests hold no database connection: one statement checks all of them. The first one calls `listen`. */
 type Deps = { db: Db; clock: Clock; listen: () => void };
 
-export function makeListenerWaits({ db, clock, listen }: Deps): ListenerWaits {
+export function makeListenerWaits({ db, clock, listen }: Deps) {
   const wakeUp = makeWakeUp();
   const waiting = new Map<string, (isDue: boolean) => void>();
   const closing = new AbortController();
@@ -54,7 +49,8 @@ export function makeListenerWaits({ db, clock, listen }: Deps): ListenerWaits {
 
   return {
     wakeUp,
-    wait(endpointId, seconds, caller) {
+    /** Resolves to false on timeout, when another request waits for the endpoint, or when the caller disconnects. */
+    wait(endpointId: string, seconds: number, caller: Pick<Caller, "hasLeft" | "onLeave">): Promise<boolean> {
       waiting.get(endpointId)?.(false);
       if (closing.signal.aborted || caller.hasLeft()) return Promise.resolve(false);
       return new Promise((resolve) => {
