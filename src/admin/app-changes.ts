@@ -25,14 +25,11 @@ import { forgetAppWithSandboxes } from "../sandbox/index.ts";
 import { forgetClientTokens } from "../sign-on/index.ts";
 import { extendPartnerRole, refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { reachesApp } from "./reached.ts";
 
 import { presentApp, readApp, type AdminApp } from "./apps.ts";
-
-type Schemas = components["schemas"];
 
 const appsPath = "/admin/v1/apps";
 const dayInSeconds = 86_400;

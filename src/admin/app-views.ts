@@ -4,16 +4,15 @@ import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import { reachesSchool } from "./grants.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { groupUnknown } from "./group-record.ts";
 import { invalidRequest } from "./query.ts";
 import { reachesApp, schoolUnknown } from "./reached.ts";
 import { personUnknown } from "./whose-person.ts";
 
-type AppView = components["schemas"]["AppView"];
+type AppView = Schemas["AppView"];
 
 export type AppViewResource = "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
 

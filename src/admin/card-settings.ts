@@ -3,12 +3,11 @@ import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { lockSchoolSettings, readCardSettings, writeCardSettings } from "../accounts/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 
-type CardSettings = components["schemas"]["CardSettings"];
+type CardSettings = Schemas["CardSettings"];
 
 async function readSettings(db: RecordStore, schoolId: SchoolId): Promise<CardSettings> {
   return present<CardSettings>(await readCardSettings(db, schoolId));

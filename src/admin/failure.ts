@@ -2,11 +2,11 @@ import { STATUS_CODES } from "node:http";
 import { present } from "../platform/contract-types.ts";
 import type { AppError } from "../platform/errors.ts";
 import { requestIdOf, type ProblemType, type RenderFailure } from "../platform/http/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { StaleRecord } from "./change.ts";
+import type { Schemas } from "./handler.ts";
 
-type Problem = components["schemas"]["Problem"];
-type PreconditionProblem = components["schemas"]["PreconditionProblem"];
+type Problem = Schemas["Problem"];
+type PreconditionProblem = Schemas["PreconditionProblem"];
 
 type Context = { typeOf: ProblemType; requestId: string };
 

@@ -13,14 +13,12 @@ import {
 } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { showDifference } from "./import-differences.ts";
 import { importReach } from "./import-record.ts";
 import { readPage, type Range } from "./page.ts";
 import { refuseOtherSchool } from "./reached.ts";
 
-type Schemas = components["schemas"];
 type Lists = "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
 type Request = AdminRequest<Lists>;
 type Entries<Entry, Presented> = {

@@ -1,10 +1,7 @@
 import type { Counts, ImportFault, ImportReach, ImportStatus } from "../imports/index.ts";
 import { remedyOf } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminRequest } from "./handler.ts";
-
-type Schemas = components["schemas"];
+import type { AdminRequest, Schemas } from "./handler.ts";
 
 /** The imports that a caller sees; undefined for all. */
 export const importReach = ({

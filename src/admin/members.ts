@@ -13,15 +13,14 @@ import {
 import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { listUserNames } from "../accounts/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, refuseStale } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { getReachedPerson, keepingSchools, keepsRecord, type PersonReach } from "./whose-person.ts";
 import { searchTermsOf } from "./query.ts";
 
-type AdminMember = components["schemas"]["AdminMember"];
+type AdminMember = Schemas["AdminMember"];
 type PersonRole = AdminMember["role"];
 
 const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id }) => id === groupId);

@@ -4,12 +4,11 @@ import { present } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { listUserNames, type UserName } from "../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, refuseStale, tagOf } from "./change.ts";
-import type { AdminDeps, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminRequest, Schemas } from "./handler.ts";
 import { getReachedPerson, keepsRecord, type PersonReach } from "./whose-person.ts";
 
-export type AdminPerson = components["schemas"]["AdminPerson"];
+export type AdminPerson = Schemas["AdminPerson"];
 
 type Traces = { login: UserName | undefined; times: SignInTimes | undefined };
 

@@ -3,12 +3,11 @@ import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
 import { findSignInSettings, lockSchoolSettings, putSignInSettings as put } from "../accounts/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
-type Settings = components["schemas"]["SignInSettings"];
+type Settings = Schemas["SignInSettings"];
 
 async function readSettings(db: Pick<RecordStore, "prisma">, schoolId: SchoolId): Promise<Settings> {
   const found = await findSignInSettings(db, schoolId);

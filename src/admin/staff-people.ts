@@ -5,14 +5,11 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { createStaffPerson as create, listUserNames, makeStaffPassword } from "../accounts/index.ts";
 import { listRolesOf } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { readPerson } from "./person-record.ts";
 import { presentRole } from "./staff.ts";
 import { searchTermsOf } from "./query.ts";
-
-type Schemas = components["schemas"];
 
 export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, request) => {
   const { query, origin } = request;

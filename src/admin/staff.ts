@@ -6,15 +6,12 @@ import { storeOf, withPrismaTransaction, type Store } from "../platform/database
 import { AppError } from "../platform/errors.ts";
 import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
 import type { Reach, StaffRole } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { findNames } from "./names.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "./reached.ts";
 import { getReachedPerson, type PersonReach } from "./whose-person.ts";
-
-type Schemas = components["schemas"];
 
 export const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt }: StaffRole) =>
   present<Schemas["StaffRole"]>({

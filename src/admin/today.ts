@@ -1,13 +1,10 @@
 import type { ClientId } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { findToday, type Some, type TodayFound } from "./today-sql.ts";
-
-type Schemas = components["schemas"];
 
 const dayMs = 86_400_000;
 const leaverDays = 7;

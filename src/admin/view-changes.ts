@@ -2,9 +2,8 @@ import type { PersonRole } from "../directory/index.ts";
 import type { WrittenEvent } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { present } from "../platform/contract-types.ts";
-import type { components } from "../../generated/openapi/admin.ts";
+import type { Schemas } from "./handler.ts";
 
-type Schemas = components["schemas"];
 export type ViewChange = Schemas["ViewChange"];
 
 const mostNames = 100;
