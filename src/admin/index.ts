@@ -78,10 +78,8 @@ export async function makeAdmin(options: AdminOptions): Promise<Admin> {
 }
 
 /**
- * Calls the admin API in this process for a program that the operator of the machine runs, with the rights of an
- * operator.
- *
- * Errors: calls throw what the operation throws, instead of answering with it.
+ * Calls the admin API in this process with the rights of an operator, for a program on the machine of the service.
+ * Errors: calls throw what the operation throws, instead of returning a problem.
  */
 export function makeProgramFetch(options: AdminOptions, actorId: string): InnerFetch {
   const caller: AdminCaller = {

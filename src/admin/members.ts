@@ -54,7 +54,7 @@ type Subject = AdminGroup & { membership: { personId: PersonId; role: PersonRole
 
 async function readSubject(
   db: RecordStore,
-  { reach, groupId, personId }: { reach: PersonReach; groupId: GroupId; personId: PersonId },
+  { reach, groupId, personId }: InGroup & { reach: PersonReach },
 ): Promise<Subject> {
   const group = await readGroup(db, reach, groupId);
   const person = await findPerson(db, personId);
@@ -64,11 +64,8 @@ async function readSubject(
 
 const groupOf = ({ membership: _of, ...group }: Subject): AdminGroup => group;
 
-type Request = Pick<
-  AdminRequest<"deleteMembership">,
-  "groupId" | "personId" | "query" | "reach" | "origin" | "headers"
->;
 type InGroup = { groupId: GroupId; personId: PersonId };
+type Request = InGroup & Pick<AdminRequest<"deleteMembership">, "query" | "reach" | "origin" | "headers">;
 
 async function changeMembership(
   deps: AdminDeps,
@@ -77,10 +74,10 @@ async function changeMembership(
 ): ReturnType<typeof changeRecord> {
   const { groupId, personId, reach, headers } = request;
   const of = { groupId, personId };
-  await readGroup(deps.db, reach, of.groupId);
-  await getReachedPerson(deps.db, reach, of.personId);
+  await readGroup(deps.db, reach, groupId);
+  await getReachedPerson(deps.db, reach, personId);
   return changeRecord(deps, request, {
-    touch: (change) => change.touch({ people: [of.personId], groups: [of.groupId] }),
+    touch: (change) => change.touch({ people: [personId], groups: [groupId] }),
     record: (tx) => readSubject(tx, { reach, ...of }),
     work: async (change, record) => {
       const before = record as Subject;
