@@ -81,19 +81,16 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
 };
 
 /** Reads the role that a request gives. */
-export const readRole = ({
-  role,
-  schoolIds = [],
-  clientIds = [],
-  reason = null,
-  endsAt,
-}: Omit<Schemas["NewStaffRole"], "holder">) => ({
-  role,
-  reason,
-  schoolIds: schoolIds as SchoolId[],
-  clientIds: clientIds as ClientId[],
-  endsAt: readTime(endsAt) ?? null,
-});
+export function readRole(given: Omit<Schemas["NewStaffRole"], "holder">) {
+  const { role, schoolIds = [], clientIds = [], reason = null, endsAt } = given;
+  return {
+    role,
+    reason,
+    schoolIds: schoolIds as SchoolId[],
+    clientIds: clientIds as ClientId[],
+    endsAt: readTime(endsAt) ?? null,
+  };
+}
 
 const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffRole["holder"] =>
   personId === undefined ? { clientId: clientId as ClientId } : { personId: personId as PersonId };
