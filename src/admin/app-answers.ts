@@ -3,14 +3,13 @@ import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import { scopesOf } from "./app-views.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { invalidRequest } from "./query.ts";
 import { reachesOwnApp } from "./reached.ts";
 
-type AppAnswer = components["schemas"]["AppAnswer"];
+type AppAnswer = Schemas["AppAnswer"];
 
 /** Whom an answer can name: nobody, only people within each of these records, or without a record everybody. */
 type Named = "nobody" | readonly Narrowed[];

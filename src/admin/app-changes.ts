@@ -25,14 +25,10 @@ import { forgetAppWithSandboxes } from "../sandbox/index.ts";
 import { forgetClientTokens } from "../sign-on/index.ts";
 import { extendPartnerRole, refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { reachesApp } from "./reached.ts";
-
 import { presentApp, readApp, type AdminApp } from "./apps.ts";
-
-type Schemas = components["schemas"];
 
 const appsPath = "/admin/v1/apps";
 const dayInSeconds = 86_400;
@@ -92,11 +88,7 @@ const refuseHigherApp = (
   { clientId, caller, origin }: Pick<Request, "clientId" | "caller" | "origin">,
 ) => refuseHigherHolder(tx, { holder: { clientId }, mine: caller.roles, now: origin.at });
 
-/**
- * Reads and locks an app that is to be changed.
- *
- * Errors: not_found app_not_found; forbidden role_forbids; StaleRecord.
- */
+/** Errors: not_found app_not_found; forbidden role_forbids; StaleRecord. */
 async function lockForChange(tx: Transaction, request: Request): Promise<AdminApp> {
   const { clientId, headers, reach, origin } = request;
   const found = reachesApp(reach, clientId) ? await lockApp(tx, clientId) : null;

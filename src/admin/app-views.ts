@@ -4,16 +4,15 @@ import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import { reachesSchool } from "./grants.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { groupUnknown } from "./group-record.ts";
 import { invalidRequest } from "./query.ts";
 import { reachesApp, schoolUnknown } from "./reached.ts";
 import { personUnknown } from "./whose-person.ts";
 
-type AppView = components["schemas"]["AppView"];
+type AppView = Schemas["AppView"];
 
 export type AppViewResource = "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
 
@@ -49,12 +48,7 @@ function refuseOthers(resource: AppViewResource, { id, search }: { id: string | 
     throw invalidRequest("The query parameter show-deleted is allowed for groups and people only.");
 }
 
-/**
- * Refuses a group or a person of another school, and for callers who see only what the app does, one that the app is
- * not shown.
- *
- * Errors: not_found group_not_found, person_not_found.
- */
+/** Errors: not_found group_not_found, person_not_found for a subject of another school, and for one that `isHidden`. */
 async function refuseOtherSubject(
   db: PrismaDb,
   resource: AppViewResource,
@@ -81,8 +75,8 @@ const count = (body: string): number => {
 const withSourceId: readonly AppViewResource[] = ["people", "person"];
 
 /**
- * Those whose records say more than the caller sees: who is also at a school that the app sees and the caller does not,
- * and `ofGuests` those whose home the caller does not reach.
+ * Lists people whose records say more than the caller sees: those who are also at a school that only the app sees, and
+ * with `ofGuests` those whose home school the caller does not reach.
  */
 async function listOfOthers(
   { prisma }: PrismaDb,
@@ -103,7 +97,7 @@ async function listOfOthers(
 
 type NamedRecord = { id?: string; pid?: string };
 
-/** Removes these records. The text stays byte for byte the same if there are none. */
+/** Removes these records; returns the same text if there are none. */
 function leaveOut(body: string, others: ReadonlySet<string>): { body: string | null; leftOut: number } {
   if (others.size === 0) return { body, leftOut: 0 };
   const read = JSON.parse(body) as NamedRecord | NamedRecord[];

@@ -2,13 +2,12 @@ import { appNotFound, findApp, findProfile, findProfiles, listAppsByName } from 
 import type { App, AppProfile, ClientId } from "../access/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, type Store } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { ownAppsOf, reachesApp } from "./reached.ts";
 
-export type AdminApp = components["schemas"]["AdminApp"];
+export type AdminApp = Schemas["AdminApp"];
 
 /** Does not compile if an app has a property that is neither in the contract nor kept back. */
 export const appProperties: Same<keyof AdminApp | "secretHash" | "oldSecretHash", keyof (App & AppProfile)> = true;

@@ -2,14 +2,12 @@ import type { PersonId, SchoolId } from "../directory/index.ts";
 import { listAudit as list, personActor, type RecordedAudit } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import { appActor, type AdminDeps, type AdminHandler } from "./handler.ts";
+import { appActor, type AdminDeps, type AdminHandler, type Schemas } from "./handler.ts";
 import { findNames, type Names } from "./names.ts";
 import { readPage } from "./page.ts";
 import { readChosen } from "./reached.ts";
 import { readTime } from "./query.ts";
 
-type Schemas = components["schemas"];
 type Named = Record<string, unknown>;
 
 const afterPrefix = (prefix: string, actorId: string): string | null =>

@@ -1,4 +1,5 @@
-import { gradeOfNames, type GroupId, type PersonId, type PersonName, type SchoolId } from "../directory/index.ts";
+import { gradeOfNames, personNameOf } from "../directory/index.ts";
+import type { GroupId, PersonId, PersonName, SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findCardPlaces, type CardPlace } from "../accounts/index.ts";
@@ -26,10 +27,8 @@ export type AskedHolders = { personIds?: string[]; groupId?: string };
 type Subject = { schoolId: SchoolId; reach: Reach; now: Date };
 
 /**
- * The people at a school that are asked for, in the order of their classes and names.
- *
- * Errors: invalid card_holders_invalid, too_many_cards; not_found group_not_found, person_not_found for those that the
- *         caller does not reach; of a class teacher that is everybody but the students of their groups.
+ * Sorts people by class and name. Errors: invalid card_holders_invalid, too_many_cards; not_found group_not_found,
+ * person_not_found, also if out of reach; a class teacher reaches only the students of their groups.
  */
 export async function findCardHolders(db: RecordStore, subject: Subject, asked: AskedHolders): Promise<CardHolder[]> {
   const found = await findAskedPlaces(db, subject, asked);
@@ -40,12 +39,7 @@ export async function findCardHolders(db: RecordStore, subject: Subject, asked: 
   return found.map((place) => presentHolder(place, staff)).toSorted(byClass);
 }
 
-/**
- * The ids alone, of any number, without guests.
- *
- * Shape:  `asked` null for all whom the caller reaches.
- * Errors: as `findCardHolders`.
- */
+/** Lists people without guests; null asks for all whom the caller reaches. Errors: as `findCardHolders`. */
 export async function listCardHolders(
   db: RecordStore,
   subject: Subject,
@@ -89,13 +83,13 @@ function presentHolder(place: CardPlace, staff: ReadonlyMap<PersonId, unknown>):
   const { person, memberships } = place;
   const classes = memberships.map(({ group }) => group).toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
   const names = classes.map(({ name }) => name);
-  const { firstFull, firstCall, last, credential, sortKey } = person;
+  const { credential, sortKey } = person;
   const personId = person.id as PersonId;
   const isActive = person.status === "ACTIVE" && person.blockedAt === null;
   const lacks: CardSkipReason | null = credential === null ? "NO_LOGIN" : null;
   return {
     personId,
-    name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
+    name: personNameOf(person),
     className: names.length === 0 ? null : names.join(", "),
     grade: gradeOfNames(names),
     username: credential?.username ?? null,

@@ -4,14 +4,11 @@ import { withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { listCards, revokeCardsIn } from "../accounts/index.ts";
 import { groupsInReach, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { findCardHolders, listCardHolders } from "./card-holders.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { getReachedPerson } from "./whose-person.ts";
-
-type Schemas = components["schemas"];
 
 /** Returns null for a caller who reaches no student of the school, such as an app with the role of a class teacher. */
 function teacherIn(reach: Reach, schoolId: SchoolId): { taughtBy?: PersonId } | null {

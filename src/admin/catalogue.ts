@@ -2,14 +2,11 @@ import { appNotFound, findInCatalogue, listCatalogue as list } from "../access/i
 import type { CatalogueApp } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import { presentAudience } from "./grants.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
-
-type Schemas = components["schemas"];
 
 const presentGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
   present<NonNullable<Schemas["CatalogueGrant"]>>({

@@ -15,14 +15,12 @@ import {
   type CardSettings,
   type MadeCard,
 } from "../accounts/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { findCardHolders, type CardHolder } from "./card-holders.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { makeLogin } from "./logins.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { listGuests } from "./whose-person.ts";
 
-type Schemas = components["schemas"];
 type MadeLoginCard = Schemas["MadeLoginCard"];
 type Request = AdminRequest<"createLoginCards">;
 type Password = Awaited<ReturnType<typeof makeLogin>>;

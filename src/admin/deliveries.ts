@@ -11,13 +11,11 @@ import {
   redeliverIn,
 } from "../webhooks/index.ts";
 import type { Attempt, Delivery as Found } from "../webhooks/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, tagOf } from "./change.ts";
 import { refuseOtherEndpoint } from "./endpoints.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 
-type Schemas = components["schemas"];
 type Delivery = Schemas["Delivery"];
 
 /** Does not compile if a delivery has a property that the contract lacks. */

@@ -19,13 +19,11 @@ import {
   updateEndpointIn,
 } from "../webhooks/index.ts";
 import type { Endpoint, EndpointPosition } from "../webhooks/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
-import type { AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { appsOf, reachesApp, refuseUnknownApp } from "./reached.ts";
 
-type Schemas = components["schemas"];
 type WebhookEndpoint = Schemas["WebhookEndpoint"];
 
 const endpointsPath = "/admin/v1/webhook-endpoints";

@@ -1,10 +1,10 @@
 import { present } from "../platform/contract-types.ts";
 import { presentProblem, requestIdOf, type ProblemType, type RenderFailure } from "../platform/http/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { StaleRecord } from "./change.ts";
+import type { Schemas } from "./handler.ts";
 
-type Problem = components["schemas"]["Problem"];
-type PreconditionProblem = components["schemas"]["PreconditionProblem"];
+type Problem = Schemas["Problem"];
+type PreconditionProblem = Schemas["PreconditionProblem"];
 
 type Context = { typeOf: ProblemType; requestId: string };
 

@@ -5,13 +5,10 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { Reach } from "../staff/index.ts";
 import { findFigures, type FigureStep, type Subject } from "../traffic/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
-import type { AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { refuseOthersApp, refuseUnknownSchool } from "./reached.ts";
 import { invalidRequest, readTime } from "./query.ts";
-
-type Schemas = components["schemas"];
 
 const steps: Record<Schemas["FigureStep"], FigureStep> = { hour: "HOUR", day: "DAY" };
 const days = { hour: { most: 15, usual: 1 }, day: { most: 732, usual: 30 } };

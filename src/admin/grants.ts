@@ -6,14 +6,12 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, refuseStale, tagOf } from "./change.ts";
-import type { AdminDeps, AdminHandler } from "./handler.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { invalidRequest } from "./query.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownApp, schoolUnknown } from "./reached.ts";
 
-type Schemas = components["schemas"];
 type Grant = Schemas["Grant"];
 
 const grantUnknown = () => new AppError("not_found", "grant_not_found", "The school has given this app nothing.");

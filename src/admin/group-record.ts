@@ -3,10 +3,10 @@ import type { Same } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isGroupReached, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
+import type { Schemas } from "./handler.ts";
 
-export type AdminGroup = components["schemas"]["AdminGroup"];
+export type AdminGroup = Schemas["AdminGroup"];
 
 /** Does not compile if a group has a property that the contract lacks. */
 export const groupProperties: Same<keyof AdminGroup, keyof Group> = true;

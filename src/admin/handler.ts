@@ -13,7 +13,7 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { CardId, MakeCard } from "../accounts/index.ts";
 import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
-import type { operations } from "../../generated/openapi/admin.ts";
+import type { components, operations } from "../../generated/openapi/admin.ts";
 import type { PersonReach } from "./whose-person.ts";
 
 export type AdminDeps = {
@@ -53,6 +53,7 @@ export type AdminCaller = AccessToken & {
 };
 
 export type Operations = operations;
+export type Schemas = components["schemas"];
 export type OperationId = keyof operations;
 
 export const appActor = (clientId: string): string => `app:${clientId}`;

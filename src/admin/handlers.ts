@@ -46,7 +46,7 @@ const handlers: Loaders<OperationId> = {
   ...handlersIn(() => import("./cards.ts"), "listLoginCards", "revokeLoginCards", "revokeLoginCard"),
   ...handlersIn(() => import("./print-cards.ts"), "printLoginCards"),
   ...handlersIn(() => import("./create-cards.ts"), "createLoginCards"),
-  ...handlersIn(() => import("./card-settings.ts"), "getCardSettings", "putCardSettings"),
+  ...handlersIn(() => import("./school-settings.ts"), "getCardSettings", "putCardSettings"),
   ...handlersIn(() => import("./explanations.ts"), "explainSignIn", "releaseSignInLimits"),
   ...handlersIn(() => import("./traffic.ts"), "listSignOnAttempts", "listApiRequests", "getEndpointFigures"),
   ...handlersIn(() => import("./figures.ts"), "getFigures"),
@@ -112,7 +112,7 @@ const handlers: Loaders<OperationId> = {
   ),
   ...handlersIn(() => import("./password-requests.ts"), "requestPassword", "withdrawPasswordRequests"),
   ...handlersIn(() => import("./passwords.ts"), "createSchoolPasswords", "createGroupPasswords"),
-  ...handlersIn(() => import("./sign-in-settings.ts"), "getSignInSettings", "putSignInSettings"),
+  ...handlersIn(() => import("./school-settings.ts"), "getSignInSettings", "putSignInSettings"),
   ...handlersIn(
     () => import("./sandboxes.ts"),
     "listSandboxes",

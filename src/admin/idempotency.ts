@@ -14,10 +14,8 @@ const purposeOf = ({ caller, key }: KeyedRequest) => `idempotency key ${caller} 
 
 /**
  * Runs `work` once per idempotency key: a repeated request gets the stored answer. `work` stores its answer in its own
- * transaction; of two requests at the same time, one is rolled back and gets the answer of the other.
- *
- * Errors: unprocessable idempotency_key_reused for another request with the key, and if the answer was about a person
- *         who has been deleted permanently.
+ * transaction; of two requests at the same time, one is rolled back and gets the answer of the other. Errors:
+ * unprocessable idempotency_key_reused for another request, and for an answer about a permanently deleted person.
  */
 export async function runOnce<T extends KeptAnswer>(
   deps: Pick<AdminDeps, "db" | "clock" | "keys">,

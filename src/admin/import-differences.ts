@@ -17,10 +17,8 @@ const gate = makeGate(
 );
 
 /**
- * Does what works out the difference of an import, which may take minutes, on a connection of the imports.
- *
- * Errors: rate_limited too_many_requests for a caller with twelve under way; unavailable where it waited too long;
- *         CallerLeft.
+ * Runs `work`, which may take minutes, on a connection of the imports. Errors: rate_limited too_many_requests for a
+ * caller with twelve requests in progress; unavailable after a long wait; CallerLeft.
  */
 export async function changeByDifference<T>(
   { imports }: Pick<AdminDeps, "imports">,
@@ -36,7 +34,7 @@ export async function changeByDifference<T>(
   }
 }
 
-/** The same for what is only shown: it ends when the caller leaves. */
+/** The same for a read, which ends when the caller leaves. */
 export function showDifference<T>(
   deps: Pick<AdminDeps, "imports">,
   call: ImportCall,

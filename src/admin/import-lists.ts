@@ -1,6 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
 import {
-  findImport,
   listGroupChanges,
   listGroupMoves,
   listLeavers,
@@ -12,15 +11,11 @@ import {
   type RosterGroup,
 } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { showDifference } from "./import-differences.ts";
-import { importReach } from "./import-record.ts";
+import { findOfSchool } from "./import-record.ts";
 import { readPage, type Range } from "./page.ts";
-import { refuseOtherSchool } from "./reached.ts";
 
-type Schemas = components["schemas"];
 type Lists = "listImportLeavers" | "listImportChanges" | "listImportLookAlikes" | "listImportGroupMoves";
 type Request = AdminRequest<Lists>;
 type Entries<Entry, Presented> = {
@@ -36,13 +31,10 @@ async function listOfDifference<Entry, Presented>(
   request: Request,
   { reads, find, positionOf, present: show }: Entries<Entry, Presented>,
 ) {
-  const { importId, query, origin, reach } = request;
   const { range, answer } = readPage(deps, request);
-  const schoolId = query.school;
-  const status = await findImport(storeOf(deps.db), importId, importReach(request));
-  if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
+  const { status, schoolId } = await findOfSchool(deps, request);
   const found = await showDifference(deps, request, (db) =>
-    withDifference(db, status, { schoolId, now: origin.at, reads }, (tx, school) => find(tx, school, range)),
+    withDifference(db, status, { schoolId, now: request.origin.at, reads }, (tx, school) => find(tx, school, range)),
   );
   return answer(found, show, positionOf);
 }

@@ -1,10 +1,10 @@
+import type { SchoolId } from "../directory/index.ts";
 import type { Counts, ImportFault, ImportReach, ImportStatus } from "../imports/index.ts";
-import { remedyOf } from "../imports/index.ts";
-import { present } from "../platform/contract-types.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminRequest } from "./handler.ts";
-
-type Schemas = components["schemas"];
+import { findImport, remedyOf } from "../imports/index.ts";
+import { present, type Same } from "../platform/contract-types.ts";
+import { storeOf } from "../platform/database/db.ts";
+import type { AdminDeps, AdminRequest, Schemas } from "./handler.ts";
+import { refuseOtherSchool } from "./reached.ts";
 
 /** The imports that a caller sees; undefined for all. */
 export const importReach = ({
@@ -12,6 +12,18 @@ export const importReach = ({
   origin,
 }: Pick<AdminRequest<"getImport">, "reach" | "origin">): ImportReach | undefined =>
   reach.all ? undefined : { schoolIds: [...reach.schoolIds], actorId: origin.actorId ?? "" };
+
+/** Finds the import of a request. Errors: not_found for an import or a school out of reach. */
+export async function findOfSchool(
+  { db }: Pick<AdminDeps, "db">,
+  request: Pick<AdminRequest<"previewImport">, "importId" | "query" | "reach" | "origin">,
+): Promise<{ status: ImportStatus; schoolId: SchoolId | undefined }> {
+  const { importId, query, reach } = request;
+  const schoolId = query.school;
+  const status = await findImport(storeOf(db), importId, importReach(request));
+  if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
+  return { status, schoolId };
+}
 
 /** Counts of earlier versions may lack `leftHome`. */
 const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
@@ -34,22 +46,19 @@ function presentSchool({ id, name, state, counts }: ImportStatus["schools"][numb
 export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number =>
   schools.reduce((sum, { counts }) => sum + leaversOf(counts), 0);
 
+/** Does not compile if an import has a property that the contract lacks. */
+export const importProperties: Same<
+  Exclude<keyof Schemas["Import"], "leavers"> | "namedSchoolIds",
+  keyof ImportStatus
+> = true;
+
 export function presentImport(status: ImportStatus): Schemas["Import"] {
-  const { id, format, mode, state, progress, fileName, schoolYear, errorCount, notes, createdAt, appliedAt } = status;
+  const { namedSchoolIds: _, schools, ...shown } = status;
   return present<Schemas["Import"]>({
-    id,
-    format,
-    mode,
-    state,
-    progress,
-    fileName,
-    errorCount,
-    notes,
+    ...shown,
     leavers: countLeavers(status),
-    schoolYear: schoolYear === "" ? null : schoolYear,
-    createdAt,
-    appliedAt,
-    schools: status.schools.map(presentSchool),
+    schoolYear: status.schoolYear || null,
+    schools: schools.map(presentSchool),
   });
 }
 

@@ -1,18 +1,9 @@
-import type { SchoolId } from "../directory/index.ts";
-import {
-  confirmImport,
-  findImport,
-  joinGroups,
-  lookAhead,
-  setGroupMoves,
-  type ImportStatus,
-} from "../imports/index.ts";
+import { confirmImport, findImport, joinGroups, lookAhead, setGroupMoves } from "../imports/index.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminHandler } from "./handler.ts";
 import { changeByDifference, showDifference } from "./import-differences.ts";
-import { countLeavers, importReach, presentImport } from "./import-record.ts";
-import { refuseOtherSchool } from "./reached.ts";
+import { countLeavers, findOfSchool, importReach, presentImport } from "./import-record.ts";
 import { presentViewChanges } from "./view-changes.ts";
 
 export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {
@@ -47,32 +38,16 @@ export const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }
   return { status: 204 };
 };
 
-async function findOfSchool(
-  { db }: AdminDeps,
-  request: Pick<AdminRequest<"previewImport">, "importId" | "query" | "reach" | "origin">,
-): Promise<{ status: ImportStatus; schoolId: SchoolId | undefined }> {
-  const { importId, query, reach } = request;
-  const schoolId = query.school;
-  const status = await findImport(storeOf(db), importId, importReach(request));
-  if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
-  return { status, schoolId };
-}
-
 export const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
-  const { sourceSystemIdentifier } = request.body;
-  const groupId = request.body.groupId;
-  const { holdShare } = deps.imports;
-  const join = { schoolId, groupId, sourceSystemIdentifier, holdShare };
+  const join = { schoolId, ...request.body, holdShare: deps.imports.holdShare };
   await changeByDifference(deps, request, (db) => joinGroups(db, status, join, request.origin));
   return { status: 204 };
 };
 
 export const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
-  const { schoolYear, moves } = request.body;
-  const { holdShare } = deps.imports;
-  const given = { schoolId, schoolYear, moves, holdShare };
+  const given = { schoolId, ...request.body, holdShare: deps.imports.holdShare };
   await changeByDifference(deps, request, (db) => setGroupMoves(db, status, given, request.origin));
   return { status: 204 };
 };

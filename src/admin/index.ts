@@ -28,7 +28,6 @@ import {
 import type { Log } from "../platform/telemetry/log.ts";
 import { sharedReads } from "../platform/database/shared-reads.ts";
 import { findRoles, type StaffRole, type StaffRoleId } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { makeHeldReads, makeInnerClients, makeLazyFetch, type AdminClient, type InnerCaller } from "./client.ts";
 import { makeRenderProblem } from "./failure.ts";
 import { loadHandlers, operationIds } from "./handlers.ts";
@@ -42,10 +41,9 @@ export type { AdminClient, InnerCaller } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";
 export { permissionsOf, type Permissions } from "./rights.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
-export type { OperationId } from "./handler.ts";
+export type { OperationId, Schemas as AdminSchemas } from "./handler.ts";
 /** A roster to fill in, as plain CSV. */
 export const rosterTemplate = async (): Promise<string> => (await import("../imports/index.ts")).plainTemplate();
-export type AdminSchemas = components["schemas"];
 
 export type AdminOptions = AdminDeps & {
   reading: Reading;
@@ -80,10 +78,8 @@ export async function makeAdmin(options: AdminOptions): Promise<Admin> {
 }
 
 /**
- * Calls the admin API in this process for a program that the operator of the machine runs, with the rights of an
- * operator.
- *
- * Errors: calls throw what the operation throws, instead of answering with it.
+ * Calls the admin API in this process with the rights of an operator, for a program on the machine of the service.
+ * Errors: calls throw what the operation throws, instead of returning a problem.
  */
 export function makeProgramFetch(options: AdminOptions, actorId: string): InnerFetch {
   const caller: AdminCaller = {

@@ -9,12 +9,9 @@ import {
   type SignedDelivery,
 } from "../webhooks/index.ts";
 import type { Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { answerCreated, refuseOtherEndpoint } from "./endpoints.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseUnknownApp } from "./reached.ts";
-
-type Schemas = components["schemas"];
 
 export const createListener: AdminHandler<"createListener"> = async (deps, { body, reach, origin, keep }) => {
   const { clientId, eventTypes } = body;

@@ -16,13 +16,11 @@ import {
   unblockPersonIn,
 } from "../accounts/index.ts";
 import { refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf, refuseStale, tagOf } from "./change.ts";
-import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { personTag, readPerson, refuseStalePerson } from "./person-record.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
-type Schemas = components["schemas"];
 type Login = Schemas["Login"];
 
 export const loginUnknown = () => new AppError("not_found", "login_not_found", "The person has no login.");

@@ -13,15 +13,14 @@ import {
 import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
 import { listUserNames } from "../accounts/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, refuseStale } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { getReachedPerson, keepingSchools, keepsRecord, type PersonReach } from "./whose-person.ts";
 import { searchTermsOf } from "./query.ts";
 
-type AdminMember = components["schemas"]["AdminMember"];
+type AdminMember = Schemas["AdminMember"];
 type PersonRole = AdminMember["role"];
 
 const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id }) => id === groupId);
@@ -55,7 +54,7 @@ type Subject = AdminGroup & { membership: { personId: PersonId; role: PersonRole
 
 async function readSubject(
   db: RecordStore,
-  { reach, groupId, personId }: { reach: PersonReach; groupId: GroupId; personId: PersonId },
+  { reach, groupId, personId }: InGroup & { reach: PersonReach },
 ): Promise<Subject> {
   const group = await readGroup(db, reach, groupId);
   const person = await findPerson(db, personId);
@@ -65,11 +64,8 @@ async function readSubject(
 
 const groupOf = ({ membership: _of, ...group }: Subject): AdminGroup => group;
 
-type Request = Pick<
-  AdminRequest<"deleteMembership">,
-  "groupId" | "personId" | "query" | "reach" | "origin" | "headers"
->;
 type InGroup = { groupId: GroupId; personId: PersonId };
+type Request = InGroup & Pick<AdminRequest<"deleteMembership">, "query" | "reach" | "origin" | "headers">;
 
 async function changeMembership(
   deps: AdminDeps,
@@ -78,10 +74,10 @@ async function changeMembership(
 ): ReturnType<typeof changeRecord> {
   const { groupId, personId, reach, headers } = request;
   const of = { groupId, personId };
-  await readGroup(deps.db, reach, of.groupId);
-  await getReachedPerson(deps.db, reach, of.personId);
+  await readGroup(deps.db, reach, groupId);
+  await getReachedPerson(deps.db, reach, personId);
   return changeRecord(deps, request, {
-    touch: (change) => change.touch({ people: [of.personId], groups: [of.groupId] }),
+    touch: (change) => change.touch({ people: [personId], groups: [groupId] }),
     record: (tx) => readSubject(tx, { reach, ...of }),
     work: async (change, record) => {
       const before = record as Subject;

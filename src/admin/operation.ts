@@ -6,12 +6,9 @@ import { lateAfterSeconds } from "../platform/telemetry/metrics.ts";
 import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn } from "../sign-on/index.ts";
 import { listJobRuns, type JobRun } from "../traffic/index.ts";
 import { listEndpoints } from "../webhooks/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
-import type { AdminDeps, AdminHandler } from "./handler.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
-
-type Schemas = components["schemas"];
 
 export type JobState = "WELL" | "FAILING" | "LATE";
 

@@ -2,13 +2,12 @@ import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { makePasswords, type MadeLogin, type PasswordsFor } from "../accounts/index.ts";
 import { listHigherHolders } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
 import { refuseOtherSchool } from "./reached.ts";
 import { listGuests } from "./whose-person.ts";
 
-type NamedLoginSecret = components["schemas"]["NamedLoginSecret"];
+type NamedLoginSecret = Schemas["NamedLoginSecret"];
 type Request = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "caller">;
 
 function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Request, asked: PasswordsFor) {

@@ -9,16 +9,14 @@ import { recordAtHome } from "../accounts/index.ts";
 import { listConsents, listSessions, readSignOnData, type StoredEntry } from "../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { findLineNames, presentLine } from "./audit.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readLogin } from "./logins.ts";
 import { presentPersonImport, schoolsOf } from "./person-imports.ts";
 import { readPerson } from "./person-record.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "./sessions.ts";
 import { presentRole } from "./staff.ts";
 
-type Schemas = components["schemas"];
 type PersonData = Schemas["PersonData"];
 
 /** Limit for audit lines and times. */

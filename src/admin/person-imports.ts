@@ -1,12 +1,9 @@
 import { listPersonImports as list, type PersonImport } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { getReachedPerson } from "./whose-person.ts";
-
-type Schemas = components["schemas"];
 
 export const presentPersonImport = ({ importId, schoolId, at, change, classes }: PersonImport) =>
   present<Schemas["PersonImport"]>({

@@ -1,43 +1,38 @@
 import { findPerson, type Change, type Person, type PersonId, type SchoolId } from "../directory/index.ts";
 import { listSignInTimes, type SignInTimes } from "../access/index.ts";
-import { present } from "../platform/contract-types.ts";
+import { present, type Same } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { listUserNames, type UserName } from "../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, refuseStale, tagOf } from "./change.ts";
-import type { AdminDeps, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminRequest, Schemas } from "./handler.ts";
 import { getReachedPerson, keepsRecord, type PersonReach } from "./whose-person.ts";
 
-export type AdminPerson = components["schemas"]["AdminPerson"];
+export type AdminPerson = Schemas["AdminPerson"];
+
+type Added = "username" | "hasLogin" | "homeSchool" | "isGuest" | "firstSignInAt" | "lastSignInAt";
+/** Does not compile if a person has a property that the contract lacks. */
+export const personProperties: Same<Exclude<keyof AdminPerson, Added>, keyof Person> = true;
 
 type Traces = { login: UserName | undefined; times: SignInTimes | undefined };
 
 /** Omits schools that the caller does not reach and their groups; of guests, what their home school keeps. */
 function presentPerson(person: Person, reach: Reach, { login, times }: Traces): AdminPerson {
-  const { id, role, status, name, sourceSystemIdentifier, softDeletedAt, purgeAt, blockedAt, homeSchoolId } = person;
+  const { homeSchoolId, sourceSystemIdentifier, schools, groups } = person;
   const isGuest = !keepsRecord(reach, homeSchoolId);
   const ofHome = <T>(value: T): T | null => (isGuest ? null : value);
   const isSeen = (schoolId: SchoolId) => isReached(reach, { schools: [schoolId] });
   return present<AdminPerson>({
-    id,
-    role,
-    status,
-    name,
+    ...person,
     sourceSystemIdentifier: ofHome(sourceSystemIdentifier),
     username: ofHome(login?.username ?? null),
     hasLogin: login?.hasPassword ?? false,
-    homeSchoolId,
-    homeSchool: person.schools.find((school) => school.id === homeSchoolId) ?? null,
+    homeSchool: schools.find((school) => school.id === homeSchoolId) ?? null,
     isGuest,
-    softDeletedAt,
-    purgeAt,
-    blockedAt,
-    createdAt: person.createdAt,
     firstSignInAt: ofHome(times?.firstSignInAt ?? null),
     lastSignInAt: ofHome(times?.lastSignInAt ?? null),
-    schools: person.schools.filter((school) => isSeen(school.id)),
-    groups: person.groups.filter(({ schoolId }) => isSeen(schoolId)),
+    schools: schools.filter((school) => isSeen(school.id)),
+    groups: groups.filter(({ schoolId }) => isSeen(schoolId)),
   });
 }
 
@@ -75,11 +70,8 @@ type Request = Pick<AdminRequest<"getPerson">, "personId" | "reach" | "origin" |
 };
 
 /**
- * Changes a person whom the caller reaches.
- *
- * Shape:  `schools` are those that the person comes to or leaves; `forgets` as in `changeRecord`.
- * Errors: as `getReachedPerson`; forbidden role_forbids for a person of the staff above the caller; StaleRecord; those
- *         of `work`.
+ * `schools` are those that the person joins or leaves. Errors: as `getReachedPerson`; forbidden role_forbids for staff
+ * above the caller; StaleRecord; those of `work`.
  */
 export async function changePerson(
   deps: AdminDeps,

@@ -2,14 +2,13 @@ import { findSchool, findSchoolLogo, type SchoolId } from "../directory/index.ts
 import { limitThreaded } from "../platform/threads/index.ts";
 import { printUnknown, takePrint } from "../accounts/index.ts";
 import { signInPath } from "../sign-on/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
 import type { Print } from "./card-pdf/print.ts";
 import { cardWords, type CardLanguage } from "./card-pdf/texts.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
-type MadeLoginCard = components["schemas"]["MadeLoginCard"];
+type MadeLoginCard = Schemas["MadeLoginCard"];
 type Content = { schoolId: SchoolId; printsSecret: boolean; cards: MadeLoginCard[] };
 
 const print = limitThreaded<Print, Uint8Array>({

@@ -10,13 +10,10 @@ import {
   type CreatedSandbox,
   type Sandbox,
 } from "../sandbox/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { refuseStale, tagOf } from "./change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { ownAppsOf, reachesOwnApp, refuseOthersApp } from "./reached.ts";
-
-type Schemas = components["schemas"];
 
 const sandboxesPath = "/admin/v1/sandboxes";
 

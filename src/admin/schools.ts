@@ -2,13 +2,11 @@ import { createSchool as create, findSchool, listSchools as list, updateSchool a
 import type { NewSchool, School, SchoolId, SchoolUpdate } from "../directory/index.ts";
 import type { Same } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord, createRecord, refuseStale, tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
-type Schemas = components["schemas"];
 type AdminSchool = Schemas["AdminSchool"];
 
 const schoolsPath = "/admin/v1/schools";

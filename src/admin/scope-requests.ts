@@ -9,13 +9,10 @@ import {
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { reachesOwnApp, readChosen } from "./reached.ts";
-
-type Schemas = components["schemas"];
 
 const presentRequest = (request: ScopeRequest) => present<Schemas["ScopeRequest"]>(request);
 

@@ -1,7 +1,6 @@
 import { present } from "../platform/contract-types.ts";
 import { revokeSecondFactorsIn, listSecondFactors as factorsOf } from "../accounts/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { withPerson } from "./logins.ts";
 import { readPage } from "./page.ts";
 import { getReachedPerson } from "./whose-person.ts";
@@ -10,9 +9,7 @@ export const listSecondFactors: AdminHandler<"listSecondFactors"> = async (deps,
   const { personId, reach } = request;
   const page = readPage(deps, request);
   await getReachedPerson(deps.db, reach, personId);
-  return page.answerFrom(await factorsOf(deps.db, personId), (factor) =>
-    present<components["schemas"]["SecondFactor"]>(factor),
-  );
+  return page.answerFrom(await factorsOf(deps.db, personId), (factor) => present<Schemas["SecondFactor"]>(factor));
 };
 
 export const revokeSecondFactors: AdminHandler<"revokeSecondFactors"> = (deps, request) =>

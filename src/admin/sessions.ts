@@ -4,13 +4,10 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { endSessionIn, listConsents as consentsOf, listSessions as sessionsOf } from "../sign-on/index.ts";
 import { withdrawConsentIn, type ConsentOfPerson, type PersonSession } from "../sign-on/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { withPerson } from "./logins.ts";
 import { readPage } from "./page.ts";
 import { getReachedPerson } from "./whose-person.ts";
-
-type Schemas = components["schemas"];
 
 export const presentTime = (time: string | null): string | null => time && new Date(time).toISOString();
 

@@ -2,11 +2,9 @@ import type { ClientId, ScopeName, SchoolFacts } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import type { SignInFacts } from "../sign-on/index.ts";
 import { isReached, joinReach, type Reach, type StaffRole } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { OperationId } from "./handler.ts";
+import type { OperationId, Schemas } from "./handler.ts";
 import { rights } from "./rights.ts";
 
-type Schemas = components["schemas"];
 type Step = Schemas["SignInStep"];
 
 /** The checks before a person gets into an app, in this order. */

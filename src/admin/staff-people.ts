@@ -1,18 +1,15 @@
-import { changeDirectory, type ClientId } from "../access/index.ts";
-import { listPeople, type Person, type SchoolId } from "../directory/index.ts";
+import { changeDirectory } from "../access/index.ts";
+import { listPeople, type Person } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { createStaffPerson as create, listUserNames, makeStaffPassword } from "../accounts/index.ts";
 import { listRolesOf } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { readPerson } from "./person-record.ts";
-import { presentRole } from "./staff.ts";
+import { presentRole, readRole } from "./staff.ts";
 import { searchTermsOf } from "./query.ts";
-
-type Schemas = components["schemas"];
 
 export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, request) => {
   const { query, origin } = request;
@@ -42,19 +39,12 @@ export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (
   { body, caller, reach, origin, keep },
 ) => {
   const { db, supportRoleDays } = deps;
-  const { name, username, role, schoolIds = [], clientIds = [], reason = null, endsAt } = body;
-  const given = {
-    role,
-    schoolIds: schoolIds as SchoolId[],
-    clientIds: clientIds as ClientId[],
-    reason,
-    endsAt: endsAt === undefined ? null : new Date(endsAt),
-  };
+  const { name, username } = body;
   const { password, passwordHash } = await makeStaffPassword();
   return changeDirectory(db, origin, async (change) => {
     const personId = await create(
       change,
-      { name, username, passwordHash, role: given },
+      { name, username, passwordHash, role: readRole(body) },
       { giver: caller.roles, supportRoleDays },
     );
     const after = await readPerson(change.tx, reach, personId);

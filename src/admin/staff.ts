@@ -6,15 +6,13 @@ import { storeOf, withPrismaTransaction, type Store } from "../platform/database
 import { AppError } from "../platform/errors.ts";
 import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
 import type { Reach, StaffRole } from "../staff/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { findNames } from "./names.ts";
+import { readTime } from "./query.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "./reached.ts";
 import { getReachedPerson, type PersonReach } from "./whose-person.ts";
-
-type Schemas = components["schemas"];
 
 export const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt }: StaffRole) =>
   present<Schemas["StaffRole"]>({
@@ -82,6 +80,18 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
   return page.answer(found, presentNamed);
 };
 
+/** Reads the role that a request gives. */
+export function readRole(given: Omit<Schemas["NewStaffRole"], "holder">) {
+  const { role, schoolIds = [], clientIds = [], reason = null, endsAt } = given;
+  return {
+    role,
+    reason,
+    schoolIds: schoolIds as SchoolId[],
+    clientIds: clientIds as ClientId[],
+    endsAt: readTime(endsAt) ?? null,
+  };
+}
+
 const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffRole["holder"] =>
   personId === undefined ? { clientId: clientId as ClientId } : { personId: personId as PersonId };
 
@@ -99,16 +109,7 @@ async function refuseOthers(
 
 export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, { body, caller, reach, origin, keep }) =>
   withPrismaTransaction(deps.db, async (tx) => {
-    const { role, reason = null, endsAt } = body;
-    const given = {
-      role,
-      reason,
-      holder: holderOf(body.holder),
-      endsAt: endsAt === undefined ? null : new Date(endsAt),
-      schoolIds: (body.schoolIds ?? []) as SchoolId[],
-      clientIds: (body.clientIds ?? []) as ClientId[],
-      confirmPartners: body.confirmPartners,
-    };
+    const given = { ...readRole(body), holder: holderOf(body.holder), confirmPartners: body.confirmPartners };
     await refuseOthers(tx, reach, given);
     const made = presentRole(
       await giveRole(tx, given, { giver: caller.roles, origin, supportRoleDays: deps.supportRoleDays }),

@@ -1,13 +1,11 @@
 import type { ClientId } from "../access/index.ts";
+import { personNameOf } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { findToday, type Some, type TodayFound } from "./today-sql.ts";
-
-type Schemas = components["schemas"];
 
 const dayMs = 86_400_000;
 const leaverDays = 7;
@@ -15,10 +13,8 @@ const unusedDays = 90;
 
 const timeOf = (text: string): string => new Date(text).toISOString();
 
-function presentNamed({ id, firstFull, firstCall, last }: TodayFound["withoutLogin"]["first"][number]) {
-  const name = firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last };
-  return present<Schemas["NamedPerson"]>({ id, name });
-}
+const presentNamed = (person: TodayFound["withoutLogin"]["first"][number]) =>
+  present<Schemas["NamedPerson"]>({ id: person.id, name: personNameOf(person) });
 
 const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
 

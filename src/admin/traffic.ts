@@ -5,14 +5,11 @@ import { adviseSent, type SentParameter } from "../platform/advice/sign-on/index
 import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } from "../traffic/index.ts";
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../traffic/index.ts";
 import { findEndpointFigures, readEndpoint } from "../webhooks/index.ts";
-import type { components } from "../../generated/openapi/admin.ts";
 import { tagOf } from "./change.ts";
 import { refuseOtherEndpoint } from "./endpoints.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOthersApp } from "./reached.ts";
-
-type Schemas = components["schemas"];
 
 const presentParameter = (sent: SentParameter) =>
   present<Schemas["SignOnParameter"]>({ ...sent, advice: adviseSent(sent, "en") });

@@ -1,10 +1,9 @@
-import type { PersonRole } from "../directory/index.ts";
+import { personNameOf, type PersonRole } from "../directory/index.ts";
 import type { WrittenEvent } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { present } from "../platform/contract-types.ts";
-import type { components } from "../../generated/openapi/admin.ts";
+import type { Schemas } from "./handler.ts";
 
-type Schemas = components["schemas"];
 export type ViewChange = Schemas["ViewChange"];
 
 const mostNames = 100;
@@ -49,10 +48,7 @@ export async function presentViewChanges({ prisma }: Transaction, events: Writte
         orderBy: [{ sortKey: "asc" }, { id: "asc" }],
         take: mostNames,
       });
-      return people.map(({ id, firstFull, firstCall, last }) => ({
-        id,
-        name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
-      }));
+      return people.map((person) => ({ id: person.id, name: personNameOf(person) }));
     };
     changes.push({
       clientId: app.clientId,

@@ -4,10 +4,7 @@ import { AppError } from "../platform/errors.ts";
 import type { OpenApiDocument } from "../platform/http/index.ts";
 import { groupsInReach, isGroupReached, type Reach } from "../staff/index.ts";
 
-/**
- * What an operation asks of the caller: to reach the school that keeps the record of the person, or any school of
- * theirs.
- */
+/** Whether the caller must reach the person's home school, or any of their schools. */
 export type PersonNeed = "home" | "member";
 
 export type PersonReach = Reach & { personNeed: PersonNeed };
@@ -45,11 +42,8 @@ async function isReachedAt(db: RecordStore, reach: Reach, { role, groups }: Pers
 }
 
 /**
- * The one check of whose person it is. A write calls it in its transaction, which holds the person by then.
- *
- * Shape:  `isGuest` says that the caller does not reach the person at their home school.
- * Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach; forbidden
- *         home_school_only where the operation needs the home school, and the caller reaches another one.
+ * A write calls this in its transaction, after it has locked the person. `isGuest`: the caller does not reach the home
+ * school. Errors: not_found person_not_found, also if out of reach; forbidden home_school_only.
  */
 export async function getReachedPerson(
   db: RecordStore,

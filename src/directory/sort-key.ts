@@ -1,5 +1,3 @@
-import type { PersonName } from "./person.ts";
-
 const punctuation = " _-‐‑–—,;:!¡?¿.…·'\"“”„«»()[]{}§@*/\\&#%`^°©®+<=>|~$";
 const sameAs: Record<string, string> = { "’": "'", "‘": "'", "‚": "'" };
 
@@ -45,7 +43,7 @@ export function makeSortKey(text: string): string {
   return [primary, secondary.replace(/0+$/, ""), tertiary.replace(/0+$/, "")].join(" ");
 }
 
-export function makePersonSortKey(name: PersonName | null): string {
+export function makePersonSortKey(name: { last: string; firstFull: string } | null): string {
   return name === null ? "~" : `${makeSortKey(name.last)} ${makeSortKey(name.firstFull)}`;
 }
 

@@ -7,12 +7,7 @@ export const lineHeight = 1.25;
 const step = 0.5;
 const smallest = 4;
 
-/**
- * Chooses the largest size at which a text is whole within its box; what is too long at the smallest ends with "…".
- *
- * Shape: breaks between words, and within one that is wider than the box.
- * Units: points.
- */
+/** Chooses the largest size at which a text fits its box; a longer text ends with "…". Units: points. */
 export function fitText(text: string, box: { width: number; height: number; size: number }, measure: Measure): Fitted {
   const { width, height } = box;
   for (let size = box.size; size > smallest; size -= step) {

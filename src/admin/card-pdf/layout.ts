@@ -54,11 +54,7 @@ type Box = {
   isQuiet?: boolean;
 };
 
-/**
- * Lays cards out, eight on a page, with the lines to cut along, a page whenever one is asked for.
- *
- * Shape: the same cards give the same pages.
- */
+/** Lays out eight cards on a page, with cutting lines. Each page is made when it is read. */
 export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Generator<Page> {
   const place = (text: string, at: Box & { originX: number; originY: number }): Part[] => {
     const { x = 0, width = inner.width, font = "plain", isQuiet = false } = at;

@@ -3,7 +3,7 @@ import { makePrintable } from "../../platform/images/printable-image.ts";
 import { drawCards } from "./draw.ts";
 import type { PrintJob } from "./layout.ts";
 
-/** Shape: the logo is as the school gave it. */
+/** `logo` is the image as the school uploaded it. */
 export type Print = { job: Omit<PrintJob, "logo">; logo: Uint8Array | null; now: Date };
 
 export default ({ job, logo, now }: Print): Promise<Buffer> =>

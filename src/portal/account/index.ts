@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { makeArea, unwrap, unwrapPage, type PageHandler, type PageRequest } from "../frame/index.ts";
+import { makeArea, postAndRedirect, unwrap, unwrapPage, type PageHandler, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -15,7 +15,8 @@ export const accountPages = makeArea({ folder: import.meta.dirname, texts, page:
   pages.post("/account/sign-out", signOutEverywhere, showAccount);
 });
 
-const ofMe = ({ visitor }: PageRequest) => ({ personId: visitor.personId });
+const ofMe = ({ path, visitor }: PageRequest) => ({ ...path, personId: visitor.personId });
+const account = () => "/account";
 
 const showAccount: PageHandler = async (request) => {
   const { api, me, t, visitor } = request;
@@ -44,17 +45,13 @@ function idOfSession(uid: string): string {
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-const endSession: PageHandler = async (request) => {
-  const path = { ...ofMe(request), sessionId: request.param("sessionId") };
-  await unwrap(request.api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params: { path } }));
-  return { to: "/account", done: "sessionEnded" };
-};
+const endSession = postAndRedirect("sessionEnded", account, (request) =>
+  request.api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params: { path: ofMe(request) } }),
+);
 
-const withdrawConsent: PageHandler = async (request) => {
-  const path = { ...ofMe(request), clientId: request.param("clientId") };
-  await unwrap(request.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path } }));
-  return { to: "/account", done: "consentWithdrawn" };
-};
+const withdrawConsent = postAndRedirect("consentWithdrawn", account, (request) =>
+  request.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path: ofMe(request) } }),
+);
 
 const signOutEverywhere: PageHandler = async (request) => {
   await unwrap(request.api.POST("/admin/v1/people/{personId}/sign-out", { params: { path: ofMe(request) } }));

@@ -1,19 +1,11 @@
 import { unwrap, type PageView, type PageRequest } from "../frame/index.ts";
 import { withheldFrom, wordsOf, type CatalogueApp } from "./grant-texts.ts";
 
-export const pathOf = ({ param }: PageRequest) => ({ schoolId: param("schoolId"), clientId: param("clientId") });
+export const readApp = ({ api, path }: PageRequest): Promise<CatalogueApp> =>
+  unwrap(api.GET("/admin/v1/schools/{schoolId}/catalogue/{clientId}", { params: { path } }));
 
-export const readApp = (request: PageRequest): Promise<CatalogueApp> =>
-  unwrap(
-    request.api.GET("/admin/v1/schools/{schoolId}/catalogue/{clientId}", {
-      params: { path: pathOf(request) },
-    }),
-  );
-
-export const addressOf = (request: PageRequest): string => {
-  const { schoolId, clientId } = pathOf(request);
-  return `/admin/schools/${schoolId}/apps/${encodeURIComponent(clientId)}`;
-};
+export const addressOf = ({ path }: PageRequest): string =>
+  `/admin/schools/${path.schoolId}/apps/${encodeURIComponent(path.clientId)}`;
 
 export async function showApp(request: PageRequest): Promise<PageView> {
   const app = await readApp(request);

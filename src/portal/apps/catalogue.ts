@@ -4,8 +4,7 @@ import { wordsOf } from "./grant-texts.ts";
 const granted: Record<string, boolean> = { yes: true, no: false };
 
 export async function listCatalogue(request: PageRequest): Promise<PageView> {
-  const { api, query, param, t } = request;
-  const schoolId = param("schoolId");
+  const { api, query, path, t } = request;
   const [search, chosen] = [query("search"), query("granted")];
   const asked = {
     ...(search !== "" && { search }),
@@ -13,11 +12,9 @@ export async function listCatalogue(request: PageRequest): Promise<PageView> {
     ...request.cursor,
   };
   const { items, more } = await unwrapPage(
-    api.GET("/admin/v1/schools/{schoolId}/catalogue", {
-      params: { path: { schoolId }, query: { limit: 50, ...asked } },
-    }),
+    api.GET("/admin/v1/schools/{schoolId}/catalogue", { params: { path, query: { limit: 50, ...asked } } }),
   );
-  const address = `/admin/schools/${schoolId}/apps`;
+  const address = `/admin/schools/${path.schoolId}/apps`;
   const model = {
     address,
     search,

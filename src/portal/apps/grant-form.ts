@@ -1,7 +1,16 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { makeChoices, readChosen, Refused, searchOf, unwrap, unwrapPage, unwrapUnlessDone } from "../frame/index.ts";
+import {
+  ifMatch,
+  makeChoices,
+  readChosen,
+  Refused,
+  searchOf,
+  unwrap,
+  unwrapPage,
+  unwrapUnlessDone,
+} from "../frame/index.ts";
 import type { Choices, Redirect, PageView, PageRequest } from "../frame/index.ts";
-import { addressOf, pathOf, readApp } from "./app.ts";
+import { addressOf, readApp } from "./app.ts";
 import { withheldFrom, wordsOf, type CatalogueApp } from "./grant-texts.ts";
 
 type Settings = AdminSchemas["GrantSettings"];
@@ -57,7 +66,7 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
     listGroups(request),
     unwrap(
       request.api.PUT(route, {
-        params: { path: pathOf(request), query: { "dry-run": true }, header: ifMatch(request) },
+        params: { path: request.path, query: { "dry-run": true }, header: ifMatch(request) },
         body: settings,
       }),
     ),
@@ -85,7 +94,7 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
 }
 
 async function confirm(request: PageRequest, settings: Settings): Promise<Redirect> {
-  const params = { path: pathOf(request), header: ifMatch(request) };
+  const params = { path: request.path, header: ifMatch(request) };
   await unwrapUnlessDone(request.api.PUT(route, { params, body: settings }), settings);
   return { to: addressOf(request), done: "granted" };
 }
@@ -98,19 +107,14 @@ const audienceOf = (request: PageRequest, grant: NonNullable<CatalogueApp["grant
     grant.signOnGroups.map(({ name }) => name),
   );
 
-const ifMatch = (request: PageRequest): { "If-Match"?: string } => {
-  const tag = request.field("tag");
-  return tag === "" ? {} : { "If-Match": tag };
-};
-
 /** The tag of the grant; "" if there is none yet. */
 async function readTag(request: PageRequest): Promise<string> {
-  const { response } = await request.api.GET(route, { params: { path: pathOf(request) } });
+  const { response } = await request.api.GET(route, { params: { path: request.path } });
   return response.ok ? (response.headers.get("etag") ?? "") : "";
 }
 
 async function listGroups(request: PageRequest, cursor: string | null = null): Promise<NamedGroup[]> {
-  const query = { school: request.param("schoolId"), limit: 1000, ...(cursor !== null && { cursor }) };
+  const query = { school: request.path.schoolId, limit: 1000, ...(cursor !== null && { cursor }) };
   const { items, next } = await unwrapPage(request.api.GET("/admin/v1/groups", { params: { query } }));
   const groups = items.map(({ id, name }) => ({ id, name }));
   return next === null ? groups : [...groups, ...(await listGroups(request, next))];

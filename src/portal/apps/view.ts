@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { unwrap, type Download, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, pathOf, readApp } from "./app.ts";
+import { addressOf, readApp } from "./app.ts";
 import { readRecords } from "./records.ts";
 import { wordsOf } from "./grant-texts.ts";
 
@@ -41,11 +41,7 @@ export async function showView(request: PageRequest): Promise<PageView> {
     file: `${address}/file?${search.toString()}`,
     more: end < count ? `${address}?${search.toString()}&from=${end}` : null,
   };
-  return {
-    title: request.t("apps.view.title", { app: app.name }),
-    view: "view",
-    model,
-  };
+  return { title: request.t("apps.view.title", { app: app.name }), view: "view", model };
 }
 
 export async function handView(request: PageRequest): Promise<Download> {
@@ -64,5 +60,5 @@ function readViewQuery({ query }: PageRequest): ViewQuery {
 
 const readView = (request: PageRequest, query: ViewQuery): Promise<AppView> =>
   unwrap(
-    request.api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params: { path: pathOf(request), query } }),
+    request.api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params: { path: request.path, query } }),
   );

@@ -1,14 +1,14 @@
-import { Refused, unwrap, unwrapRecord, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, pathOf, readApp } from "./app.ts";
+import { postAndRedirect, unwrap, unwrapRecord, type PageView, type PageRequest } from "../frame/index.ts";
+import { addressOf, readApp } from "./app.ts";
 
 const route = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 
 export async function showWithdrawal(request: PageRequest): Promise<PageView> {
-  const path = pathOf(request);
+  const { api, path } = request;
   const [app, { tag }, changes] = await Promise.all([
     readApp(request),
-    unwrapRecord(request.api.GET(route, { params: { path } })),
-    unwrap(request.api.DELETE(route, { params: { path, query: { "dry-run": true } } })),
+    unwrapRecord(api.GET(route, { params: { path } })),
+    unwrap(api.DELETE(route, { params: { path, query: { "dry-run": true } } })),
   ]);
   return {
     title: request.t("apps.withdrawal.title", { app: app.name }),
@@ -17,11 +17,9 @@ export async function showWithdrawal(request: PageRequest): Promise<PageView> {
   };
 }
 
-export async function withdraw(request: PageRequest): Promise<Redirect> {
-  const header = { "If-Match": request.field("tag") };
-  await unwrap(request.api.DELETE(route, { params: { path: pathOf(request), header } })).catch((error: unknown) => {
-    // The form was sent twice: the grant is already revoked.
-    if (!(error instanceof Refused) || error.code !== "grant_not_found") throw error;
-  });
-  return { to: addressOf(request), done: "withdrawn" };
-}
+export const withdraw = postAndRedirect(
+  "withdrawn",
+  addressOf,
+  ({ api, path, field }) => api.DELETE(route, { params: { path, header: { "If-Match": field("tag") } } }),
+  "grant_not_found",
+);

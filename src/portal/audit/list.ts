@@ -3,17 +3,15 @@ import { queryOf, readFilters } from "./filters.ts";
 import { actions, describeLine } from "./describe-line.ts";
 
 export async function listLines(request: PageRequest): Promise<PageView> {
-  const { api, param, t } = request;
-  const schoolId = param("schoolId");
+  const { api, path, t } = request;
+  const { schoolId } = path;
   const address = `/admin/schools/${schoolId}/audit`;
   const filters = readFilters(request);
   const asked = { ...queryOf(request, filters), limit: 50, ...request.cursor };
   const [{ items, more }, apps, groups] = await Promise.all([
     unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } })),
     unwrap(
-      api.GET("/admin/v1/schools/{schoolId}/catalogue", {
-        params: { path: { schoolId }, query: { granted: true, limit: 100 } },
-      }),
+      api.GET("/admin/v1/schools/{schoolId}/catalogue", { params: { path, query: { granted: true, limit: 100 } } }),
     ),
     unwrap(api.GET("/admin/v1/groups", { params: { query: { school: schoolId, limit: 1000 } } })),
   ]);

@@ -1,8 +1,10 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
-import { groupAddress, listAddress, pathOf, readGroup } from "./group-record.ts";
+import { ifMatch, postAndRedirect, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
+import { groupAddress, listAddress, readGroup } from "./group-record.ts";
 
 type Kind = AdminSchemas["NewGroup"]["type"];
+
+const at = "/admin/v1/groups/{groupId}";
 
 export const showNewGroup = (request: PageRequest): Promise<PageView> =>
   Promise.resolve({
@@ -12,41 +14,32 @@ export const showNewGroup = (request: PageRequest): Promise<PageView> =>
   });
 
 export async function addGroup(request: PageRequest): Promise<Redirect> {
-  const { api, field, param, idempotencyKey } = request;
-  const body = { schoolId: param("schoolId"), name: field("name"), type: field("type") as Kind };
+  const { api, field, path, idempotencyKey } = request;
+  const body = { schoolId: path.schoolId, name: field("name"), type: field("type") as Kind };
   const made = await unwrap(
     api.POST("/admin/v1/groups", { params: { header: { "Idempotency-Key": idempotencyKey } }, body }),
   );
   return { to: `${listAddress(request)}/${made.id}`, done: "groupAdded" };
 }
 
-export async function rename(request: PageRequest): Promise<Redirect> {
-  const { api, field } = request;
-  const params = { path: pathOf(request), header: { "If-Match": field("tag") } };
-  await unwrap(api.PATCH("/admin/v1/groups/{groupId}", { params, body: { name: field("name") } }));
-  return { to: groupAddress(request), done: "groupRenamed" };
-}
+export const rename = postAndRedirect("groupRenamed", groupAddress, ({ api, path, field }) =>
+  api.PATCH(at, { params: { path, header: { "If-Match": field("tag") } }, body: { name: field("name") } }),
+);
 
 export async function showDeletion(request: PageRequest): Promise<PageView> {
-  const { api, t } = request;
-  const params = { path: pathOf(request), query: { "dry-run": true } };
+  const { api, path, t } = request;
   const [{ record: group, tag }, changes] = await Promise.all([
     readGroup(request),
-    unwrap(api.DELETE("/admin/v1/groups/{groupId}", { params })),
+    unwrap(api.DELETE(at, { params: { path, query: { "dry-run": true } } })),
   ]);
   const model = { group, tag, base: groupAddress(request), changes: changes ?? [] };
   return { title: t("deletion.title"), view: "deletion", model };
 }
 
-export async function deleteGroup(request: PageRequest): Promise<Redirect> {
-  const { api, field } = request;
-  const tag = field("tag");
-  const params = { path: pathOf(request), header: tag === "" ? {} : { "If-Match": tag } };
-  await unwrap(api.DELETE("/admin/v1/groups/{groupId}", { params }));
-  return { to: groupAddress(request), done: "groupDeleted" };
-}
+export const deleteGroup = postAndRedirect("groupDeleted", groupAddress, (request) =>
+  request.api.DELETE(at, { params: { path: request.path, header: ifMatch(request) } }),
+);
 
-export async function restoreGroup(request: PageRequest): Promise<Redirect> {
-  await unwrap(request.api.POST("/admin/v1/groups/{groupId}/restoration", { params: { path: pathOf(request) } }));
-  return { to: groupAddress(request), done: "groupRestored" };
-}
+export const restoreGroup = postAndRedirect("groupRestored", groupAddress, ({ api, path }) =>
+  api.POST(`${at}/restoration`, { params: { path } }),
+);

@@ -6,16 +6,7 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { giveLogins, printCards, revokeCards, showLogins } from "./logins.ts";
 import { giveSchoolPasswords, handSchoolPasswords, showSchoolPasswords } from "./school-passwords.ts";
-import {
-  addMembers,
-  removeMember,
-  requestPassword,
-  revokeCard,
-  searchPeople,
-  setRole,
-  showAddition,
-  showMember,
-} from "./members.ts";
+import * as members from "./members.ts";
 
 const texts = { de: german, en: english };
 
@@ -40,12 +31,12 @@ export const classesPages = makeArea({ folder: import.meta.dirname, texts, page:
   pages.post(`${group}/logins`, giveLogins, onlyIf("createGroupPasswords", showLogins));
   pages.post(`${group}/cards`, printCards, onlyIf("createGroupPasswords", showLogins));
   pages.post(`${group}/cards/revoke`, revokeCards, onlyIf("createGroupPasswords", showLogins));
-  pages.get(`${group}/add`, onlyIf("putMembership", showAddition));
-  pages.post(`${group}/add/search`, searchPeople);
-  pages.post(`${group}/add`, addMembers, onlyIf("putMembership", showAddition));
-  pages.get(member, showMember);
-  pages.post(`${member}/role`, setRole, showMember);
-  pages.post(`${member}/cards/:cardId/revoke`, revokeCard, showMember);
-  pages.post(`${member}/remove`, removeMember, showMember);
-  pages.post(`${member}/password-request`, requestPassword, showMember);
+  pages.get(`${group}/add`, onlyIf("putMembership", members.showAddition));
+  pages.post(`${group}/add/search`, members.searchPeople);
+  pages.post(`${group}/add`, members.addMembers, onlyIf("putMembership", members.showAddition));
+  pages.get(member, members.showMember);
+  pages.post(`${member}/role`, members.setRole, members.showMember);
+  pages.post(`${member}/cards/:cardId/revoke`, members.revokeCard, members.showMember);
+  pages.post(`${member}/remove`, members.removeMember, members.showMember);
+  pages.post(`${member}/password-request`, members.requestPassword, members.showMember);
 });

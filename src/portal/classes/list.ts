@@ -9,9 +9,9 @@ type Kind = (typeof kinds)[number];
 const kindOf = ({ status, type }: Group): Kind => (status === "DELETED" ? "DELETED" : type);
 
 export async function listClasses(request: PageRequest): Promise<PageView> {
-  const { api, t, param, query } = request;
+  const { api, t, path, query } = request;
   const search = query("search");
-  const asked = { school: param("schoolId"), limit: most, "show-deleted": true, ...(search !== "" && { search }) };
+  const asked = { school: path.schoolId, limit: most, "show-deleted": true, ...(search !== "" && { search }) };
   const { items } = await unwrapPage(api.GET("/admin/v1/groups", { params: { query: asked } }));
   const found = new Map(kinds.map((kind) => [kind, items.filter((group) => kindOf(group) === kind)]));
   const wanted = kinds.find((kind) => kind === query("kind"));

@@ -14,7 +14,7 @@ import {
   type Redirect,
 } from "../frame/index.ts";
 import type { QrPath } from "./qr-path.ts";
-import { groupAddress, pathOf, readGroup } from "./group-record.ts";
+import { groupAddress, readGroup } from "./group-record.ts";
 
 type Card = AdminSchemas["MadeLoginCard"];
 type Secret = AdminSchemas["NamedLoginSecret"];
@@ -25,8 +25,7 @@ type Kind = (typeof kinds)[number];
 
 /** Offers passwords and cards. A class teacher cannot read whether the school uses QR codes. */
 export async function showLogins(request: PageRequest): Promise<PageView> {
-  const { api, t, param, field } = request;
-  const path = { schoolId: param("schoolId") };
+  const { api, t, path, field } = request;
   const [{ record: group }, settings] = await Promise.all([
     readGroup(request),
     request.may("getCardSettings")
@@ -84,9 +83,9 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
 }
 
 async function makeCards(request: PageRequest): Promise<PageView> {
-  const { api, param, field, idempotencyKey } = request;
-  const body = { groupId: param("groupId"), newPasswords: field("newPasswords") !== "no", withQr: true };
-  const params = { path: { schoolId: param("schoolId") }, header: { "Idempotency-Key": idempotencyKey } };
+  const { api, path, field, idempotencyKey } = request;
+  const body = { groupId: path.groupId, newPasswords: field("newPasswords") !== "no", withQr: true };
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const made = await unwrap(api.POST("/admin/v1/schools/{schoolId}/login-cards", { params, body }));
   const codes = await drawCodes(made.cards, request);
   const cards = made.cards.map((card) => fromCard(card, request, codes));
@@ -98,8 +97,8 @@ async function givePasswords(
   request: PageRequest,
   { kind, className }: { kind: Exclude<Kind, "cards">; className: string },
 ): Promise<PageView> {
-  const { api, idempotencyKey } = request;
-  const params = { path: pathOf(request), header: { "Idempotency-Key": idempotencyKey } };
+  const { api, path, idempotencyKey } = request;
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const body = { onlyMissing: kind === "missing" };
   const made = await unwrap(api.POST("/admin/v1/groups/{groupId}/logins", { params, body }));
   const cards = made.map((secret) => fromSecret(secret, request, className));
@@ -119,16 +118,16 @@ export const logoFor = async (request: PageRequest): Promise<string | null> =>
   (await findSchoolLogo(request).catch(() => null)) && schoolLogoAddress(request);
 
 export async function revokeCards(request: PageRequest): Promise<Redirect> {
-  const { api, param } = request;
-  const [params, body] = [{ path: { schoolId: param("schoolId") } }, { groupId: param("groupId") }];
-  const { revoked } = await unwrap(api.POST("/admin/v1/schools/{schoolId}/login-cards/revocation", { params, body }));
+  const { api, path } = request;
+  const given = { params: { path }, body: { groupId: path.groupId } };
+  const { revoked } = await unwrap(api.POST("/admin/v1/schools/{schoolId}/login-cards/revocation", given));
   return { to: groupAddress(request), done: "cardsRevoked", count: revoked };
 }
 
 /** The cards as PDF, which can be downloaded once. */
 export async function printCards(request: PageRequest): Promise<Download> {
-  const { api, param, field, t, locale: language } = request;
-  const path = { schoolId: param("schoolId"), cardPrintId: field("printId") };
+  const { api, field, t, locale: language } = request;
+  const path = { ...request.path, cardPrintId: field("printId") };
   const at = "/admin/v1/schools/{schoolId}/login-cards/prints/{cardPrintId}";
   const pdf: unknown = await unwrap(
     api.POST(at, { params: { path, query: { language } }, parseAs: "arrayBuffer", signal: leavingOf(request) }),

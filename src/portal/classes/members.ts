@@ -2,6 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import {
   listLoginCards,
   nameOf,
+  postAndRedirect,
   Refused,
   revokeLoginCard,
   unwrap,
@@ -10,22 +11,22 @@ import {
   type PageView,
   type Redirect,
 } from "../frame/index.ts";
-import { groupAddress, pathOf, readGroup } from "./group-record.ts";
+import { groupAddress, readGroup } from "./group-record.ts";
 
 const mostFound = 50;
 const mostMembers = 1000;
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 
 export async function showMember(request: PageRequest): Promise<PageView> {
-  const { api, t, param } = request;
-  const params = { path: pathOf(request), query: { limit: mostMembers } };
+  const { api, t, path } = request;
+  const params = { path, query: { limit: mostMembers } };
   const [{ record: group }, { items }] = await Promise.all([
     readGroup(request),
     unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params })),
   ]);
-  const member = items.find(({ id }) => id === param("personId"));
+  const member = items.find(({ id }) => id === path.personId);
   if (member === undefined) throw new Refused(404, { code: "person_not_found" });
-  const cards = member.isGuest ? [] : await listLoginCards(request, member.id);
+  const cards = member.isGuest ? [] : await listLoginCards(request);
   const mayChange = request.may("putMembership");
   const mayGive = mayChange || (request.may("newPassword") && member.role === "STUDENT");
   const isReached = mayGive && !member.isGuest;
@@ -33,7 +34,7 @@ export async function showMember(request: PageRequest): Promise<PageView> {
     group,
     member,
     base: groupAddress(request),
-    schoolId: param("schoolId"),
+    schoolId: path.schoolId,
     fullName: nameOf(member, request),
     mayChange,
     mayGivePassword: isReached && member.status === "ACTIVE",
@@ -44,34 +45,27 @@ export async function showMember(request: PageRequest): Promise<PageView> {
   return { title: t("member.title"), view: "member", model };
 }
 
-const pathTo = (request: PageRequest, personId: string) => ({ path: { ...pathOf(request), personId } });
+export const setRole = postAndRedirect("roleSet", groupAddress, ({ api, path, field }) =>
+  api.PUT(membership, { params: { path }, body: { role: field("role") as AdminSchemas["SchoolRole"] } }),
+);
 
-export async function setRole(request: PageRequest): Promise<Redirect> {
-  const { api, field, param } = request;
-  const body = { role: field("role") as AdminSchemas["SchoolRole"] };
-  await unwrap(api.PUT(membership, { params: pathTo(request, param("personId")), body }));
-  return { to: groupAddress(request), done: "roleSet" };
-}
+export const requestPassword = postAndRedirect("passwordRequested", groupAddress, ({ api, path }) =>
+  api.POST("/admin/v1/people/{personId}/login/password-request", {
+    params: { path },
+    body: { schoolId: path.schoolId },
+  }),
+);
 
-export async function requestPassword(request: PageRequest): Promise<Redirect> {
-  const { api, param } = request;
-  const [path, body] = [{ personId: param("personId") }, { schoolId: param("schoolId") }];
-  await unwrap(api.POST("/admin/v1/people/{personId}/login/password-request", { params: { path }, body }));
-  return { to: groupAddress(request), done: "passwordRequested" };
-}
+const memberAddress = (request: PageRequest): string => `${groupAddress(request)}/members/${request.path.personId}`;
 
-export async function revokeCard(request: PageRequest): Promise<Redirect> {
-  await revokeLoginCard(request);
-  return { to: `${groupAddress(request)}/members/${request.param("personId")}`, done: "cardRevoked" };
-}
+export const revokeCard = postAndRedirect("cardRevoked", memberAddress, revokeLoginCard);
 
-export async function removeMember(request: PageRequest): Promise<Redirect> {
-  await unwrap(request.api.DELETE(membership, { params: pathTo(request, request.param("personId")) }));
-  return { to: groupAddress(request), done: "memberRemoved" };
-}
+export const removeMember = postAndRedirect("memberRemoved", groupAddress, ({ api, path }) =>
+  api.DELETE(membership, { params: { path } }),
+);
 
 export async function showAddition(request: PageRequest): Promise<PageView> {
-  const { api, t, param, query, reveal } = request;
+  const { api, t, path, query, reveal } = request;
   const search = reveal(query("q"));
   const [{ record: group }, found] = await Promise.all([readGroup(request), search === "" ? null : findPeople()]);
   const people = found?.map((person) => ({
@@ -85,13 +79,13 @@ export async function showAddition(request: PageRequest): Promise<PageView> {
   return { title: t("addition.title"), view: "addition", model };
 
   function isHere({ schoolId, status }: AdminSchemas["AdminPersonGroup"]): boolean {
-    return schoolId === param("schoolId") && status === "ACTIVE";
+    return schoolId === path.schoolId && status === "ACTIVE";
   }
   function isIn({ groups }: AdminSchemas["AdminPerson"]): boolean {
-    return groups.some(({ id }) => id === param("groupId"));
+    return groups.some(({ id }) => id === path.groupId);
   }
   async function findPeople() {
-    const asked = { school: param("schoolId"), status: "ACTIVE" as const, search, limit: mostFound };
+    const asked = { school: path.schoolId, status: "ACTIVE" as const, search, limit: mostFound };
     return (await unwrapPage(api.GET("/admin/v1/people", { params: { query: asked } }))).items;
   }
 }
@@ -104,8 +98,9 @@ export const searchPeople = (request: PageRequest): Promise<Redirect> => {
 };
 
 export async function addMembers(request: PageRequest): Promise<Redirect> {
-  const { api, typed } = request;
+  const { api, path, typed } = request;
   const chosen = (typed["person"] ?? []).slice(0, mostFound);
-  for (const personId of chosen) await unwrap(api.PUT(membership, { params: pathTo(request, personId), body: {} }));
+  for (const personId of chosen)
+    await unwrap(api.PUT(membership, { params: { path: { ...path, personId } }, body: {} }));
   return { to: groupAddress(request), done: "membersAdded", count: chosen.length };
 }

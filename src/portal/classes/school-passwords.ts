@@ -25,10 +25,10 @@ type Row = { className: string; name: string; username: string; password: string
 
 /** Creates the passwords, sorted by class. The same form sent again gets the same ones. */
 async function make(request: PageRequest): Promise<Row[]> {
-  const { api, param, idempotencyKey, locale } = request;
+  const { api, path, idempotencyKey, locale } = request;
   const roles = readRoles(request);
   if (roles.length === 0) throw new Refused(400, { code: "roles_missing" });
-  const params = { path: { schoolId: param("schoolId") }, header: { "Idempotency-Key": idempotencyKey } };
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const body = { onlyMissing: true, roles };
   const made = await unwrap(api.POST("/admin/v1/schools/{schoolId}/logins", { params, body }));
   const classes = made.length === 0 ? new Map<string, string>() : await readClasses(request);

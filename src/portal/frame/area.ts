@@ -161,6 +161,7 @@ async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Open
     now: deps.clock(),
     hide: (text) => hide(deps.keys, visitor.personId, text),
     reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
+    path: req.params as PageRequest["path"],
     param: (name) => String(req.params[name] ?? ""),
     query,
     cursor: query("cursor") === "" ? {} : { cursor: query("cursor") },

@@ -26,6 +26,7 @@ export { figureRanges, readPlots } from "./figures.ts";
 export { askedBy, leavingOf } from "./leaving.ts";
 export { onlyIf } from "./only-if.ts";
 export { nameOf } from "./person-name.ts";
+export { ifMatch, postAndRedirect } from "./post-and-redirect.ts";
 export { Refused, unwrap, unwrapIfFound, unwrapPage, unwrapRecord, unwrapUnlessDone } from "./refused.ts";
 export { readImageUpload } from "./upload.ts";
 export { hasManySchools, type FrameDeps, type PageRequest } from "./page-request.ts";

@@ -26,6 +26,20 @@ export type FrameDeps = {
 
 export type Me = AdminSchemas["Me"];
 
+/** The parameters of addresses that have the names of the contract. */
+type PathName =
+  | "schoolId"
+  | "personId"
+  | "groupId"
+  | "importId"
+  | "clientId"
+  | "endpointId"
+  | "deliveryId"
+  | "sandboxId"
+  | "scopeRequestId"
+  | "staffRoleId"
+  | "sessionId";
+
 export type PageRequest = {
   req: Request;
   res: Response;
@@ -41,6 +55,8 @@ export type PageRequest = {
   locale: Locale;
   times: Times;
   now: Date;
+  /** The parameters of the address, for calls of the admin API. */
+  path: Readonly<Record<PathName, string>>;
   param(name: string): string;
   /** The first value of a query parameter; "" if there is none. */
   query(name: string): string;

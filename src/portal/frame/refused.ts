@@ -57,11 +57,7 @@ export async function unwrapIfFound<T>(call: Promise<Answer<T>>): Promise<T | nu
   throw new Refused(response.status, (error ?? {}) as Partial<Problem>);
 }
 
-/**
- * Ignores a refusal if the record already has the wanted values, because the form was sent twice.
- *
- * Errors: Refused.
- */
+/** Ignores a refusal if the record already has the wanted values, because the form was sent twice. */
 export async function unwrapUnlessDone<T>(call: Promise<Answer<T>>, wanted: object): Promise<T | null> {
   return unwrap(call).catch((error: unknown) => {
     if (!(error instanceof Refused) || error.code !== "precondition_failed") throw error;

@@ -1,16 +1,13 @@
+import type { InlineImage } from "./area.ts";
 import { Refused } from "./refused.ts";
 import type { PageRequest } from "./page-request.ts";
 
-export const schoolLogoAddress = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/logo`;
+export const schoolLogoAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/logo`;
 
 /** Null for a school without a logo, or one that the reader may not see. Errors: Refused. */
-export async function findSchoolLogo({
-  api,
-  param,
-}: PageRequest): Promise<{ image: Buffer; type: string; tag: string } | null> {
-  const params = { path: { schoolId: param("schoolId") } };
+export async function findSchoolLogo({ api, path }: PageRequest): Promise<InlineImage | null> {
   const { data, error, response } = await api.GET("/admin/v1/schools/{schoolId}/logo", {
-    params,
+    params: { path },
     parseAs: "arrayBuffer",
   });
   if (response.status === 404) return null;

@@ -41,8 +41,8 @@ export function readUpload(req: Request): Promise<{ fields: Record<string, strin
 
 const largestImage = 262_144;
 
-/** Errors: Refused logo_missing, logo_too_large. */
-export async function readImageUpload({ upload }: { upload: Upload | null }): Promise<Buffer> {
+/** Reads an image as the body of a call. Errors: Refused logo_missing, logo_too_large. */
+export async function readImageUpload({ upload }: { upload: Upload | null }) {
   if (upload === null) throw new Refused(400, { code: "logo_missing" });
   const chunks: Buffer[] = [];
   let size = 0;
@@ -51,5 +51,10 @@ export async function readImageUpload({ upload }: { upload: Upload | null }): Pr
     if (size > largestImage) throw new Refused(400, { code: "logo_too_large" });
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return {
+    // The API detects the real type from the bytes.
+    headers: { "Content-Type": "image/png" },
+    body: Buffer.concat(chunks) as never,
+    bodySerializer: (body: unknown) => body as never,
+  };
 }

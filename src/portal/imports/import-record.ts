@@ -5,30 +5,25 @@ import german from "./locales/de.json" with { type: "json" };
 export type Import = AdminSchemas["Import"];
 export type ImportSchool = AdminSchemas["ImportSchool"];
 
-export const listAddress = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/imports`;
-export const importAddress = (request: PageRequest): string => `${listAddress(request)}/${request.param("importId")}`;
+export const listAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/imports`;
+export const importAddress = (request: PageRequest): string => `${listAddress(request)}/${request.path.importId}`;
 
-export const paramsOf = ({ param }: PageRequest) => ({
-  path: { importId: param("importId") },
-  query: { school: param("schoolId") },
-});
+export const paramsOf = ({ path }: PageRequest) => ({ path, query: { school: path.schoolId } });
 
 /** The import of the page. Errors: Refused if it does not affect the school of the page. */
-export async function readImport(request: PageRequest): Promise<Import> {
-  const { api, param } = request;
-  const schoolId = param("schoolId");
+export async function readImport({ api, path }: PageRequest): Promise<Import> {
   const [read] = await Promise.all([
-    unwrap(api.GET("/admin/v1/imports/{importId}", { params: { path: { importId: param("importId") } } })),
-    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
+    unwrap(api.GET("/admin/v1/imports/{importId}", { params: { path } })),
+    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path } })),
   ]);
-  if (read.schools.length > 0 && !read.schools.some(({ id }) => id === schoolId))
+  if (read.schools.length > 0 && !read.schools.some(({ id }) => id === path.schoolId))
     throw new Refused(404, { code: "import_not_found" });
   return read;
 }
 
 /** The part of the import for the school of the page; null while it is read, and if the file has errors. */
-export const partOf = ({ schools }: Import, { param }: PageRequest): ImportSchool | null =>
-  schools.find(({ id }) => id === param("schoolId")) ?? null;
+export const partOf = ({ schools }: Import, { path }: PageRequest): ImportSchool | null =>
+  schools.find(({ id }) => id === path.schoolId) ?? null;
 
 export const nameOf = (name: AdminSchemas["PersonName"], { t }: PageRequest): string =>
   name === null ? t("frame.nameless") : `${name.firstFull} ${name.last}`;

@@ -2,7 +2,7 @@ import { hasManySchools, type PageView, type PageRequest } from "../frame/index.
 import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 
 export async function showImport(request: PageRequest): Promise<PageView> {
-  const { param, t } = request;
+  const { path, t } = request;
   const read = await readImport(request);
   const school = partOf(read, request);
   const isWaiting = read.state === "READY" || read.state === "HELD";
@@ -10,7 +10,7 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     base: importAddress(request),
     list: listAddress(request),
     school,
-    schoolId: param("schoolId"),
+    schoolId: path.schoolId,
     read,
     stage: stageOf(read),
     figures: school === null ? [] : figuresOf(school),
@@ -64,7 +64,7 @@ function othersOf(
 ): { address: string; name: string | null; leavers: number }[] {
   if (!hasManySchools(request)) return [];
   return schools
-    .filter((school) => school.id !== request.param("schoolId"))
+    .filter((school) => school.id !== request.path.schoolId)
     .map((school) => ({
       address: `/admin/schools/${school.id}/imports/${id}`,
       name: request.me.schools.find((known) => known.id === school.id)?.name ?? null,

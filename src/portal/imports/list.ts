@@ -1,15 +1,7 @@
 import { Readable } from "node:stream";
 import { rosterTemplate, type AdminSchemas } from "../../admin/index.ts";
-import {
-  hasManySchools,
-  Refused,
-  unwrap,
-  unwrapPage,
-  type Redirect,
-  type Download,
-  type PageView,
-  type PageRequest,
-} from "../frame/index.ts";
+import { hasManySchools, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
 import { listAddress } from "./import-record.ts";
 
 type Format = AdminSchemas["ImportFormat"];
@@ -19,8 +11,8 @@ const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
 const modes: readonly Mode[] = ["BULK", "DELTA"];
 
 export async function showImports(request: PageRequest): Promise<PageView> {
-  const { api, param, query, t } = request;
-  const asked = { school: param("schoolId"), limit: 50, ...request.cursor };
+  const { api, path, query, t } = request;
+  const asked = { school: path.schoolId, limit: 50, ...request.cursor };
   const { items, more } = await unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } }));
   const base = listAddress(request);
   const form = { mayImport: request.may("createImport"), hasManySchools: hasManySchools(request), formats, modes };
@@ -29,7 +21,7 @@ export async function showImports(request: PageRequest): Promise<PageView> {
 }
 
 export async function handIn(request: PageRequest): Promise<Redirect> {
-  const { api, field, idempotencyKey, param, upload } = request;
+  const { api, field, idempotencyKey, path, upload } = request;
   if (upload === null) throw new Refused(400, { code: "no_file_chosen" });
   const [format, mode] = [formats.find((one) => one === field("format")), modes.find((one) => one === field("mode"))];
   const [year, fileName] = [field("schoolYear"), upload.fileName.replace(/\p{C}/gu, "").slice(-255)];
@@ -38,7 +30,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
     api.POST("/admin/v1/imports", {
       params: {
         query: {
-          ...(!isForMany && { school: param("schoolId") }),
+          ...(!isForMany && { school: path.schoolId }),
           ...(format !== undefined && { format }),
           ...(mode !== undefined && { mode }),
           ...(year !== "" && { "school-year": year }),

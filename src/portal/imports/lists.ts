@@ -23,11 +23,10 @@ function pageOf(request: PageRequest) {
 }
 
 export async function showFaults(request: PageRequest): Promise<PageView> {
-  const { path, query } = pageOf(request);
-  const { school: _, ...page } = query;
+  const params = { path: request.path, query: { limit: size, ...request.cursor } };
   const [read, { items, next }] = await Promise.all([
     readImport(request),
-    unwrapPage(request.api.GET("/admin/v1/imports/{importId}/faults", { params: { path, query: page } })),
+    unwrapPage(request.api.GET("/admin/v1/imports/{importId}/faults", { params })),
   ]);
   const faults = items.map((fault) => ({ ...fault, ...describeFault(fault, request) }));
   return showList(request, "faults", { faults, next, count: read.errorCount });
@@ -42,22 +41,22 @@ export async function showChanges(request: PageRequest): Promise<PageView> {
   return showList(request, "changes", { changes, next });
 }
 
-async function takeLeavers(request: PageRequest, kept: boolean) {
+async function listLeavers(request: PageRequest, kept: boolean) {
   const { path, query } = pageOf(request);
   const params = { path, query: { ...query, kept } };
   const { items, next } = await unwrapPage(
     request.api.GET("/admin/v1/imports/{importId}/leavers", { params, signal: leavingOf(request) }),
   );
   const leavers = items.map((leaver) => ({ ...leaver, fullName: nameOf(leaver.name, request) }));
-  return { leavers, next, people: `/admin/schools/${request.param("schoolId")}/people` };
+  return { leavers, next, people: `/admin/schools/${request.path.schoolId}/people` };
 }
 
 export const showLeavers = async (request: PageRequest): Promise<PageView> =>
-  showList(request, "leavers", await takeLeavers(request, false));
+  showList(request, "leavers", await listLeavers(request, false));
 
 /** People who are missing from the file but stay because of their staff roles. */
 export const showKept = async (request: PageRequest): Promise<PageView> =>
-  showList(request, "kept", await takeLeavers(request, true));
+  showList(request, "kept", await listLeavers(request, true));
 
 export async function showLookAlikes(request: PageRequest): Promise<PageView> {
   const params = pageOf(request);

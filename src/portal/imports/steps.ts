@@ -1,23 +1,20 @@
-import { Refused, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
+import { postAndRedirect, Refused, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
 import { importAddress, paramsOf } from "./import-record.ts";
 
 /** Applies the import. Errors: Refused if the number typed is not the number of leavers. */
 export async function apply(request: PageRequest): Promise<Redirect> {
-  const { api, field } = request;
+  const { api, path, field } = request;
   const typed = field("leavers").replace(/[\s.]/g, "");
   if (!/^\d{1,9}$/.test(typed)) throw new Refused(409, { code: "leavers_not_confirmed" });
-  const { path } = paramsOf(request);
   const applied = await unwrap(
     api.POST("/admin/v1/imports/{importId}/application", { params: { path }, body: { confirmLeavers: Number(typed) } }),
   );
   return { to: importAddress(request), ...(applied.state === "APPLIED" && { done: "importApplied" }) };
 }
 
-export async function cancel(request: PageRequest): Promise<Redirect> {
-  const { path } = paramsOf(request);
-  await unwrap(request.api.POST("/admin/v1/imports/{importId}/cancellation", { params: { path } }));
-  return { to: importAddress(request), done: "importCancelled" };
-}
+export const cancel = postAndRedirect("importCancelled", importAddress, ({ api, path }) =>
+  api.POST("/admin/v1/imports/{importId}/cancellation", { params: { path } }),
+);
 
 /** Merges two similar groups. The same form sent again succeeds too. */
 export async function joinGroups(request: PageRequest): Promise<Redirect> {

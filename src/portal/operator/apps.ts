@@ -20,8 +20,6 @@ export async function listApps(request: PageRequest): Promise<PageView> {
   return { title: t("apps.title"), view: "apps", model };
 }
 
-const pathOf = ({ param }: PageRequest) => ({ scopeRequestId: param("scopeRequestId") });
-
 /** Accepts a request that was already decided this way, because the form was sent twice. */
 async function unlessDecided(
   request: PageRequest,
@@ -34,14 +32,14 @@ async function unlessDecided(
     if (!(error instanceof Refused) || error.code !== "scope_request_decided") throw error;
     const query = { app: request.field("app"), state, limit: 20 };
     const decided = await unwrap(request.api.GET("/admin/v1/scope-requests", { params: { query } }));
-    if (!decided.some(({ id }) => id === request.param("scopeRequestId"))) throw error;
+    if (!decided.some(({ id }) => id === request.path.scopeRequestId)) throw error;
   }
 }
 
 export async function approve(request: PageRequest): Promise<Redirect> {
   const note = request.field("note");
   const call = request.api.POST("/admin/v1/scope-requests/{scopeRequestId}/approval", {
-    params: { path: pathOf(request) },
+    params: { path: request.path },
     ...(note !== "" && { body: { note } }),
   });
   await unlessDecided(request, unwrap(call), "APPROVED");
@@ -52,7 +50,7 @@ export async function refuse(request: PageRequest): Promise<Redirect> {
   const note = request.field("note");
   if (note === "") throw new Refused(400, { code: "note_missing" });
   const call = request.api.POST("/admin/v1/scope-requests/{scopeRequestId}/refusal", {
-    params: { path: pathOf(request) },
+    params: { path: request.path },
     body: { note },
   });
   await unlessDecided(request, unwrap(call), "REFUSED");

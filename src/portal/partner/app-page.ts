@@ -3,10 +3,7 @@ import { Refused, unwrap, type PageView, type PageRequest } from "../frame/index
 
 export type App = AdminSchemas["AdminApp"];
 
-export const clientIdOf = ({ param }: PageRequest): string => param("clientId");
-export const appPath = (request: PageRequest) => ({ clientId: clientIdOf(request) });
-
-export const addressOf = (request: PageRequest): string => `/partner/apps/${encodeURIComponent(clientIdOf(request))}`;
+export const addressOf = ({ path }: PageRequest): string => `/partner/apps/${encodeURIComponent(path.clientId)}`;
 
 /** Errors: Refused role_forbids for readers who manage no apps. */
 export function refuseOthers({ may }: PageRequest): void {
@@ -16,15 +13,15 @@ export function refuseOthers({ may }: PageRequest): void {
 /** Errors: Refused app_not_found if the reader does not manage the app. */
 export function refuseOtherApp(request: PageRequest): void {
   refuseOthers(request);
-  if (request.permissions.ownApps?.includes(clientIdOf(request)) === false)
+  if (request.permissions.ownApps?.includes(request.path.clientId) === false)
     throw new Refused(404, { code: "app_not_found" });
 }
 
 export const currentPage = ({ permissions }: PageRequest): "operator_apps" | "partner" =>
   permissions.reachesAll ? "operator_apps" : "partner";
 
-export const readApp = (request: PageRequest): Promise<App> =>
-  unwrap(request.api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } }));
+export const readApp = ({ api, path }: PageRequest): Promise<App> =>
+  unwrap(api.GET("/admin/v1/apps/{clientId}", { params: { path } }));
 
 const appPages = [
   "",
@@ -41,13 +38,11 @@ const appPages = [
 ] as const;
 type AppPage = (typeof appPages)[number];
 
-type Showing = Pick<PageView, "assets"> & { app: App; page: AppPage; view: string; title?: string; model?: object };
+type Showing = Pick<PageView, "assets"> & { app?: App; page: AppPage; view: string; title?: string; model?: object };
 
-/** A page of an app with links to the others. */
-export function showAppPage(
-  request: PageRequest,
-  { app, page, view, title, model = {}, ...assets }: Showing,
-): PageView {
+/** A page of an app with links to the others; `app` if the page has read it already. */
+export async function showAppPage(request: PageRequest, shown: Showing): Promise<PageView> {
+  const { app = await readApp(request), page, view, title, model = {}, ...assets } = shown;
   const address = addressOf(request);
   const links = appPages.map((name) => ({
     label: request.t(`partner.pages.${name || "overview"}`),

@@ -1,28 +1,25 @@
 import { Refused, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
-import { readApp, showAppPage } from "./app-page.ts";
+import { showAppPage } from "./app-page.ts";
 import { endpointAddress, readEndpoint } from "./webhooks.ts";
 
 const delivery = "/admin/v1/webhook-deliveries/{deliveryId}";
 
-const pathOf = ({ param }: PageRequest) => ({ deliveryId: param("deliveryId") });
-
 /** Errors: Refused webhook_delivery_not_found for a delivery of another endpoint. */
-async function readDelivery(request: PageRequest) {
-  const found = await unwrap(request.api.GET(delivery, { params: { path: pathOf(request) } }));
-  if (found.delivery.endpointId !== request.param("endpointId"))
-    throw new Refused(404, { code: "webhook_delivery_not_found" });
+async function readDelivery({ api, path }: PageRequest) {
+  const found = await unwrap(api.GET(delivery, { params: { path } }));
+  if (found.delivery.endpointId !== path.endpointId) throw new Refused(404, { code: "webhook_delivery_not_found" });
   return found;
 }
 
 export async function showDelivery(request: PageRequest): Promise<PageView> {
-  const [app, { record }, found] = await Promise.all([readApp(request), readEndpoint(request), readDelivery(request)]);
+  const [{ record }, found] = await Promise.all([readEndpoint(request), readDelivery(request)]);
   const here = endpointAddress(request);
-  const model = { endpoint: record, ...found, here, body: indent(found.delivery.body) };
-  return showAppPage(request, { app, page: "webhooks", view: "delivery", title: request.t("delivery.title"), model });
+  const model = { endpoint: record, ...found, here, body: indentJson(found.delivery.body) };
+  return showAppPage(request, { page: "webhooks", view: "delivery", title: request.t("delivery.title"), model });
 }
 
-/** Indents JSON; other bodies stay as they are. */
-function indent(body: string): string {
+/** Other texts stay as they are. */
+export function indentJson(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
   } catch {
@@ -32,10 +29,10 @@ function indent(body: string): string {
 
 export async function redeliver(request: PageRequest): Promise<Redirect> {
   await Promise.all([readEndpoint(request), readDelivery(request)]);
-  const call = request.api.POST(`${delivery}/redelivery`, { params: { path: pathOf(request) } });
+  const call = request.api.POST(`${delivery}/redelivery`, { params: { path: request.path } });
   await unwrap(call).catch((error: unknown) => {
     // The form was sent twice: the delivery already waits.
     if (!(error instanceof Refused) || error.code !== "webhook_delivery_pending") throw error;
   });
-  return { to: `${endpointAddress(request)}/deliveries/${request.param("deliveryId")}`, done: "redelivered" };
+  return { to: `${endpointAddress(request)}/deliveries/${request.path.deliveryId}`, done: "redelivered" };
 }

@@ -1,15 +1,12 @@
 import { Refused, unwrap, unwrapUnlessDone, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 import { addressOf } from "./app-page.ts";
-import { chosenTypes, endpointAddress, endpointPath, readEndpoint, showEndpointSecret } from "./webhooks.ts";
+import { chosenTypes, endpointAddress, readEndpoint, showEndpointSecret } from "./webhooks.ts";
 import { eventTypes } from "./options.ts";
 
 const endpoint = "/admin/v1/webhook-endpoints/{endpointId}";
 const overlaps = [0, 24, 168] as const;
 
-const paramsWithTag = (request: PageRequest) => ({
-  path: endpointPath(request),
-  header: { "If-Match": request.field("tag") },
-});
+const paramsWithTag = ({ path, field }: PageRequest) => ({ path, header: { "If-Match": field("tag") } });
 
 export async function changeEndpoint(request: PageRequest): Promise<Redirect> {
   await readEndpoint(request);
@@ -34,7 +31,7 @@ export async function deleteEndpoint(request: PageRequest): Promise<Redirect> {
   const isGone = (error: unknown) => error instanceof Refused && error.code === "webhook_endpoint_not_found";
   try {
     await readEndpoint(request);
-    await unwrap(request.api.DELETE(endpoint, { params: { path: endpointPath(request) } }));
+    await unwrap(request.api.DELETE(endpoint, { params: { path: request.path } }));
   } catch (error) {
     // The form was sent twice: the endpoint is already deleted.
     if (!isGone(error)) throw error;
@@ -48,7 +45,7 @@ export async function rotateEndpointSecret(request: PageRequest): Promise<PageVi
   const overlapHours = overlaps.find((one) => String(one) === field("hours")) ?? 24;
   const made = await unwrap(
     api.POST(`${endpoint}/secret`, {
-      params: { path: endpointPath(request), header: { "Idempotency-Key": idempotencyKey } },
+      params: { path: request.path, header: { "Idempotency-Key": idempotencyKey } },
       body: { overlapHours },
     }),
   );
@@ -61,7 +58,7 @@ export async function testEndpoint(request: PageRequest): Promise<Redirect> {
   const eventType = eventTypes.find((one) => one === field("eventType")) ?? "person";
   const { deliveryId } = await unwrap(
     api.POST(`${endpoint}/test`, {
-      params: { path: endpointPath(request), header: { "Idempotency-Key": idempotencyKey } },
+      params: { path: request.path, header: { "Idempotency-Key": idempotencyKey } },
       body: { eventType },
     }),
   );
@@ -73,7 +70,7 @@ export async function redeliverFailed(request: PageRequest): Promise<Redirect> {
   const { api, field, times } = request;
   const since = times.startOf(field("since"));
   if (since === null) throw new Refused(400, { code: "day_missing" });
-  const params = { path: endpointPath(request) };
+  const params = { path: request.path };
   const { deliveries } = await unwrap(api.POST(`${endpoint}/redelivery`, { params, body: { since } }));
   return { to: endpointAddress(request), done: "redeliveredFailed", count: deliveries };
 }

@@ -1,7 +1,8 @@
 import type { AppGuides, OwnValues } from "../../publish/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { Refused, unwrap, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, appPath, clientIdOf, readApp, showAppPage, type App } from "./app-page.ts";
+import { addressOf, readApp, showAppPage, type App } from "./app-page.ts";
+import { indentJson } from "./deliveries.ts";
 
 export type { AppGuides };
 
@@ -19,7 +20,7 @@ const [pupil, otherPupil, withoutName, noPupil] = [1, 2, 3, 8].map(
 ) as [string, string, string, string];
 
 const readAnswer = (request: PageRequest, path: string): Promise<Answer> =>
-  unwrap(request.api.GET("/admin/v1/apps/{clientId}/answer", { params: { path: appPath(request), query: { path } } }));
+  unwrap(request.api.GET("/admin/v1/apps/{clientId}/answer", { params: { path: request.path, query: { path } } }));
 
 async function readPeople(request: PageRequest, path: string): Promise<Read[]> {
   const { body, status } = await readAnswer(request, path);
@@ -58,7 +59,7 @@ async function listSandboxIds(
 
 /** Maps the demo school to the first school that syncs to the app, if there is no sandbox. */
 async function listGrantedIds(request: PageRequest): Promise<[string, string][]> {
-  const query = { app: clientIdOf(request), limit: 50 };
+  const query = { app: request.path.clientId, limit: 50 };
   const grants = await unwrap(request.api.GET("/admin/v1/grants", { params: { query } }));
   const school = grants.find(({ sync }) => sync)?.schoolId;
   return school === undefined ? [] : [[schoolOfDemo, school]];
@@ -90,7 +91,7 @@ export function makeGuidePages(guides: AppGuides) {
   async function readOwn(request: PageRequest): Promise<{ app: App; sandbox: Sandbox | undefined; own: OwnValues }> {
     const [app, [sandbox]] = await Promise.all([
       readApp(request),
-      unwrap(request.api.GET("/admin/v1/sandboxes", { params: { query: { app: clientIdOf(request), limit: 1 } } })),
+      unwrap(request.api.GET("/admin/v1/sandboxes", { params: { query: { app: request.path.clientId, limit: 1 } } })),
     ]);
     const asked = guides.listDemoIds(nameOf(request));
     const isAsked = asked.length > 0 && app.type === "CONFIDENTIAL";
@@ -127,7 +128,7 @@ export function makeGuidePages(guides: AppGuides) {
   return {
     async listGuides(request: PageRequest): Promise<PageView> {
       const model = { contents: listContents(request) };
-      return showAppPage(request, { app: await readApp(request), page: "docs", view: "guides", model });
+      return showAppPage(request, { page: "docs", view: "guides", model });
     },
     showGuide: (request: PageRequest): Promise<PageView> => show(request),
     /** Calls an address of an example as the app. */
@@ -150,18 +151,10 @@ function describe({ status, contentType, etag, link, body }: Answer): {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     value === null || value === "" ? [] : `${name}: ${value}`,
   );
-  const text = body === null ? null : format(body);
+  const text = body === null ? null : indentJson(body);
   return {
     head: [`HTTP/1.1 ${status}`, ...lines].join("\n"),
     text: text?.slice(0, mostText) ?? null,
     isCut: (text?.length ?? 0) > mostText,
   };
-}
-
-function format(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
 }

@@ -3,14 +3,7 @@ import { signatureFaultTexts } from "../../platform/advice/signature/index.ts";
 import { makeArea, type PageHandler, type Pages } from "../frame/index.ts";
 import { refuseOtherApp } from "./app-page.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
-import {
-  changeEndpoint,
-  deleteEndpoint,
-  redeliverFailed,
-  rotateEndpointSecret,
-  setState,
-  testEndpoint,
-} from "./endpoint-actions.ts";
+import * as endpoints from "./endpoint-actions.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
 import { makeGuidePages, type AppGuides } from "./guides.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -84,12 +77,12 @@ function addPages(all: Pages, guides: AppGuides): void {
   pages.get(`${app}/webhooks/signature`, showSignature);
   pages.post(`${app}/webhooks/signature`, debugSignature, showSignature);
   pages.get(endpoint, showEndpoint);
-  pages.post(`${endpoint}/change`, changeEndpoint, showEndpoint);
-  pages.post(`${endpoint}/state`, setState, showEndpoint);
-  pages.post(`${endpoint}/secret`, rotateEndpointSecret, showEndpoint);
-  pages.post(`${endpoint}/test`, testEndpoint, showEndpoint);
-  pages.post(`${endpoint}/redelivery`, redeliverFailed, showEndpoint);
-  pages.post(`${endpoint}/deletion`, deleteEndpoint, showEndpoint);
+  pages.post(`${endpoint}/change`, endpoints.changeEndpoint, showEndpoint);
+  pages.post(`${endpoint}/state`, endpoints.setState, showEndpoint);
+  pages.post(`${endpoint}/secret`, endpoints.rotateEndpointSecret, showEndpoint);
+  pages.post(`${endpoint}/test`, endpoints.testEndpoint, showEndpoint);
+  pages.post(`${endpoint}/redelivery`, endpoints.redeliverFailed, showEndpoint);
+  pages.post(`${endpoint}/deletion`, endpoints.deleteEndpoint, showEndpoint);
   pages.get(delivery, showDelivery);
   pages.post(`${delivery}/redelivery`, redeliver, showDelivery);
   pages.get(`${app}/sandbox`, showSandboxes);

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { compareLine, unwrapPage, type Difference, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { addressOf, clientIdOf, readApp, showAppPage } from "./app-page.ts";
+import { addressOf, showAppPage } from "./app-page.ts";
 
 type Line = AdminSchemas["AuditLine"];
 
@@ -12,15 +12,12 @@ export async function listLog(request: PageRequest): Promise<PageView> {
   const { api, query, t } = request;
   const action = actions.find((one) => one === query("action"));
   const asked = {
-    app: clientIdOf(request),
+    app: request.path.clientId,
     limit: 50,
     ...(action !== undefined && { action }),
     ...request.cursor,
   };
-  const [app, { items, more }] = await Promise.all([
-    readApp(request),
-    unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } })),
-  ]);
+  const { items, more } = await unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } }));
   const model = {
     actions,
     action: action ?? "",
@@ -32,7 +29,7 @@ export async function listLog(request: PageRequest): Promise<PageView> {
     })),
     more: more(`${addressOf(request)}/log`, action === undefined ? {} : { action }),
   };
-  return showAppPage(request, { app, page: "log", view: "log", model });
+  return showAppPage(request, { page: "log", view: "log", model });
 }
 
 const nameAction = ({ action }: Line, t: PageRequest["t"]): string =>

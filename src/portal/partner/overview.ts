@@ -1,24 +1,16 @@
-import {
-  figureRanges,
-  readPlots,
-  Refused,
-  unwrap,
-  unwrapRecord,
-  type Redirect,
-  type PageView,
-  type PageRequest,
-} from "../frame/index.ts";
-import { appPath, clientIdOf, showAppPage } from "./app-page.ts";
+import { figureRanges, readPlots, Refused, unwrap, unwrapRecord } from "../frame/index.ts";
+import type { Redirect, PageView, PageRequest } from "../frame/index.ts";
+import { showAppPage } from "./app-page.ts";
 
 const mostGrants = 100;
 const metrics = ["signIns", "apiCalls", "refusals", "deliveries"] as const;
 
 export async function showOverview(request: PageRequest): Promise<PageView> {
   const { api, query } = request;
-  const app = clientIdOf(request);
+  const app = request.path.clientId;
   const range = figureRanges.find((one) => one === query("range")) ?? "month";
   const [{ record, tag }, grants, endpoints, requests, plots] = await Promise.all([
-    unwrapRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(request) } })),
+    unwrapRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: request.path } })),
     unwrap(api.GET("/admin/v1/grants", { params: { query: { app, limit: mostGrants } } })),
     unwrap(api.GET("/admin/v1/webhook-endpoints", { params: { query: { app, limit: 100 } } })),
     unwrap(api.GET("/admin/v1/scope-requests", { params: { query: { app, limit: 20 } } })),
@@ -47,10 +39,9 @@ export async function showOverview(request: PageRequest): Promise<PageView> {
   return showAppPage(request, { app: record, page: "", view: "overview", model });
 }
 
-export async function deleteApp(request: PageRequest): Promise<Redirect> {
-  const { api, field } = request;
-  if (field("confirmed") !== clientIdOf(request)) throw new Refused(400, { code: "client_id_not_confirmed" });
-  const params = { path: appPath(request), header: { "If-Match": field("tag") } };
+export async function deleteApp({ api, path, field }: PageRequest): Promise<Redirect> {
+  if (field("confirmed") !== path.clientId) throw new Refused(400, { code: "client_id_not_confirmed" });
+  const params = { path, header: { "If-Match": field("tag") } };
   await unwrap(api.DELETE("/admin/v1/apps/{clientId}", { params }));
   return { to: "/admin/apps", done: "appDeleted" };
 }

@@ -1,24 +1,11 @@
-import {
-  readImageUpload,
-  unwrap,
-  unwrapRecord,
-  unwrapUnlessDone,
-  type Redirect,
-  type PageView,
-  type PageRequest,
-} from "../frame/index.ts";
-import { addressOf, appPath, showAppPage } from "./app-page.ts";
+import { postAndRedirect, readImageUpload, unwrap, unwrapRecord, unwrapUnlessDone } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
+import { addressOf, showAppPage } from "./app-page.ts";
 
 const app = "/admin/v1/apps/{clientId}";
+const registrationAddress = (request: PageRequest): string => `${addressOf(request)}/registration`;
 
-const linesOf = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(/\s*\n\s*/)
-      .map((line) => line.trim())
-      .filter((line) => line !== ""),
-  ),
-];
+const linesOf = (text: string): string[] => [...new Set(text.split(/\s*\n\s*/).filter((line) => line !== ""))];
 
 function readTyped({ field }: PageRequest) {
   const orNull = (name: string) => field(name) || null;
@@ -43,7 +30,7 @@ const algorithms = ["RS256", "ES256", "EdDSA"] as const;
 const spellings = ["V1_4", "V1_7"] as const;
 
 export async function showRegistration(request: PageRequest): Promise<PageView> {
-  const { record, tag } = await unwrapRecord(request.api.GET(app, { params: { path: appPath(request) } }));
+  const { record, tag } = await unwrapRecord(request.api.GET(app, { params: { path: request.path } }));
   const isTyped = request.field("form") === "registration";
   const shown = isTyped ? { ...record, ...readTyped(request) } : record;
   const isStale = request.refused?.code === "precondition_failed";
@@ -57,25 +44,17 @@ export async function showRegistration(request: PageRequest): Promise<PageView> 
 
 export async function changeRegistration(request: PageRequest): Promise<Redirect> {
   const body = readTyped(request);
-  const params = { path: appPath(request), header: { "If-Match": request.field("tag") } };
+  const params = { path: request.path, header: { "If-Match": request.field("tag") } };
   await unwrapUnlessDone(request.api.PATCH(app, { params, body }), body);
-  return { to: `${addressOf(request)}/registration`, done: "registrationChanged" };
+  return { to: registrationAddress(request), done: "registrationChanged" };
 }
 
 export async function putLogo(request: PageRequest): Promise<Redirect> {
-  const bytes = await readImageUpload(request);
-  const sent = request.api.PUT(`${app}/logo`, {
-    params: { path: appPath(request) },
-    // The API detects the real type from the bytes.
-    headers: { "Content-Type": "image/png" },
-    body: bytes as never,
-    bodySerializer: (body: unknown) => body as never,
-  });
-  await unwrap(sent);
-  return { to: `${addressOf(request)}/registration`, done: "logoKept" };
+  const { api, path } = request;
+  await unwrap(api.PUT(`${app}/logo`, { params: { path }, ...(await readImageUpload(request)) }));
+  return { to: registrationAddress(request), done: "logoKept" };
 }
 
-export async function removeLogo(request: PageRequest): Promise<Redirect> {
-  await unwrap(request.api.DELETE(`${app}/logo`, { params: { path: appPath(request) } }));
-  return { to: `${addressOf(request)}/registration`, done: "logoRemoved" };
-}
+export const removeLogo = postAndRedirect("logoRemoved", registrationAddress, ({ api, path }) =>
+  api.DELETE(`${app}/logo`, { params: { path } }),
+);

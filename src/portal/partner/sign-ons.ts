@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { adviseSent, adviseSignOn, signOnDocs } from "../../platform/advice/sign-on/index.ts";
 import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { addressOf, appPath, readApp, showAppPage } from "./app-page.ts";
+import { addressOf, showAppPage } from "./app-page.ts";
 
 type Attempt = AdminSchemas["SignOnAttempt"];
 type Sent = AdminSchemas["SignOnParameter"];
@@ -11,14 +11,11 @@ const knownSteps: readonly string[] = Object.keys(german.signOns.step);
 
 /** Recent sign-ons step by step, without names. */
 export async function listSignOns(request: PageRequest): Promise<PageView> {
-  const { api, t } = request;
+  const { api, path, t } = request;
   const asked = { limit: 20, ...request.cursor };
-  const [app, { items, more }] = await Promise.all([
-    readApp(request),
-    unwrapPage(
-      api.GET("/admin/v1/apps/{clientId}/sign-on-attempts", { params: { path: appPath(request), query: asked } }),
-    ),
-  ]);
+  const { items, more } = await unwrapPage(
+    api.GET("/admin/v1/apps/{clientId}/sign-on-attempts", { params: { path, query: asked } }),
+  );
   const attempts = items.map(({ steps }) => {
     const advised = adviseSignOn(steps);
     return {
@@ -34,7 +31,7 @@ export async function listSignOns(request: PageRequest): Promise<PageView> {
     };
   });
   const model = { attempts, more: more(`${addressOf(request)}/sign-ons`), docs: signOnDocs };
-  return showAppPage(request, { app, page: "sign-ons", view: "sign-ons", model });
+  return showAppPage(request, { page: "sign-ons", view: "sign-ons", model });
 }
 
 function presentSent({ t, locale }: PageRequest, { name, value, length, problem, advice }: Sent) {

@@ -1,6 +1,6 @@
 import { explainSignature } from "../../platform/advice/signature/index.ts";
 import type { PageView, PageRequest } from "../frame/index.ts";
-import { readApp, showAppPage } from "./app-page.ts";
+import { showAppPage } from "./app-page.ts";
 
 const headerFields = {
   ep: "x-ep-signature-sha256",
@@ -24,7 +24,6 @@ export async function debugSignature(request: PageRequest): Promise<PageView> {
 
 async function show(request: PageRequest, report: object | null): Promise<PageView> {
   return showAppPage(request, {
-    app: await readApp(request),
     page: "webhooks",
     view: "signature",
     title: request.t("signature.title"),

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { Refused, unwrap, unwrapPage, unwrapRecord, type PageView, type PageRequest } from "../frame/index.ts";
-import { addressOf, clientIdOf, readApp, showAppPage } from "./app-page.ts";
+import { addressOf, showAppPage } from "./app-page.ts";
 import { eventTypes } from "./options.ts";
 
 type Endpoint = AdminSchemas["WebhookEndpoint"];
@@ -8,43 +8,28 @@ type Endpoint = AdminSchemas["WebhookEndpoint"];
 const list = "/admin/v1/webhook-endpoints";
 const states = ["PENDING", "DELIVERED", "FAILED"] as const;
 
-export const endpointPath = ({ param }: PageRequest) => ({ endpointId: param("endpointId") });
 export const endpointAddress = (request: PageRequest): string =>
-  `${addressOf(request)}/webhooks/${request.param("endpointId")}`;
+  `${addressOf(request)}/webhooks/${request.path.endpointId}`;
 
 export async function listEndpoints(request: PageRequest): Promise<PageView> {
-  const asked = { app: clientIdOf(request), limit: 50, ...request.cursor };
-  const [app, { items, more }] = await Promise.all([
-    readApp(request),
-    unwrapPage(request.api.GET(list, { params: { query: asked } })),
-  ]);
+  const asked = { app: request.path.clientId, limit: 50, ...request.cursor };
+  const { items, more } = await unwrapPage(request.api.GET(list, { params: { query: asked } }));
   const model = { endpoints: items, more: more(`${addressOf(request)}/webhooks`) };
-  return showAppPage(request, { app, page: "webhooks", view: "endpoints", model });
+  return showAppPage(request, { page: "webhooks", view: "endpoints", model });
 }
 
 export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
   const chosen = "url" in request.typed ? (request.typed["eventType"] ?? []) : eventTypes;
-  return showAppPage(request, {
-    app: await readApp(request),
-    page: "webhooks",
-    view: "new-endpoint",
-    title: request.t("endpoint.new"),
-    model: { eventTypes, chosen },
-  });
+  const title = request.t("endpoint.new");
+  return showAppPage(request, { page: "webhooks", view: "new-endpoint", title, model: { eventTypes, chosen } });
 }
 
 export async function showEndpointSecret(
   request: PageRequest,
   { made, title }: { made: AdminSchemas["EndpointSecret"]; title: string },
 ): Promise<PageView> {
-  const back = `${addressOf(request)}/webhooks/${made.id}`;
-  return showAppPage(request, {
-    app: await readApp(request),
-    page: "webhooks",
-    view: "endpoint-secret",
-    title,
-    model: { made, back },
-  });
+  const model = { made, back: `${addressOf(request)}/webhooks/${made.id}` };
+  return showAppPage(request, { page: "webhooks", view: "endpoint-secret", title, model });
 }
 
 export const chosenTypes = ({ typed }: PageRequest) => eventTypes.filter((type) => typed["eventType"]?.includes(type));
@@ -54,7 +39,7 @@ export async function createEndpoint(request: PageRequest): Promise<PageView> {
   const made = await unwrap(
     api.POST(list, {
       params: { header: { "Idempotency-Key": idempotencyKey } },
-      body: { clientId: clientIdOf(request), url: field("url"), eventTypes: chosenTypes(request) },
+      body: { clientId: request.path.clientId, url: field("url"), eventTypes: chosenTypes(request) },
     }),
   );
   return showEndpointSecret(request, { made, title: t("endpoint.made") });
@@ -62,9 +47,8 @@ export async function createEndpoint(request: PageRequest): Promise<PageView> {
 
 /** Errors: Refused webhook_endpoint_not_found for an endpoint of another app. */
 export async function readEndpoint(request: PageRequest): Promise<{ record: Endpoint; tag: string }> {
-  const call = request.api.GET(`${list}/{endpointId}`, { params: { path: endpointPath(request) } });
-  const found = await unwrapRecord(call);
-  if (found.record.clientId !== clientIdOf(request)) throw new Refused(404, { code: "webhook_endpoint_not_found" });
+  const found = await unwrapRecord(request.api.GET(`${list}/{endpointId}`, { params: { path: request.path } }));
+  if (found.record.clientId !== request.path.clientId) throw new Refused(404, { code: "webhook_endpoint_not_found" });
   return found;
 }
 
@@ -72,11 +56,10 @@ export async function showEndpoint(request: PageRequest): Promise<PageView> {
   const { api, query, field, t } = request;
   const state = states.find((one) => one === query("state"));
   const asked = { limit: 50, ...(state && { state }), ...request.cursor };
-  const [app, { record, tag }, { items, more }, figures] = await Promise.all([
-    readApp(request),
+  const [{ record, tag }, { items, more }, figures] = await Promise.all([
     readEndpoint(request),
-    unwrapPage(api.GET(`${list}/{endpointId}/deliveries`, { params: { path: endpointPath(request), query: asked } })),
-    unwrap(api.GET(`${list}/{endpointId}/figures`, { params: { path: endpointPath(request) } })),
+    unwrapPage(api.GET(`${list}/{endpointId}/deliveries`, { params: { path: request.path, query: asked } })),
+    unwrap(api.GET(`${list}/{endpointId}/figures`, { params: { path: request.path } })),
   ]);
   const here = endpointAddress(request);
   const isTyped = field("form") === "endpoint" && request.refused?.code !== "precondition_failed";
@@ -92,5 +75,5 @@ export async function showEndpoint(request: PageRequest): Promise<PageView> {
     shown: isTyped ? { url: field("url"), eventTypes: chosenTypes(request) } : record,
     more: more(here, state && { state }),
   };
-  return showAppPage(request, { app, page: "webhooks", view: "endpoint", title: t("endpoint.title"), model });
+  return showAppPage(request, { page: "webhooks", view: "endpoint", title: t("endpoint.title"), model });
 }

@@ -2,7 +2,7 @@ import { limitThreaded } from "../../platform/threads/index.ts";
 import { askedBy, leavingOf, nameOf, unwrap, type Download, type PageRequest, type PageView } from "../frame/index.ts";
 import { readZone } from "../frame/zone.ts";
 import type { DataDocument } from "./data-document.ts";
-import { addressOf, pathOf, readPerson } from "./record.ts";
+import { addressOf, readPerson } from "./record.ts";
 
 export async function showData(request: PageRequest): Promise<PageView> {
   const { t } = request;
@@ -17,11 +17,11 @@ const writeDocument = limitThreaded<DataDocument, Uint8Array>({
 });
 
 async function handData(request: PageRequest, as: "pdf" | "json"): Promise<Download> {
-  const { api, t, locale, now, req } = request;
+  const { api, path, t, locale, now, req } = request;
   const { record } = await readPerson(request);
   const data: unknown = await unwrap(
     api.GET("/admin/v1/people/{personId}/data", {
-      params: { path: pathOf(request) },
+      params: { path },
       parseAs: "arrayBuffer",
       signal: leavingOf(request),
     }),

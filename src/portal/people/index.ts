@@ -7,21 +7,9 @@ import { givePassword, setLogin } from "./logins.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { changeSchool, showSchools } from "./other-school.ts";
-import {
-  block,
-  changeDetails,
-  dismissRequests,
-  joinGroup,
-  leaveGroup,
-  removeFactors,
-  requestPassword,
-  restore,
-  revokeCard,
-  signOut,
-  unblock,
-} from "./person-actions.ts";
+import * as actions from "./person-actions.ts";
 import { showPerson } from "./person.ts";
-import { release, showSignIn } from "./sign-in.ts";
+import { showSignIn } from "./sign-in.ts";
 import { endSession, showUses, withdrawConsent } from "./uses.ts";
 
 const texts = { de: german, en: english };
@@ -36,18 +24,19 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(`${people}/new`, onlyIf("createPerson", showNewPerson));
   pages.post(people, addPerson, onlyIf("createPerson", showNewPerson));
   pages.get(person, showPerson);
-  const actions = { block, unblock, restore };
-  for (const [name, act] of Object.entries(actions)) pages.post(`${person}/${name}`, act, showPerson);
-  pages.post(`${person}/details`, changeDetails, showPerson);
-  pages.post(`${person}/sign-out`, signOut, showPerson);
-  pages.post(`${person}/password-request`, requestPassword, showPerson);
-  pages.post(`${person}/password-request/dismiss`, dismissRequests, showPerson);
-  pages.post(`${person}/second-factors`, removeFactors, showPerson);
-  pages.post(`${person}/cards/:cardId/revoke`, revokeCard, showPerson);
+  pages.post(`${person}/block`, actions.block, showPerson);
+  pages.post(`${person}/unblock`, actions.unblock, showPerson);
+  pages.post(`${person}/restore`, actions.restore, showPerson);
+  pages.post(`${person}/details`, actions.changeDetails, showPerson);
+  pages.post(`${person}/sign-out`, actions.signOut, showPerson);
+  pages.post(`${person}/password-request`, actions.requestPassword, showPerson);
+  pages.post(`${person}/password-request/dismiss`, actions.dismissRequests, showPerson);
+  pages.post(`${person}/second-factors`, actions.removeFactors, showPerson);
+  pages.post(`${person}/cards/:cardId/revoke`, actions.revokeCard, showPerson);
   pages.post(`${person}/login`, setLogin, showPerson);
   pages.post(`${person}/password`, givePassword, showPerson);
-  pages.post(`${person}/groups`, joinGroup, showPerson);
-  pages.post(`${person}/groups/:groupId/leave`, leaveGroup, showPerson);
+  pages.post(`${person}/groups`, actions.joinGroup, showPerson);
+  pages.post(`${person}/groups/:groupId/leave`, actions.leaveGroup, showPerson);
   for (const step of ["leave", "delete"] as const) {
     const show = onlyIf(step === "delete" ? "deletePerson" : "softDeletePerson", showStep(step));
     pages.get(`${person}/${step}`, show);
@@ -57,7 +46,7 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.post(`${person}/data/json`, handDataAsJson, onlyIf("getPersonData", showData));
   pages.post(`${person}/data/pdf`, handDataAsPdf, onlyIf("getPersonData", showData));
   pages.get(`${person}/sign-in`, showSignIn);
-  pages.post(`${person}/release`, release, showPerson);
+  pages.post(`${person}/release`, actions.release, showPerson);
   pages.get(`${person}/apps`, showUses);
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);

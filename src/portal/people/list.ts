@@ -73,7 +73,7 @@ export async function listPeople(request: PageRequest): Promise<PageView> {
   }));
   const more = next === null ? null : withFilters(schoolId, filters, next);
   const isFiltered = search !== "" || Object.values(named).some((value) => value !== "");
-  const shown = {
+  const model = {
     schoolId,
     people,
     classes,
@@ -82,7 +82,7 @@ export async function listPeople(request: PageRequest): Promise<PageView> {
     more,
     isFiltered,
     mayChange: request.may("createPerson"),
+    columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])),
   };
-  const model = { ...shown, columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])) };
   return { title: t("people.title"), view: "people", model };
 }

@@ -1,19 +1,19 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { nameOf, unwrap, unwrapIfFound, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
-import { addressOf, pathOf } from "./record.ts";
+import { addressOf } from "./record.ts";
 
 const mostMembers = 1000;
 
 /** The person's name; a class teacher reads it from the members of the class. */
 async function findName(request: PageRequest): Promise<string> {
-  const { api, field, param } = request;
+  const { api, path, field } = request;
   if (request.may("getPerson")) {
-    const person = await unwrapIfFound(api.GET("/admin/v1/people/{personId}", { params: { path: pathOf(request) } }));
+    const person = await unwrapIfFound(api.GET("/admin/v1/people/{personId}", { params: { path } }));
     return person === null ? "" : nameOf(person, request);
   }
   const params = { path: { groupId: field("class") }, query: { limit: mostMembers } };
   const { items } = await unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params }));
-  const member = items.find(({ id }) => id === param("personId"));
+  const member = items.find(({ id }) => id === path.personId);
   return member === undefined ? "" : nameOf(member, request);
 }
 
@@ -31,14 +31,13 @@ async function showPassword(request: PageRequest, secret: AdminSchemas["LoginSec
 }
 
 export async function givePassword(request: PageRequest): Promise<PageView> {
-  const { api, idempotencyKey } = request;
-  const params = { path: pathOf(request), header: { "Idempotency-Key": idempotencyKey } };
+  const { api, path, idempotencyKey } = request;
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   return showPassword(request, await unwrap(api.POST("/admin/v1/people/{personId}/login/password", { params })));
 }
 
 export async function setLogin(request: PageRequest): Promise<PageView> {
-  const { api, field } = request;
+  const { api, path, field } = request;
   const body = { username: field("username") };
-  const params = { path: pathOf(request) };
-  return showPassword(request, await unwrap(api.PUT("/admin/v1/people/{personId}/login", { params, body })));
+  return showPassword(request, await unwrap(api.PUT("/admin/v1/people/{personId}/login", { params: { path }, body })));
 }

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { addressOf, pathOf, readPerson } from "./record.ts";
+import { addressOf, readPerson } from "./record.ts";
 
 type School = AdminSchemas["NamedSchool"];
 /** `move` to another school, `join` a second one, `quit` this one. */
@@ -13,13 +13,13 @@ const isHow = (text: string): text is How => (hows as readonly string[]).include
 const at = "/admin/v1/people/{personId}";
 
 function call(request: PageRequest, { how, to }: { how: How; to: string }, query: { "dry-run"?: true }) {
-  const { api, param } = request;
-  const [path, from] = [pathOf(request), param("schoolId")];
+  const { api, path } = request;
+  const from = path.schoolId;
   if (how === "move")
     return api.POST(`${at}/move`, { params: { path, query }, body: { toSchoolId: to, fromSchoolId: from } });
   if (how === "join")
     return api.PUT(`${at}/schools/{schoolId}`, { params: { path: { ...path, schoolId: to }, query } });
-  return api.DELETE(`${at}/schools/{schoolId}`, { params: { path: { ...path, schoolId: from }, query } });
+  return api.DELETE(`${at}/schools/{schoolId}`, { params: { path, query } });
 }
 
 async function listMySchools({ api, me, permissions }: PageRequest): Promise<School[]> {

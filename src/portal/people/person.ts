@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { listLoginCards, nameOf, unwrapIfFound, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { listGroups } from "./groups.ts";
-import { addressOf, pathOf, readPerson } from "./record.ts";
+import { addressOf, readPerson } from "./record.ts";
 import { listMoments } from "./timeline.ts";
 import { classesOf, hasOtherSchools, stateOf } from "./presentation.ts";
 
@@ -24,25 +24,25 @@ type SignIn = { login: Login | null; factors: AdminSchemas["SecondFactor"][]; ca
 const nothing: SignIn = { login: null, factors: [], cards: [] };
 
 async function readSignIn(request: PageRequest): Promise<SignIn> {
-  const { api, param } = request;
-  const params = { path: pathOf(request) };
+  const { api, path } = request;
+  const params = { path };
   const [login, factors, cards] = await Promise.all([
     unwrapIfFound(api.GET("/admin/v1/people/{personId}/login", { params })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/second-factors", { params })),
-    listLoginCards(request, param("personId")),
+    listLoginCards(request),
   ]);
   return { login, factors: factors.items, cards };
 }
 
 export async function showPerson(request: PageRequest): Promise<PageView> {
-  const { api, t, param, typed, field } = request;
+  const { api, t, path, typed, field } = request;
   const mayChange = request.may("updatePerson");
   const query = { limit: mostLines };
   const { record: person, tag } = await readPerson(request);
   const [groups, lines, imports, { login, factors, cards }] = await Promise.all([
     listGroups(request),
     listLines(request),
-    unwrapPage(api.GET("/admin/v1/people/{personId}/imports", { params: { path: pathOf(request), query } })),
+    unwrapPage(api.GET("/admin/v1/people/{personId}/imports", { params: { path, query } })),
     person.isGuest ? nothing : readSignIn(request),
   ]);
   const byId = new Map(groups.map((group) => [group.id, group]));
@@ -52,7 +52,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
   const classIds = new Map([...byId].filter(([, { type }]) => type === "KLASSE"));
   const moments = listMoments({ person, lines, imports: imports.items, groups: byId, login, isMember }, request);
   const model = {
-    schoolId: param("schoolId"),
+    schoolId: path.schoolId,
     base: addressOf(request),
     person,
     tag,

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { addressOf, pathOf, readPerson } from "./record.ts";
+import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import { addressOf, readPerson } from "./record.ts";
 
 type Step = AdminSchemas["SignInStep"];
 type App = { clientId: string; name: string };
@@ -9,10 +9,9 @@ const mostApps = 200;
 
 /** The apps that the school can choose; none if the reader may not read them. */
 async function listApps(request: PageRequest): Promise<App[]> {
-  const { api, param } = request;
-  if (!request.may("listCatalogue"))
-    return unwrap(api.GET("/admin/v1/people/{personId}/apps", { params: { path: pathOf(request) } }));
-  const params = { path: { schoolId: param("schoolId") }, query: { limit: mostApps } };
+  const { api, path } = request;
+  if (!request.may("listCatalogue")) return unwrap(api.GET("/admin/v1/people/{personId}/apps", { params: { path } }));
+  const params = { path, query: { limit: mostApps } };
   return (await unwrapPage(api.GET("/admin/v1/schools/{schoolId}/catalogue", { params }))).items;
 }
 
@@ -51,9 +50,9 @@ function wordsOf({ code, outcome, values }: Step, { t, times }: PageRequest): st
 
 /** Explains step by step why a person can or cannot sign in to an app, with fixes. */
 export async function showSignIn(request: PageRequest): Promise<PageView> {
-  const { api, t, query } = request;
+  const { api, path, t, query } = request;
   const clientId = query("app");
-  const params = { path: pathOf(request), query: { app: clientId } };
+  const params = { path, query: { app: clientId } };
   const [{ record: person }, apps, explanation] = await Promise.all([
     readPerson(request),
     listApps(request),
@@ -68,9 +67,4 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
   const model = { base: addressOf(request), fullName: nameOf(person, request), apps, clientId, steps: steps ?? null };
   const isAllowed = explanation?.isAllowed ?? false;
   return { title: t("signIn.title"), view: "sign-in", model: { ...model, isAllowed } };
-}
-
-export async function release(request: PageRequest): Promise<Redirect> {
-  await unwrap(request.api.POST("/admin/v1/people/{personId}/login/release", { params: { path: pathOf(request) } }));
-  return { to: addressOf(request), done: "waitEnded" };
 }

@@ -1,15 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { listTexts, type TextName } from "../../platform/contract-texts.ts";
-import {
-  makeArea,
-  onlyIf,
-  unwrap,
-  unwrapPage,
-  type Redirect,
-  type PageHandler,
-  type PageView,
-  type PageRequest,
-} from "../frame/index.ts";
+import { makeArea, onlyIf, unwrap, unwrapPage } from "../frame/index.ts";
+import type { Redirect, PageHandler, PageView, PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 

@@ -9,13 +9,12 @@ import {
 } from "../frame/index.ts";
 import { readCards, readSchool, readSignIn } from "./read-forms.ts";
 
-const addressOf = ({ param }: PageRequest): string => `/admin/schools/${param("schoolId")}/settings`;
-const paramsOf = ({ param }: PageRequest) => ({ path: { schoolId: param("schoolId") } });
-const withTag = (request: PageRequest) => ({ ...paramsOf(request), header: { "If-Match": request.field("tag") } });
+export const settingsAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/settings`;
+const withTag = ({ path, field }: PageRequest) => ({ path, header: { "If-Match": field("tag") } });
 
 export async function showSettings(request: PageRequest): Promise<PageView> {
-  const { api, t, field } = request;
-  const params = paramsOf(request);
+  const { api, path, t, field } = request;
+  const params = { path };
   const [school, signIn, cards, logo] = await Promise.all([
     unwrapRecord(api.GET("/admin/v1/schools/{schoolId}", { params })),
     unwrapRecord(api.GET("/admin/v1/schools/{schoolId}/sign-in-settings", { params })),
@@ -24,36 +23,32 @@ export async function showSettings(request: PageRequest): Promise<PageView> {
   ]);
   const typed = field("form");
   const model = {
-    address: addressOf(request),
+    address: settingsAddress(request),
     logo: logo && schoolLogoAddress(request),
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(request) } } : school,
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(request) } : signIn,
     cards: typed === "cards" ? { ...cards, record: readCards(request) } : cards,
     mayChange: request.may("updateSchool"),
   };
-  return {
-    title: t("settings.title"),
-    view: "settings",
-    model,
-  };
+  return { title: t("settings.title"), view: "settings", model };
 }
 
 export async function changeSchool(request: PageRequest): Promise<Redirect> {
   const body = readSchool(request);
   await unwrapUnlessDone(request.api.PATCH("/admin/v1/schools/{schoolId}", { params: withTag(request), body }), body);
-  return { to: addressOf(request), done: "schoolChanged" };
+  return { to: settingsAddress(request), done: "schoolChanged" };
 }
 
 export async function changeSignIn(request: PageRequest): Promise<Redirect> {
   const body = readSignIn(request);
   const call = request.api.PUT("/admin/v1/schools/{schoolId}/sign-in-settings", { params: withTag(request), body });
   await unwrapUnlessDone(call, body);
-  return { to: addressOf(request), done: "signInChanged" };
+  return { to: settingsAddress(request), done: "signInChanged" };
 }
 
 export async function changeCards(request: PageRequest): Promise<Redirect> {
   const body = readCards(request);
   const call = request.api.PUT("/admin/v1/schools/{schoolId}/card-settings", { params: withTag(request), body });
   await unwrapUnlessDone(call, body);
-  return { to: addressOf(request), done: "cardsChanged" };
+  return { to: settingsAddress(request), done: "cardsChanged" };
 }

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { nameOf, postAndRedirect, unwrap, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { findChoices, isSearch, readRole } from "./give.ts";
 import { staffOf } from "./staff-page.ts";
 
@@ -44,14 +44,14 @@ export async function addAccount(request: PageRequest): Promise<PageView> {
 }
 
 export async function givePassword(request: PageRequest): Promise<PageView> {
-  const { api, param, idempotencyKey } = request;
-  const params = { path: { personId: param("personId") }, header: { "Idempotency-Key": idempotencyKey } };
+  const { api, path, idempotencyKey } = request;
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const secret = await unwrap(api.POST("/admin/v1/people/{personId}/login/password", { params }));
   return showSecret(request, "accounts.newPassword", secret);
 }
 
-export async function deleteAccount({ api, param }: PageRequest): Promise<Redirect> {
-  const params = { path: { personId: param("personId") } };
-  await unwrap(api.POST("/admin/v1/people/{personId}/soft-deletion", { params }));
-  return { to: address, done: "accountDeleted" };
-}
+export const deleteAccount = postAndRedirect(
+  "accountDeleted",
+  () => address,
+  ({ api, path }) => api.POST("/admin/v1/people/{personId}/soft-deletion", { params: { path } }),
+);

@@ -1,5 +1,5 @@
 import { staffRoleNames, targetOfRole } from "../../admin/index.ts";
-import { nameOf, Refused, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { nameOf, postAndRedirect, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { staffOf } from "./staff-page.ts";
 
 export async function listRoles(request: PageRequest): Promise<PageView> {
@@ -35,12 +35,9 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
   return { title: t("staff.title"), view: "list", model, page };
 }
 
-export async function withdrawRole(request: PageRequest): Promise<Redirect> {
-  const path = { staffRoleId: request.param("staffRoleId") };
-  const call = request.api.DELETE("/admin/v1/staff-roles/{staffRoleId}", { params: { path } });
-  await unwrap(call).catch((error: unknown) => {
-    // The form was sent twice: the role is already withdrawn.
-    if (!(error instanceof Refused) || error.code !== "staff_role_not_found") throw error;
-  });
-  return { to: staffOf(request).address, done: "roleWithdrawn" };
-}
+export const withdrawRole = postAndRedirect(
+  "roleWithdrawn",
+  (request) => staffOf(request).address,
+  ({ api, path }) => api.DELETE("/admin/v1/staff-roles/{staffRoleId}", { params: { path } }),
+  "staff_role_not_found",
+);

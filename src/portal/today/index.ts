@@ -9,11 +9,10 @@ export const todayPage = makeArea({ folder: import.meta.dirname, texts, page: "t
   pages.get("/admin/schools/:schoolId/today", showToday);
 });
 
-async function showToday({ api, may, param, t }: PageRequest): Promise<PageView> {
-  const schoolId = param("schoolId");
+async function showToday({ api, may, path, t }: PageRequest): Promise<PageView> {
   const [today] = await Promise.all([
-    may("getToday") ? unwrap(api.GET("/admin/v1/today", { params: { query: { school: schoolId } } })) : null,
-    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
+    may("getToday") ? unwrap(api.GET("/admin/v1/today", { params: { query: { school: path.schoolId } } })) : null,
+    unwrap(api.GET("/admin/v1/schools/{schoolId}", { params: { path } })),
   ]);
   const can = {
     import: may("createImport"),
@@ -21,6 +20,6 @@ async function showToday({ api, may, param, t }: PageRequest): Promise<PageView>
     grant: may("putGrant"),
     dismiss: may("withdrawPasswordRequests"),
   };
-  const model = { today, can, address: `/admin/schools/${schoolId}` };
+  const model = { today, can, address: `/admin/schools/${path.schoolId}` };
   return { title: t("today.title"), view: "today", model };
 }
