@@ -1,8 +1,8 @@
 import type { PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
-import type { Queryable, Transaction } from "../platform/database/db.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/database/interrupt.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import { findDifference, findDifferenceOfPeople } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";

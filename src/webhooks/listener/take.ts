@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/database/db.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
-import { fields, findRows, type Queryable, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table, update } from "../../platform/database/sql.ts";
 import { dueFields, type Due } from "../delivery/due.ts";
 import { secretsAt } from "../delivery/lease.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
