@@ -9638,7 +9638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The groups, sorted by name by default. */
+            /** @description The groups, by default in the order in which schools list classes — 1a, 5a, 9d, 10a, E1, Q1, then other names. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

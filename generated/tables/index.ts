@@ -210,6 +210,7 @@ export const tables = {
       schoolId: "school_id",
       name: "name",
       sortKey: "sort_key",
+      naturalKey: "natural_key",
       type: "type",
       status: "status",
       sourceSystemIdentifier: "source_system_identifier",
@@ -950,6 +951,7 @@ export type Rows = {
     schoolId: string;
     name: string;
     sortKey: string;
+    naturalKey: string;
     type: "KLASSE" | "KURS" | "SONSTIG";
     status: "ACTIVE" | "DELETED";
     sourceSystemIdentifier: string | null;

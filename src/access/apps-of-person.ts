@@ -49,7 +49,7 @@ const selectApps = statement<PersonQuery>(({ personId, now }) => {
         ${fromShownSchoolsOf(client, p.id)})`,
       groups: sql`(
         SELECT coalesce(json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}, 'schoolId', ${g.schoolId})
-          ORDER BY ${g.sortKey}, ${g.id}), '[]')
+          ORDER BY ${g.naturalKey}, ${g.id}), '[]')
         ${fromShownGroupsOf(client, p.id)})`,
       firstSignInAt: sql`(SELECT to_json(${signIn.firstSignInAt}) #>> '{}' FROM ${signIn} WHERE ${ofPair})`,
       lastSignInAt: sql`(SELECT to_json(${signIn.lastSignInAt}) #>> '{}' FROM ${signIn} WHERE ${ofPair})`,

@@ -79,7 +79,7 @@ async function nameGroups({ prisma }: RecordStore, grants: readonly GrantSetting
   const found = await prisma.group.findMany({
     where: { id: { in: [...new Set<string>(ids)] } },
     select: { id: true, name: true },
-    orderBy: [{ sortKey: "asc" }, { id: "asc" }],
+    orderBy: [{ naturalKey: "asc" }, { id: "asc" }],
   });
   const pick = (chosen: readonly GroupId[]): NamedGroup[] => {
     const wanted = new Set<string>(chosen);

@@ -32,7 +32,7 @@ const m = table("membership", "m");
 const allowedGroups = (client: Value): Sql => sql`(
   SELECT coalesce(json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}, 'isActive', ${g.status} = 'ACTIVE',
     'isMember', EXISTS (SELECT FROM ${m} WHERE ${m.groupId} = ${g.id} AND ${m.personId} = ${p.id}))
-    ORDER BY ${g.sortKey}, ${g.id}), '[]')
+    ORDER BY ${g.naturalKey}, ${g.id}), '[]')
   FROM ${allowed} JOIN ${g} ON ${g.id} = ${allowed.groupId}
   WHERE ${allowed.clientId} = ${client} AND ${allowed.schoolId} = ${at.schoolId})`;
 

@@ -81,7 +81,7 @@ const isGuest = ({ person, schoolId }: CardPlace): boolean => person.homeSchoolI
 
 function presentHolder(place: CardPlace, staff: ReadonlyMap<PersonId, unknown>): SortedHolder {
   const { person, memberships } = place;
-  const classes = memberships.map(({ group }) => group).toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
+  const classes = memberships.map(({ group }) => group).toSorted((a, b) => (a.naturalKey < b.naturalKey ? -1 : 1));
   const names = classes.map(({ name }) => name);
   const { credential, sortKey } = person;
   const personId = person.id as PersonId;
@@ -94,7 +94,7 @@ function presentHolder(place: CardPlace, staff: ReadonlyMap<PersonId, unknown>):
     grade: gradeOfNames(names),
     username: credential?.username ?? null,
     skip: isGuest(place) ? "GUEST" : !isActive ? "NOT_ACTIVE" : staff.has(personId) ? "STAFF" : lacks,
-    sortKey: `${classes[0]?.sortKey ?? ""}\0${sortKey}\0${personId}`,
+    sortKey: `${classes[0]?.naturalKey ?? ""}\0${sortKey}\0${personId}`,
   };
 }
 

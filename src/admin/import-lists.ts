@@ -51,12 +51,12 @@ export const listImportChanges: AdminHandler<"listImportChanges"> = (deps, reque
   listOfDifference(deps, request, {
     reads: "all",
     find: (tx, schoolId, { after, limit }) => {
-      const [sortKey, key] = after === undefined ? [] : (JSON.parse(after) as [string, string]);
-      const place = sortKey === undefined || key === undefined ? undefined : { sortKey, key };
+      const [naturalKey, key] = after === undefined ? [] : (JSON.parse(after) as [string, string]);
+      const place = naturalKey === undefined || key === undefined ? undefined : { naturalKey, key };
       return listGroupChanges(tx, { schoolId, after: place, limit });
     },
-    positionOf: ({ sortKey, key }: GroupChange) => JSON.stringify([sortKey, key]),
-    present: ({ sortKey: _sortKey, key: _key, members, ...change }) =>
+    positionOf: ({ naturalKey, key }: GroupChange) => JSON.stringify([naturalKey, key]),
+    present: ({ naturalKey: _naturalKey, key: _key, members, ...change }) =>
       present<Schemas["ImportGroupChange"]>({
         ...change,
         members: present<Schemas["ImportMemberCounts"]>(members),

@@ -108,7 +108,7 @@ const m = table("membership", "m");
 const groupText = (byIdentifier: SqlPart): Sql =>
   sql`concat_ws(' ', ${g.name}, CASE WHEN ${byIdentifier}::boolean THEN ${g.sourceSystemIdentifier} END)`;
 
-const groupPosition = { key: g.sortKey, id: g.id };
+const groupPosition = { key: g.naturalKey, id: g.id };
 const searchGroups = (order: NameOrder) =>
   statement<Search & GroupFilter>(
     ({ search, limit, after, schoolId, withDeleted, taughtBy, byIdentifier }) => sql`
@@ -117,7 +117,7 @@ const searchGroups = (order: NameOrder) =>
     AND ${contains(groupText(byIdentifier), search)}
     AND (${taughtBy}::uuid IS NULL OR EXISTS (SELECT FROM ${m}
       WHERE ${m.groupId} = ${g.id} AND ${m.personId} = ${taughtBy} AND ${m.role} = 'TEACHER'))
-    AND ${isAfter(order, groupPosition, { from: lastGroup, key: lastGroup.sortKey, id: lastGroup.id, after })}
+    AND ${isAfter(order, groupPosition, { from: lastGroup, key: lastGroup.naturalKey, id: lastGroup.id, after })}
   ${orderBy(order, groupPosition)} LIMIT ${limit}`,
   );
 const groupSearches = { name: searchGroups("name"), "-name": searchGroups("-name") };
@@ -151,15 +151,17 @@ const atSchools = {
       memberships: {
         select: {
           role: true,
-          group: { select: { id: true, schoolId: true, name: true, status: true, sortKey: true } },
+          group: { select: { id: true, schoolId: true, name: true, status: true, naturalKey: true } },
         },
       },
     },
   },
 } satisfies Prisma.PersonSelect;
 
-const bySortKey = (a: { sortKey: string; id: string }, b: { sortKey: string; id: string }): number => {
-  const [left, right] = a.sortKey === b.sortKey ? [a.id, b.id] : [a.sortKey, b.sortKey];
+type Sorted = { id: string; key: string };
+
+const byKey = (a: Sorted, b: Sorted): number => {
+  const [left, right] = a.key === b.key ? [a.id, b.id] : [a.key, b.key];
   return left < right ? -1 : Number(left > right);
 };
 
@@ -174,9 +176,9 @@ export type Person = Omit<PersonRow, keyof PersonName | "affiliations"> & {
 
 function presentPerson(found: PersonRow): Person {
   const { id, firstFull, firstCall, last, homeSchoolId, affiliations, ...rest } = found;
-  const schools = affiliations.map(({ school }) => school).sort(bySortKey);
+  const schools = affiliations.map(({ school }) => ({ ...school, key: school.sortKey })).sort(byKey);
   const memberships = affiliations.flatMap((affiliation) => affiliation.memberships);
-  const groups = memberships.map(({ role, group }) => ({ ...group, role })).sort(bySortKey);
+  const groups = memberships.map(({ role, group }) => ({ ...group, role, key: group.naturalKey })).sort(byKey);
   return {
     ...rest,
     id: id as PersonId,

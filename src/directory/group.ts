@@ -14,7 +14,8 @@ import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.
 export type { GroupType };
 
 type GroupRecord = Omit<Prisma.GroupModel, KeptByDirectory>;
-type KeptByDirectory = "id" | "schoolId" | "sortKey" | "status" | "deletedAt" | "createdAt" | "updatedAt";
+type KeptByDirectory =
+  "id" | "schoolId" | "sortKey" | "naturalKey" | "status" | "deletedAt" | "createdAt" | "updatedAt";
 
 export type NewGroup = Omit<GroupRecord, "sourceSystemIdentifier"> & {
   id?: GroupId | undefined;

@@ -12,7 +12,7 @@
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { auditChange, originOf, type Change, type Touched } from "./change.ts";
-export type { NameOrder, PersonOrder } from "./order.ts";
+export { naturalKey, type NameOrder, type PersonOrder } from "./order.ts";
 export {
   findGroup,
   findPerson,

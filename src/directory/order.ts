@@ -20,3 +20,10 @@ export function isAfter(
   const compare = isDescending(order) ? sql`<` : sql`>`;
   return sql`(${last.after}::uuid IS NULL OR (${key}, ${id}) ${compare} ${found})`;
 }
+
+/**
+ * SQL: the key that sorts groups as schools list them: 5a, 9d, 10a, E1, Q1, then other names; the column `naturalKey`.
+ *
+ * Source: the function natural_key in prisma/migrations/0051_class_order.
+ */
+export const naturalKey = (sortKey: Sql): Sql => sql`natural_key(${sortKey})`;

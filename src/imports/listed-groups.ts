@@ -1,4 +1,4 @@
-import type { GroupId, SchoolId } from "../directory/index.ts";
+import { naturalKey, type GroupId, type SchoolId } from "../directory/index.ts";
 import { findRows, join, literal, sql, statement, type Part, type Queryable } from "../platform/database/sql.ts";
 import { g, i, importGroup, importMembership, leaves, m, p } from "./tables.ts";
 
@@ -14,7 +14,7 @@ export type GroupChange = {
   sourceSystemIdentifier: string | null;
   step: GroupStep;
   members: Record<(typeof memberCounts)[number], number>;
-  sortKey: string;
+  naturalKey: string;
   key: string;
 };
 
@@ -22,9 +22,9 @@ const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
 
 /** SQL: the groups of the difference, and groups that only lose people who leave the school. */
 const groups = (schoolId: Part) => sql`
-  SELECT ${ig.id}, ${ig.sourceId}, ${ig.name}, ${ig.sortKey}, ${ig.type}, ${ig.change} FROM ${ig}
+  SELECT ${ig.id}, ${ig.sourceId}, ${ig.name}, ${naturalKey(ig.sortKey)} AS natural_key, ${ig.type}, ${ig.change} FROM ${ig}
   UNION ALL
-  SELECT ${g.id}, ${g.sourceSystemIdentifier}, ${g.name}, ${g.sortKey}, ${g.type}, NULL FROM ${g}
+  SELECT ${g.id}, ${g.sourceSystemIdentifier}, ${g.name}, ${g.naturalKey}, ${g.type}, NULL FROM ${g}
   WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})
     AND EXISTS (SELECT FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId} WHERE ${m.groupId} = ${g.id} AND ${leaves})`;
 
@@ -42,9 +42,9 @@ const countFates = join(
 );
 const noMembers = join(memberCounts.map((name) => sql`${literal(name)}, 0`));
 
-type Page = { schoolId: SchoolId; sortKey?: string | undefined; key?: string | undefined; limit: number };
+type Page = { schoolId: SchoolId; naturalKey?: string | undefined; key?: string | undefined; limit: number };
 const selectChanges = statement<Page>(
-  ({ schoolId, sortKey, key, limit }) => sql`
+  ({ schoolId, naturalKey: afterKey, key, limit }) => sql`
   WITH gr AS MATERIALIZED (${groups(schoolId)}),
   members AS (
     SELECT coalesce(was.group_id, ${im.groupId}) AS group_id, coalesce(was.person_id, ${im.personId}) AS person_id,
@@ -59,14 +59,14 @@ const selectChanges = statement<Page>(
     CASE WHEN ${g.name} <> gr.name THEN ${g.name} END AS "previousName", gr.type,
     gr.source_id AS "sourceSystemIdentifier", coalesce(upper(gr.change), 'NONE') AS step,
     coalesce(counted.members, json_build_object(${noMembers})) AS members,
-    gr.sort_key AS "sortKey", coalesce(gr.source_id, gr.id::text) AS key
+    gr.natural_key AS "naturalKey", coalesce(gr.source_id, gr.id::text) AS key
   FROM gr LEFT JOIN counted ON counted.id = gr.id LEFT JOIN ${g} ON ${g.id} = gr.id
-  WHERE ${key}::text IS NULL OR (gr.sort_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C")
-    > (${sortKey}::text COLLATE "C", ${key}::text COLLATE "C")
-  ORDER BY gr.sort_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C" LIMIT ${limit}`,
+  WHERE ${key}::text IS NULL OR (gr.natural_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C")
+    > (${afterKey}::text COLLATE "C", ${key}::text COLLATE "C")
+  ORDER BY gr.natural_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C" LIMIT ${limit}`,
 );
 
-type PageRequest = { schoolId: SchoolId; after?: { sortKey: string; key: string } | undefined; limit: number };
+type PageRequest = { schoolId: SchoolId; after?: { naturalKey: string; key: string } | undefined; limit: number };
 
 export const listGroupChanges = (tx: Queryable, { after, ...page }: PageRequest): Promise<GroupChange[]> =>
   findRows<GroupChange, Page>(tx, selectChanges, { ...page, ...after });

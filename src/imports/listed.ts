@@ -63,7 +63,7 @@ const selectLeavers = statement<Page>(
     sourceSystemIdentifier: p.sourceSystemIdentifier,
     classes: sql`ARRAY(SELECT ${g.name} FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId}
       WHERE ${m.personId} = ${p.id} AND ${m.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE'
-      ORDER BY ${g.sortKey}, ${g.id})`,
+      ORDER BY ${g.naturalKey}, ${g.id})`,
     losesAccess: sql`coalesce(${i.change} = 'removed', false)`,
   })}
   FROM ${i} JOIN ${p} ON ${p.id} = ${i.id}

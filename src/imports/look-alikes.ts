@@ -1,4 +1,4 @@
-import type { GroupId, SchoolId } from "../directory/index.ts";
+import { naturalKey, type GroupId, type SchoolId } from "../directory/index.ts";
 import { foldText } from "../platform/text/fold-text.ts";
 import { fields, findRows, type Queryable, sql, statement } from "../platform/database/sql.ts";
 import { g, importGroup, importMembership, m, p } from "./tables.ts";
@@ -21,7 +21,7 @@ const members = sql`(SELECT count(*)::int FROM ${m} JOIN ${p} ON ${p.id} = ${m.p
 const selectNew = statement(
   () => sql`
   SELECT ${ig.name}, ${ig.type}, ${ig.sourceId} AS "sourceSystemIdentifier", ${membersOfRoster} AS members
-  FROM ${ig} ${joinRoster} WHERE ${ig.change} = 'created' ORDER BY ${ig.sortKey} COLLATE "C", ${ig.sourceId} COLLATE "C"`,
+  FROM ${ig} ${joinRoster} WHERE ${ig.change} = 'created' ORDER BY ${naturalKey(ig.sortKey)} COLLATE "C", ${ig.sourceId} COLLATE "C"`,
 );
 
 // A group that the files know by its own id is a different one.
@@ -31,7 +31,7 @@ const selectExisting = statement<{ schoolId: SchoolId }>(
     ${members} AS members
   FROM ${g} LEFT JOIN ${ig} ON ${ig.id} = ${g.id}
   WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND (${ig.id} IS NULL OR ${ig.change} = 'removed')
-  ORDER BY ${g.sortKey}, ${g.id}`,
+  ORDER BY ${g.naturalKey}, ${g.id}`,
 );
 
 export const foldGroupName = (name: string): string =>
@@ -79,7 +79,7 @@ const selectMoves = statement<{ schoolId: SchoolId }>(
   FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
   JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id ${joinRoster}
   WHERE ${ig.id} <> ${g.id} OR ${ig.change} = 'carried_over'
-  ORDER BY ${g.sortKey}, ${g.id}`,
+  ORDER BY ${g.naturalKey}, ${g.id}`,
 );
 
 export const listGroupMoves = (tx: Queryable, schoolId: SchoolId): Promise<GroupMove[]> =>

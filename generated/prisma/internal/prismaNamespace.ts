@@ -5787,6 +5787,7 @@ export const GroupScalarFieldEnum = {
   schoolId: 'schoolId',
   name: 'name',
   sortKey: 'sortKey',
+  naturalKey: 'naturalKey',
   type: 'type',
   status: 'status',
   sourceSystemIdentifier: 'sourceSystemIdentifier',

@@ -369,6 +369,7 @@ export const GroupScalarFieldEnum = {
   schoolId: 'schoolId',
   name: 'name',
   sortKey: 'sortKey',
+  naturalKey: 'naturalKey',
   type: 'type',
   status: 'status',
   sourceSystemIdentifier: 'sourceSystemIdentifier',

@@ -29,6 +29,7 @@ export type GroupMinAggregateOutputType = {
   schoolId: string | null
   name: string | null
   sortKey: string | null
+  naturalKey: string | null
   type: $Enums.GroupType | null
   status: $Enums.GroupStatus | null
   sourceSystemIdentifier: string | null
@@ -42,6 +43,7 @@ export type GroupMaxAggregateOutputType = {
   schoolId: string | null
   name: string | null
   sortKey: string | null
+  naturalKey: string | null
   type: $Enums.GroupType | null
   status: $Enums.GroupStatus | null
   sourceSystemIdentifier: string | null
@@ -55,6 +57,7 @@ export type GroupCountAggregateOutputType = {
   schoolId: number
   name: number
   sortKey: number
+  naturalKey: number
   type: number
   status: number
   sourceSystemIdentifier: number
@@ -70,6 +73,7 @@ export type GroupMinAggregateInputType = {
   schoolId?: true
   name?: true
   sortKey?: true
+  naturalKey?: true
   type?: true
   status?: true
   sourceSystemIdentifier?: true
@@ -83,6 +87,7 @@ export type GroupMaxAggregateInputType = {
   schoolId?: true
   name?: true
   sortKey?: true
+  naturalKey?: true
   type?: true
   status?: true
   sourceSystemIdentifier?: true
@@ -96,6 +101,7 @@ export type GroupCountAggregateInputType = {
   schoolId?: true
   name?: true
   sortKey?: true
+  naturalKey?: true
   type?: true
   status?: true
   sourceSystemIdentifier?: true
@@ -182,6 +188,7 @@ export type GroupGroupByOutputType = {
   schoolId: string
   name: string
   sortKey: string
+  naturalKey: string
   type: $Enums.GroupType
   status: $Enums.GroupStatus
   sourceSystemIdentifier: string | null
@@ -216,6 +223,7 @@ export type GroupWhereInput = {
   schoolId?: Prisma.UuidFilter<"Group"> | string
   name?: Prisma.StringFilter<"Group"> | string
   sortKey?: Prisma.StringFilter<"Group"> | string
+  naturalKey?: Prisma.StringFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFilter<"Group"> | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.StringNullableFilter<"Group"> | string | null
@@ -233,6 +241,7 @@ export type GroupOrderByWithRelationInput = {
   schoolId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  naturalKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -255,6 +264,7 @@ export type GroupWhereUniqueInput = Prisma.AtLeast<{
   schoolId?: Prisma.UuidFilter<"Group"> | string
   name?: Prisma.StringFilter<"Group"> | string
   sortKey?: Prisma.StringFilter<"Group"> | string
+  naturalKey?: Prisma.StringFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFilter<"Group"> | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.StringNullableFilter<"Group"> | string | null
@@ -272,6 +282,7 @@ export type GroupOrderByWithAggregationInput = {
   schoolId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  naturalKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -291,6 +302,7 @@ export type GroupScalarWhereWithAggregatesInput = {
   schoolId?: Prisma.UuidWithAggregatesFilter<"Group"> | string
   name?: Prisma.StringWithAggregatesFilter<"Group"> | string
   sortKey?: Prisma.StringWithAggregatesFilter<"Group"> | string
+  naturalKey?: Prisma.StringWithAggregatesFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeWithAggregatesFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusWithAggregatesFilter<"Group"> | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.StringNullableWithAggregatesFilter<"Group"> | string | null
@@ -303,6 +315,7 @@ export type GroupCreateInput = {
   id: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -320,6 +333,7 @@ export type GroupUncheckedCreateInput = {
   schoolId: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -335,6 +349,7 @@ export type GroupUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -352,6 +367,7 @@ export type GroupUncheckedUpdateInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -368,6 +384,7 @@ export type GroupCreateManyInput = {
   schoolId: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -380,6 +397,7 @@ export type GroupUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -393,6 +411,7 @@ export type GroupUncheckedUpdateManyInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -431,6 +450,7 @@ export type GroupCountOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  naturalKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrder
@@ -444,6 +464,7 @@ export type GroupMaxOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  naturalKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrder
@@ -457,6 +478,7 @@ export type GroupMinOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  naturalKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrder
@@ -561,6 +583,7 @@ export type GroupCreateWithoutSyncedByInput = {
   id: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -577,6 +600,7 @@ export type GroupUncheckedCreateWithoutSyncedByInput = {
   schoolId: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -607,6 +631,7 @@ export type GroupUpdateWithoutSyncedByInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -623,6 +648,7 @@ export type GroupUncheckedUpdateWithoutSyncedByInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -637,6 +663,7 @@ export type GroupCreateWithoutSignOnGroupsInput = {
   id: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -653,6 +680,7 @@ export type GroupUncheckedCreateWithoutSignOnGroupsInput = {
   schoolId: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -683,6 +711,7 @@ export type GroupUpdateWithoutSignOnGroupsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -699,6 +728,7 @@ export type GroupUncheckedUpdateWithoutSignOnGroupsInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -713,6 +743,7 @@ export type GroupCreateWithoutSchoolInput = {
   id: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -728,6 +759,7 @@ export type GroupUncheckedCreateWithoutSchoolInput = {
   id: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -773,6 +805,7 @@ export type GroupScalarWhereInput = {
   schoolId?: Prisma.UuidFilter<"Group"> | string
   name?: Prisma.StringFilter<"Group"> | string
   sortKey?: Prisma.StringFilter<"Group"> | string
+  naturalKey?: Prisma.StringFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFilter<"Group"> | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.StringNullableFilter<"Group"> | string | null
@@ -785,6 +818,7 @@ export type GroupCreateWithoutMembershipsInput = {
   id: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -801,6 +835,7 @@ export type GroupUncheckedCreateWithoutMembershipsInput = {
   schoolId: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -831,6 +866,7 @@ export type GroupUpdateWithoutMembershipsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -847,6 +883,7 @@ export type GroupUncheckedUpdateWithoutMembershipsInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -861,6 +898,7 @@ export type GroupCreateManySchoolInput = {
   id: string
   name: string
   sortKey: string
+  naturalKey?: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
   sourceSystemIdentifier?: string | null
@@ -873,6 +911,7 @@ export type GroupUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -888,6 +927,7 @@ export type GroupUncheckedUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -903,6 +943,7 @@ export type GroupUncheckedUpdateManyWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -965,6 +1006,7 @@ export type GroupSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   schoolId?: boolean
   name?: boolean
   sortKey?: boolean
+  naturalKey?: boolean
   type?: boolean
   status?: boolean
   sourceSystemIdentifier?: boolean
@@ -983,6 +1025,7 @@ export type GroupSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   schoolId?: boolean
   name?: boolean
   sortKey?: boolean
+  naturalKey?: boolean
   type?: boolean
   status?: boolean
   sourceSystemIdentifier?: boolean
@@ -997,6 +1040,7 @@ export type GroupSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   schoolId?: boolean
   name?: boolean
   sortKey?: boolean
+  naturalKey?: boolean
   type?: boolean
   status?: boolean
   sourceSystemIdentifier?: boolean
@@ -1011,6 +1055,7 @@ export type GroupSelectScalar = {
   schoolId?: boolean
   name?: boolean
   sortKey?: boolean
+  naturalKey?: boolean
   type?: boolean
   status?: boolean
   sourceSystemIdentifier?: boolean
@@ -1019,7 +1064,7 @@ export type GroupSelectScalar = {
   updatedAt?: boolean
 }
 
-export type GroupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "name" | "sortKey" | "type" | "status" | "sourceSystemIdentifier" | "deletedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["group"]>
+export type GroupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "name" | "sortKey" | "naturalKey" | "type" | "status" | "sourceSystemIdentifier" | "deletedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["group"]>
 export type GroupInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Group$membershipsArgs<ExtArgs>
@@ -1047,6 +1092,7 @@ export type $GroupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     schoolId: string
     name: string
     sortKey: string
+    naturalKey: string
     type: $Enums.GroupType
     status: $Enums.GroupStatus
     sourceSystemIdentifier: string | null
@@ -1484,6 +1530,7 @@ export interface GroupFieldRefs {
   readonly schoolId: Prisma.FieldRef<"Group", 'String'>
   readonly name: Prisma.FieldRef<"Group", 'String'>
   readonly sortKey: Prisma.FieldRef<"Group", 'String'>
+  readonly naturalKey: Prisma.FieldRef<"Group", 'String'>
   readonly type: Prisma.FieldRef<"Group", 'GroupType'>
   readonly status: Prisma.FieldRef<"Group", 'GroupStatus'>
   readonly sourceSystemIdentifier: Prisma.FieldRef<"Group", 'String'>

@@ -6,7 +6,7 @@ const included = {
   person: { include: { credential: { select: { username: true } } } },
   memberships: {
     where: { group: { type: "KLASSE", status: "ACTIVE" } },
-    select: { group: { select: { name: true, sortKey: true } } },
+    select: { group: { select: { name: true, naturalKey: true } } },
   },
 } satisfies Prisma.AffiliationInclude;
 

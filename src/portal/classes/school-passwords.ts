@@ -25,34 +25,40 @@ type Row = { className: string; name: string; username: string; password: string
 
 /** Creates the passwords, sorted by class. The same form sent again gets the same ones. */
 async function make(request: PageRequest): Promise<Row[]> {
-  const { api, path, idempotencyKey, locale } = request;
+  const { api, path, idempotencyKey } = request;
   const roles = readRoles(request);
   if (roles.length === 0) throw new Refused(400, { code: "roles_missing" });
   const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const body = { onlyMissing: true, roles };
   const made = await unwrap(api.POST("/admin/v1/schools/{schoolId}/logins", { params, body }));
-  const classes = made.length === 0 ? new Map<string, string>() : await readClasses(request);
-  const { compare } = new Intl.Collator(locale, { numeric: true });
+  const classes = made.length === 0 ? new Map<string, PlaceInClass>() : await readClasses(request);
   return made
     .map((secret) => {
       const { personId, username, password } = secret;
-      return { className: classes.get(personId) ?? "", name: nameOf(secret, request), username, password };
+      const { className, place } = classes.get(personId) ?? { className: "", place: -1 };
+      return { place, row: { className, name: nameOf(secret, request), username, password } };
     })
-    .toSorted((a, b) => compare(a.className, b.className));
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ row }) => row);
 }
 
-async function readClasses(request: PageRequest): Promise<Map<string, string>> {
+/** `place` counts the classes of the school in their order. */
+type PlaceInClass = { className: string; place: number };
+
+async function readClasses(request: PageRequest): Promise<Map<string, PlaceInClass>> {
   const { api, param } = request;
   const asked = { school: param("schoolId"), limit: pageSize };
   const groups = await unwrapPage(api.GET("/admin/v1/groups", { params: { query: asked } }));
-  const isClass = new Set(groups.items.filter(({ type }) => type === "KLASSE").map(({ id }) => id));
-  const classes = new Map<string, string>();
+  const inOrder = groups.items.filter(({ type }) => type === "KLASSE").map(({ id }) => id);
+  const places = new Map(inOrder.map((id, place) => [id, place]));
+  const classes = new Map<string, PlaceInClass>();
   for (let cursor: string | null = ""; cursor !== null;) {
     const query = { ...asked, status: "ACTIVE" as const, ...(cursor !== "" && { cursor }) };
     const { items, next }: Awaited<ReturnType<typeof readPeople>> = await readPeople(request, query);
     for (const person of items) {
-      const names = person.groups.filter(({ id }) => isClass.has(id)).map(({ name }) => name);
-      classes.set(person.id, names.join(", "));
+      const own = person.groups.filter(({ id }) => places.has(id));
+      const place = own[0] === undefined ? -1 : places.get(own[0].id)!;
+      classes.set(person.id, { className: own.map(({ name }) => name).join(", "), place });
     }
     cursor = next;
   }

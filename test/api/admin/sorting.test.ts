@@ -26,8 +26,8 @@ async function readAll(path: string, call: AdminClient = operator.call): Promise
 
 const named = (rows: Row[]) => rows.map(({ name }) => name);
 
-test("schools, groups and apps come by name, and backwards", async () => {
-  for (const name of ["5a", "10c", "7b"]) await make.group({ school, name });
+test("schools and apps come by name, groups in the order of classes, and backwards", async () => {
+  for (const name of ["10c", "Mathe 10", "E1", "5a", "Mathe 5", "7b"]) await make.group({ school, name });
   for (const name of ["Äpfel", "Zebra", "Bilder"]) await make.app({ name });
   for (const path of ["/schools", "/apps", `/groups?school=${school}`]) {
     const sorted = async (order: string) =>
@@ -35,6 +35,7 @@ test("schools, groups and apps come by name, and backwards", async () => {
     const forwards = await sorted("name");
     expect(forwards.length).toBeGreaterThan(2);
     expect(named(await readAll(path))).toEqual(forwards);
+    if (path.startsWith("/groups")) expect(forwards).toEqual(["5a", "7b", "10c", "E1", "Mathe 5", "Mathe 10"]);
     expect(await sorted("-name")).toEqual(forwards.toReversed());
     expect(refusalOf(await operator.call("GET", `${path}${path.includes("?") ? "&" : "?"}sort=size`))).toEqual([
       400,
