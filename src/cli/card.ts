@@ -1,6 +1,6 @@
-import type { PersonId } from "../directory/index.ts";
+import type { PersonId, SchoolId } from "../directory/index.ts";
 import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Verbs, type Result } from "./command.ts";
+import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
 import { counted, done, listOptions, nameOf, type Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
 import { option, required, UsageError } from "./option.ts";
@@ -38,30 +38,45 @@ function printed(file: string, { cards, skipped }: Schemas["MadeLoginCards"]): R
   };
 }
 
+const printOptions = {
+  file: required(option.text("The file; it must not exist.", "path")),
+  newPasswords: option.flag("Give each person a new password, which signs them out everywhere."),
+  noQr: option.flag("Without QR codes. With them, earlier cards of these people are revoked."),
+};
+const remoteOnly = "It makes the cards with the addresses that the service has.";
+
+type Printing = { schoolId: SchoolId; file: string; body: Schemas["NewLoginCards"] };
+
+async function print({ api }: Service, { schoolId, file, body }: Printing): Promise<Result> {
+  const path = { schoolId };
+  const made = await writeNewFile(file, async () => {
+    const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...withIdempotencyKey() }, body }));
+    const params = { path: { ...path, cardPrintId: cards.printId } };
+    const pdf: unknown = await bodyOf(api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "arrayBuffer" }));
+    return { ...cards, content: new Uint8Array(pdf as ArrayBuffer) };
+  });
+  return printed(file, made);
+}
+
 export const verbs: Verbs = {
   print: makeApiCommand({
     summary: "Make login cards for the students of a group and write them to a new PDF file.",
     args: argsNamed("groupId"),
-    options: {
-      file: required(option.text("The file; it must not exist.", "path")),
-      newPasswords: option.flag("Give each student a new password, which signs them out everywhere."),
-      noQr: option.flag("Without QR codes. With them, earlier cards of the students are revoked."),
+    options: printOptions,
+    remoteOnly,
+    run: async (parts, { args: { groupId }, options: { file, newPasswords, noQr } }) => {
+      const group = await bodyOf(parts.api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
+      const body = { groupId, newPasswords, withQr: !noQr };
+      return print(parts, { schoolId: group.schoolId as SchoolId, file, body });
     },
-    remoteOnly: "It makes the cards with the addresses that the service has.",
-    run: async ({ api }, { args: { groupId }, options: { file, newPasswords, noQr } }) => {
-      const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
-      const path = { schoolId: group.schoolId };
-      const made = await writeNewFile(file, async () => {
-        const body = { groupId, newPasswords, withQr: !noQr };
-        const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...withIdempotencyKey() }, body }));
-        const params = { path: { ...path, cardPrintId: cards.printId } };
-        const pdf: unknown = await bodyOf(
-          api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "arrayBuffer" }),
-        );
-        return { ...cards, content: new Uint8Array(pdf as ArrayBuffer) };
-      });
-      return printed(file, made);
-    },
+  }),
+  replace: makeApiCommand({
+    summary: "Make a login card for one person, revoke their earlier one, and write it to a new PDF file.",
+    args: argsNamed("personId"),
+    options: { school: required(option.school("The school that is their home.")), ...printOptions },
+    remoteOnly,
+    run: (parts, { args: { personId }, options: { school: schoolId, file, newPasswords, noQr } }) =>
+      print(parts, { schoolId, file, body: { personIds: [personId], newPasswords, withQr: !noQr } }),
   }),
   list: makeApiCommand({
     summary: "List the login cards of a school, the latest first, also those revoked in the last 90 days.",

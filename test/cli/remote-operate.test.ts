@@ -115,6 +115,14 @@ test("login cards of a class are printed to a file that is not overwritten, list
   const { cards } = await local.ask<{ cards: { personId: string }[] }>("card", "list", "--school", school);
   expect(await there(["card", "print", group, "--file", file])).toMatchObject({ code: 1 });
   expect((await local.ask<{ cards: object[] }>("card", "list", "--school", school)).cards).toHaveLength(2);
+  const [first, second] = cards.map(({ personId }) => personId);
+  const one = ["card", "replace", first!, "--school", "DE-NI-9", "--file", join(folder, "one.pdf")];
+  expect(await there(one)).toMatchObject({ code: 0 });
+  const cardsOf = async (person: string) =>
+    (await local.ask<{ cards: { revokedAt: string | null }[] }>("card", "list", "--school", school, "--person", person))
+      .cards;
+  expect((await cardsOf(first!)).map(({ revokedAt }) => revokedAt !== null)).toEqual([false, true]);
+  expect((await cardsOf(second!)).map(({ revokedAt }) => revokedAt !== null)).toEqual([false]);
   const none = ["card", "print", group, "--file", join(folder, "none.pdf"), "--no-qr"];
   expect(await there([...none, "--new-passwords"])).toMatchObject({ code: 0 });
   const revoke = (person: string) => ["card", "revoke", "--school", school, "--person", person];

@@ -253,6 +253,33 @@ describe("the logins of a class", () => {
     expect((await browser.open(`${world.page}/members/${personId}`)).status).toBe(200);
   });
 
+  test("a class teacher makes a new card for one pupil, and no other card ends", async () => {
+    const world = await makeClass();
+    const other = await make.person({ school: world.school, groups: [world.group], ...named("Cem", "Yıldız") });
+    await makeCard(world);
+    const { browser } = await makeTeacher(world);
+    const member = await browser.open(`${world.page}/members/${world.pupil}`);
+    expect(textOf(member.html)).toContain("Karte ersetzen");
+    const form = await browser.open(`${world.page}/members/${world.pupil}/card`);
+    expect(textOf(form.html)).toMatch(/gilt dann nicht mehr.*Die Karten aller anderen gelten weiter/);
+    const made = await browser.submit(form, "/card", { newPasswords: "no" });
+    expect([made.html.split("<svg").length - 1, passwordsOf(made)]).toEqual([1, []]);
+    const { headers, html: pdf } = await browser.submit(made, "/card/pdf");
+    expect([headers.get("content-type"), pdf.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
+    expect((await isRevoked(world.pupil)).toSorted()).toEqual([false, true]);
+    expect(await isRevoked(other)).toEqual([false]);
+  });
+
+  test("the office makes the first card of a person on their page; without QR codes it has a password", async () => {
+    const world = await makeClass();
+    const office = await makeOffice(world);
+    const page = `/admin/schools/${world.school}/people/${world.pupil}`;
+    expect(textOf((await office.open(page)).html)).toContain("Karte machen");
+    const form = await office.open(`${page}/card`);
+    expect(textOf(form.html)).toContain("Ihre Schule verwendet keine QR-Codes");
+    expect(passwordsOf(await office.submit(form, "/card"))).toHaveLength(1);
+  });
+
   test("a card of a pupil of another class is not revoked by a class teacher, nor by a forged form", async () => {
     const world = await makeClass();
     const group = await make.group({ school: world.school, name: "Klasse 9c" });

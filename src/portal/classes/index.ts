@@ -6,6 +6,7 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { giveLogins, printCards, revokeCards, showLogins } from "./logins.ts";
 import { giveSchoolPasswords, handSchoolPasswords, showSchoolPasswords } from "./school-passwords.ts";
+import { makeOneCard, showOneCard } from "./one-card.ts";
 import * as members from "./members.ts";
 
 const texts = { de: german, en: english };
@@ -13,6 +14,7 @@ const texts = { de: german, en: english };
 const classes = "/admin/schools/:schoolId/classes";
 const group = `${classes}/:groupId`;
 const member = `${group}/members/:personId`;
+const person = "/admin/schools/:schoolId/people/:personId";
 
 /** `/admin/schools/:schoolId/classes`: classes and other groups, and the logins of their members. */
 export const classesPages = makeArea({ folder: import.meta.dirname, texts, page: "classes" }, (pages) => {
@@ -37,6 +39,11 @@ export const classesPages = makeArea({ folder: import.meta.dirname, texts, page:
   pages.get(member, members.showMember);
   pages.post(`${member}/role`, members.setRole, members.showMember);
   pages.post(`${member}/cards/:cardId/revoke`, members.revokeCard, members.showMember);
+  for (const owner of [member, person]) {
+    pages.get(`${owner}/card`, onlyIf("createLoginCards", showOneCard));
+    pages.post(`${owner}/card`, makeOneCard, onlyIf("createLoginCards", showOneCard));
+    pages.post(`${owner}/card/pdf`, printCards, onlyIf("createLoginCards", showOneCard));
+  }
   pages.post(`${member}/remove`, members.removeMember, members.showMember);
   pages.post(`${member}/password-request`, members.requestPassword, members.showMember);
 });

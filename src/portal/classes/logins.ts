@@ -23,17 +23,18 @@ type Secret = AdminSchemas["NamedLoginSecret"];
 const kinds = ["missing", "all", "cards"] as const;
 type Kind = (typeof kinds)[number];
 
-/** Offers passwords and cards. A class teacher cannot read whether the school uses QR codes. */
+/** Whether the school uses QR codes. True for a class teacher, who cannot read it. */
+export async function findHasCards({ api, path, may }: PageRequest): Promise<boolean> {
+  if (!may("getCardSettings")) return true;
+  const settings = await unwrapIfFound(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }));
+  return settings?.enabled ?? true;
+}
+
 export async function showLogins(request: PageRequest): Promise<PageView> {
-  const { api, t, path, field } = request;
-  const [{ record: group }, settings] = await Promise.all([
-    readGroup(request),
-    request.may("getCardSettings")
-      ? unwrapIfFound(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }))
-      : null,
-  ]);
+  const { t, field } = request;
+  const [{ record: group }, hasCards] = await Promise.all([readGroup(request), findHasCards(request)]);
   const model = { group, base: groupAddress(request), kind: field("kind") || "missing" };
-  const view = { ...model, hasCards: settings?.enabled ?? true, newPasswords: field("newPasswords") !== "no" };
+  const view = { ...model, hasCards, newPasswords: field("newPasswords") !== "no" };
   return { title: t("logins.title"), view: "logins", model: view };
 }
 
@@ -78,19 +79,32 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
   const kind = kinds.find((one) => one === field("kind"));
   if (kind === undefined) return { to: `${groupAddress(request)}/logins` };
   const { record: group } = await readGroup(request);
-  if (kind === "cards") return makeCards(request);
-  return givePasswords(request, { kind, className: group.name });
+  if (kind !== "cards") return givePasswords(request, { kind, className: group.name });
+  const body = { groupId: request.path.groupId, newPasswords: field("newPasswords") !== "no", withQr: true };
+  return makeCards(request, body, pageOf(request));
 }
 
-async function makeCards(request: PageRequest): Promise<PageView> {
-  const { api, path, field, idempotencyKey } = request;
-  const body = { groupId: path.groupId, newPasswords: field("newPasswords") !== "no", withQr: true };
+/** Where the page of the cards returns to, where their PDF is, and which page of the navigation it belongs to. */
+export type CardPage = { base: string; pdf: string; page: "classes" | "people" };
+
+const pageOf = (request: PageRequest): CardPage => {
+  const base = groupAddress(request);
+  return { base, pdf: `${base}/cards`, page: "classes" };
+};
+
+/** Creates cards and shows them once. */
+export async function makeCards(
+  request: PageRequest,
+  body: AdminSchemas["NewLoginCards"],
+  page: CardPage,
+): Promise<PageView> {
+  const { api, path, idempotencyKey } = request;
   const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const made = await unwrap(api.POST("/admin/v1/schools/{schoolId}/login-cards", { params, body }));
   const codes = await drawCodes(made.cards, request);
   const cards = made.cards.map((card) => fromCard(card, request, codes));
   const skipped = made.skipped.map((one) => ({ name: nameOf(one, request), reason: one.reason }));
-  return showCards(request, { cards, skipped, printId: made.printId });
+  return showCards(request, { cards, skipped, printId: made.printId, page });
 }
 
 async function givePasswords(
@@ -102,14 +116,14 @@ async function givePasswords(
   const body = { onlyMissing: kind === "missing" };
   const made = await unwrap(api.POST("/admin/v1/groups/{groupId}/logins", { params, body }));
   const cards = made.map((secret) => fromSecret(secret, request, className));
-  return showCards(request, { cards, skipped: [], printId: null });
+  return showCards(request, { cards, skipped: [], printId: null, page: pageOf(request) });
 }
 
-type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; printId: string | null };
+type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; printId: string | null; page: CardPage };
 
-async function showCards(request: PageRequest, made: Made): Promise<PageView> {
-  const model = { ...made, base: groupAddress(request), logo: await logoFor(request) };
-  return { title: request.t("cards.title"), view: "cards", model };
+async function showCards(request: PageRequest, { page: { page, ...addresses }, ...made }: Made): Promise<PageView> {
+  const model = { ...made, ...addresses, logo: await logoFor(request) };
+  return { title: request.t("cards.title"), view: "cards", model, page };
 }
 
 /** Null if the logo for printed cards cannot be read. */

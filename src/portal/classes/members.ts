@@ -3,7 +3,6 @@ import {
   listLoginCards,
   nameOf,
   postAndRedirect,
-  Refused,
   revokeLoginCard,
   unwrap,
   unwrapPage,
@@ -12,20 +11,14 @@ import {
   type Redirect,
 } from "../frame/index.ts";
 import { groupAddress, readGroup } from "./group-record.ts";
+import { readMember } from "./one-card.ts";
 
 const mostFound = 50;
-const mostMembers = 1000;
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 
 export async function showMember(request: PageRequest): Promise<PageView> {
-  const { api, t, path } = request;
-  const params = { path, query: { limit: mostMembers } };
-  const [{ record: group }, { items }] = await Promise.all([
-    readGroup(request),
-    unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params })),
-  ]);
-  const member = items.find(({ id }) => id === path.personId);
-  if (member === undefined) throw new Refused(404, { code: "person_not_found" });
+  const { t, path } = request;
+  const [{ record: group }, member] = await Promise.all([readGroup(request), readMember(request)]);
   const cards = member.isGuest ? [] : await listLoginCards(request);
   const mayChange = request.may("putMembership");
   const mayGive = mayChange || (request.may("newPassword") && member.role === "STUDENT");
