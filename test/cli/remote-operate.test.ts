@@ -121,10 +121,7 @@ test("login cards of a class are printed to a file that is not overwritten, list
   const cardsOf = async (person: string) =>
     (await local.ask<{ cards: { revokedAt: string | null }[] }>("card", "list", "--school", school, "--person", person))
       .cards;
-  expect((await cardsOf(first!)).map(({ revokedAt }) => revokedAt !== null).toSorted()).toEqual([
-    false,
-    true,
-  ]);
+  expect((await cardsOf(first!)).map(({ revokedAt }) => revokedAt !== null).toSorted()).toEqual([false, true]);
   expect((await cardsOf(second!)).map(({ revokedAt }) => revokedAt !== null)).toEqual([false]);
   const none = ["card", "print", group, "--file", join(folder, "none.pdf"), "--no-qr"];
   expect(await there([...none, "--new-passwords"])).toMatchObject({ code: 0 });

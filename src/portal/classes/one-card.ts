@@ -1,5 +1,13 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listLoginCards, nameOf, Refused, unwrap, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import {
+  listLoginCards,
+  nameOf,
+  Refused,
+  unwrap,
+  unwrapPage,
+  type PageRequest,
+  type PageView,
+} from "../frame/index.ts";
 import { groupAddress } from "./group-record.ts";
 import { findHasCards, makeCards, type CardPage } from "./logins.ts";
 
