@@ -9,3 +9,27 @@ for (const button of document.querySelectorAll("button[data-print]")) {
   button.hidden = false;
   button.addEventListener("click", () => print());
 }
+
+// On a phone the navigation is one row that scrolls; the present page is in sight.
+document.querySelector(".pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+// Prepares tables to be shown as cards on a phone: each cell is labelled with its column. The roles keep the meaning
+// that a table loses when its display changes.
+function stackTables() {
+  for (const table of document.querySelectorAll("main table:not(.stacked)")) {
+    table.classList.add("stacked");
+    table.role = "table";
+    const labels = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.querySelector("a")?.firstChild ?? cell);
+    for (const group of table.querySelectorAll("thead, tbody")) group.role = "rowgroup";
+    for (const row of table.rows) {
+      row.role = "row";
+      for (const cell of row.cells) {
+        cell.role = { col: "columnheader", row: "rowheader" }[cell.scope] ?? "cell";
+        const isBlank = cell.childElementCount === 0 && cell.textContent.trim() === "";
+        if (cell.role === "cell" && !isBlank) cell.dataset.label = labels[cell.cellIndex]?.textContent.trim() ?? "";
+      }
+    }
+  }
+}
+stackTables();
+new MutationObserver(stackTables).observe(document.body, { childList: true, subtree: true });

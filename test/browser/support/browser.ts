@@ -87,7 +87,14 @@ export async function expectReadable(page: Page, name = page.url()): Promise<voi
     await page.evaluate("document.documentElement.scrollWidth - innerWidth"),
     `${name} is too wide`,
   ).toBeLessThanOrEqual(0);
+  expect(await page.evaluate(brokenOnPhone), `${name} on a phone`).toEqual([]);
 }
+
+/** Of the pages with navigation: it takes at most a fifth of a phone, and no table scrolls sideways. */
+const brokenOnPhone = `innerWidth > 640 || !document.querySelector(".navigation .pages") ? [] : [
+  ...(document.querySelector("main").getBoundingClientRect().top + scrollY > innerHeight / 5 ? ["navigation"] : []),
+  ...[...document.querySelectorAll("table.stacked")].filter((table) => table.scrollWidth > table.parentElement.clientWidth).map((table) => table.outerHTML),
+]`;
 
 /** Results other than violations in brief, because they are not looked at. */
 const runAxe = `axe.run({ resultTypes: ["violations"], rules: { "target-size": { enabled: true } } })`;
