@@ -2747,6 +2747,13 @@ export interface components {
          */
         PersonStatus: "ACTIVE" | "SOFT_DELETED";
         /**
+         * @description - `IMPOSSIBLE`: people who cannot sign in at all: without a user name, or without a password and without a login card that is valid.
+         *     - `NEVER`: people who have never signed in, neither to an app nor to the pages of this service.
+         * @example NEVER
+         * @enum {string}
+         */
+        SignInState: "IMPOSSIBLE" | "NEVER";
+        /**
          * @description By name, creation time or last sign-in to any app; descending with a minus. People who never signed in come first, in both directions.
          * @example name
          * @enum {string}
@@ -5574,7 +5581,7 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["PasswordRequest"][];
         };
-        /** @description People who cannot sign in because they have no login. */
+        /** @description People of one task. */
         SomePeople: {
             /**
              * Format: int32
@@ -5634,15 +5641,15 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["UnusedApp"][];
         };
-        /** @description The setup progress of a new school; null for several schools. */
+        /** @description The setup progress of a new school; null for several schools. Guests and people who have left do not count. */
         FirstSteps: {
             /**
-             * @description Whether the school has people.
+             * @description Whether the school has students.
              * @example true
              */
             hasPeople: boolean;
             /**
-             * @description Whether some of them have a login.
+             * @description Whether some of them can sign in.
              * @example false
              */
             hasLogins: boolean;
@@ -5651,11 +5658,30 @@ export interface components {
              * @example false
              */
             hasApps: boolean;
+            /**
+             * Format: int32
+             * @description The number of students.
+             * @example 3
+             */
+            students: number;
+            /**
+             * Format: int32
+             * @description How many of them can sign in.
+             * @example 0
+             */
+            studentsWithLogin: number;
         } | null;
         /** @description Open tasks at the caller's schools, or at the requested one; null without a school. */
         TodayAtSchools: {
             passwordRequests: components["schemas"]["SomePasswordRequests"];
+            /** @description People who cannot sign in at all, as `listPeople` lists them with `sign-in=IMPOSSIBLE`. */
             withoutLogin: components["schemas"]["SomePeople"];
+            /**
+             * Format: int32
+             * @description The number of people who have never signed in, as `listPeople` lists them with `sign-in=NEVER`.
+             * @example 1
+             */
+            neverSignedIn: number;
             newLeavers: components["schemas"]["SomeLeavers"];
             unusedApps: components["schemas"]["SomeUnusedApps"];
             firstSteps: components["schemas"]["FirstSteps"];
@@ -7105,6 +7131,12 @@ export interface components {
          */
         HasLogin: boolean;
         /**
+         * @description Only active people whose home school this is, by how they sign in; only together with a school or a group. Guests are left out, because
+         *     their home school keeps their logins.
+         * @example NEVER
+         */
+        SignInFilter: components["schemas"]["SignInState"];
+        /**
          * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
          * @example bo muster
          */
@@ -8206,6 +8238,12 @@ export interface operations {
                  * @example false
                  */
                 "has-login"?: components["parameters"]["HasLogin"];
+                /**
+                 * @description Only active people whose home school this is, by how they sign in; only together with a school or a group. Guests are left out, because
+                 *     their home school keeps their logins.
+                 * @example NEVER
+                 */
+                "sign-in"?: components["parameters"]["SignInFilter"];
                 /**
                  * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
                  * @example bo muster
@@ -9976,6 +10014,12 @@ export interface operations {
                  * @example false
                  */
                 "has-login"?: components["parameters"]["HasLogin"];
+                /**
+                 * @description Only active people whose home school this is, by how they sign in; only together with a school or a group. Guests are left out, because
+                 *     their home school keeps their logins.
+                 * @example NEVER
+                 */
+                "sign-in"?: components["parameters"]["SignInFilter"];
                 /**
                  * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
                  * @example bo muster

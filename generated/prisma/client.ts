@@ -287,6 +287,11 @@ export type RateLimit = Prisma.RateLimitModel
  */
 export type SignInLimit = Prisma.SignInLimitModel
 /**
+ * Model WrongPassword
+ * 
+ */
+export type WrongPassword = Prisma.WrongPasswordModel
+/**
  * Model KnownDevice
  * 
  */

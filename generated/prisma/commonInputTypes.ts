@@ -667,6 +667,23 @@ export type EnumCardSecondStepWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel>
 }
 
+export type EnumCardRefusalNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardRefusal | Prisma.EnumCardRefusalFieldRefInput<$PrismaModel> | null
+  in?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumCardRefusalNullableFilter<$PrismaModel> | $Enums.CardRefusal | null
+}
+
+export type EnumCardRefusalNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardRefusal | Prisma.EnumCardRefusalFieldRefInput<$PrismaModel> | null
+  in?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumCardRefusalNullableWithAggregatesFilter<$PrismaModel> | $Enums.CardRefusal | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCardRefusalNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCardRefusalNullableFilter<$PrismaModel>
+}
+
 export type EnumSecondFactorKindFilter<$PrismaModel = never> = {
   equals?: $Enums.SecondFactorKind | Prisma.EnumSecondFactorKindFieldRefInput<$PrismaModel>
   in?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
@@ -1341,6 +1358,23 @@ export type NestedEnumCardSecondStepWithAggregatesFilter<$PrismaModel = never> =
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel>
   _max?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel>
+}
+
+export type NestedEnumCardRefusalNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardRefusal | Prisma.EnumCardRefusalFieldRefInput<$PrismaModel> | null
+  in?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumCardRefusalNullableFilter<$PrismaModel> | $Enums.CardRefusal | null
+}
+
+export type NestedEnumCardRefusalNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardRefusal | Prisma.EnumCardRefusalFieldRefInput<$PrismaModel> | null
+  in?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.CardRefusal[] | Prisma.ListEnumCardRefusalFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumCardRefusalNullableWithAggregatesFilter<$PrismaModel> | $Enums.CardRefusal | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCardRefusalNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCardRefusalNullableFilter<$PrismaModel>
 }
 
 export type NestedEnumSecondFactorKindFilter<$PrismaModel = never> = {

@@ -136,6 +136,18 @@ export const CardSecondStep = {
 export type CardSecondStep = (typeof CardSecondStep)[keyof typeof CardSecondStep]
 
 
+export const CardRefusal = {
+  REVOKED: 'REVOKED',
+  DISABLED: 'DISABLED',
+  GRADE: 'GRADE',
+  HOURS: 'HOURS',
+  NETWORK: 'NETWORK',
+  ANSWER: 'ANSWER'
+} as const
+
+export type CardRefusal = (typeof CardRefusal)[keyof typeof CardRefusal]
+
+
 export const SecondFactorKind = {
   TOTP: 'TOTP',
   PASSKEY: 'PASSKEY'

@@ -433,6 +433,7 @@ export const tables = {
       passwordHash: "password_hash",
       mustChange: "must_change",
       generation: "generation",
+      hasSignedIn: "has_signed_in",
       updatedAt: "updated_at",
     },
   },
@@ -567,6 +568,16 @@ export const tables = {
       everywhere: "everywhere",
     },
   },
+  wrongPassword: {
+    name: "wrong_password",
+    columns: {
+      key: "key",
+      hour: "hour",
+      personId: "person_id",
+      tries: "tries",
+      lastAt: "last_at",
+    },
+  },
   signInPlace: {
     name: "sign_in_place",
     columns: {
@@ -604,6 +615,8 @@ export const tables = {
       createdByRole: "created_by_role",
       lastUsedAt: "last_used_at",
       revokedAt: "revoked_at",
+      refusedAt: "refused_at",
+      refusedFor: "refused_for",
     },
   },
   cardPrint: {
@@ -1126,6 +1139,7 @@ export type Rows = {
     passwordHash: string | null;
     mustChange: boolean;
     generation: number;
+    hasSignedIn: boolean;
     updatedAt: Date;
   };
   passwordRequest: {
@@ -1217,6 +1231,13 @@ export type Rows = {
     personId: string | null;
     everywhere: boolean;
   };
+  wrongPassword: {
+    key: Buffer;
+    hour: Date;
+    personId: string | null;
+    tries: number;
+    lastAt: Date;
+  };
   signInPlace: {
     personId: string;
     device: Buffer;
@@ -1246,6 +1267,8 @@ export type Rows = {
     createdByRole: string | null;
     lastUsedAt: Date | null;
     revokedAt: Date | null;
+    refusedAt: Date | null;
+    refusedFor: "REVOKED" | "DISABLED" | "GRADE" | "HOURS" | "NETWORK" | "ANSWER" | null;
   };
   cardPrint: {
     id: string;
@@ -1441,6 +1464,7 @@ export type Required = {
   sharedSecret: "name" | "encrypted" | "createdAt";
   rateLimit: "key" | "fullAt";
   signInBrake: "key" | "failures" | "waitUntil" | "forgetAt";
+  wrongPassword: "key" | "hour" | "tries" | "lastAt";
   signInPlace: "personId" | "device" | "lastUsedAt";
   cardSettings: "schoolId" | "enabled" | "secondStep" | "printSecondStep" | "updatedAt";
   loginCard: "id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "createdAt";

@@ -4,13 +4,15 @@ import { type Queryable, run, sql, statement, table } from "../platform/database
 const artifact = table("oidcArtifact");
 const notice = table("logoutNotice");
 const limit = table("signInBrake");
+const wrongPassword = table("wrongPassword");
 const voidSignIn = table("voidSignIn");
 
 // Without a foreign key to the person: tokens are kept until they are swept.
 const deleteTraces = statement<{ personId: PersonId }>(
   ({ personId }) => sql`
     WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}),
-      limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${personId})
+      limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${personId}),
+      wrong AS (DELETE FROM ${wrongPassword} WHERE ${wrongPassword.personId} = ${personId})
     DELETE FROM ${notice} WHERE ${notice.personId} = ${personId}`,
   "sign-on.forgetPerson",
 );

@@ -1,5 +1,6 @@
 import type { AppAttribute, Registration, ScopeName, ScopeRequest, SignOnAudience } from "../access/index.ts";
-import type { GroupStatus, GroupType, PersonRole, PersonStatus, NameOrder, PersonOrder } from "../directory/index.ts";
+import type { GroupStatus, GroupType, NameOrder, PersonOrder } from "../directory/index.ts";
+import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
 import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
@@ -42,8 +43,8 @@ export const parameters: ParametersAgree<
     listImportLookAlikes: "school";
     listImports: "school" | "state";
     listLoginCards: "person";
-    listMembers: "has-login" | "search";
-    listPeople: "school" | "group" | "status" | "role" | "has-login" | "search" | "sort";
+    listMembers: "has-login" | "sign-in" | "search";
+    listPeople: "school" | "group" | "status" | "role" | "has-login" | "sign-in" | "search" | "sort";
     listSandboxes: "app";
     listSchools: "search" | "sort";
     listScopeRequests: "app" | "state";
@@ -86,6 +87,7 @@ export const enums: EnumsAgree<
     SandboxAccountKind: AccountKind;
     SandboxStepName: SandboxStepName;
     SchoolRole: PersonRole;
+    SignInState: SignInState;
     ScopeRequestState: ScopeRequest["state"];
     SecondFactorKind: SecondFactor["kind"];
     SchulconnexSpelling: Registration["schulconnexSpelling"];

@@ -28,11 +28,14 @@ const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id
 export const listMembers: AdminHandler<"listMembers"> = async (deps, request) => {
   const { groupId, query, reach } = request;
   const page = readPage(deps, request);
-  const { schoolId } = await readGroup(deps.db, reach, groupId);
-  const keptBy = reach.all ? null : [schoolId as SchoolId, ...keepingSchools(reach)];
+  const group = await readGroup(deps.db, reach, groupId);
+  const schoolId = group.schoolId as SchoolId;
+  const keptBy = reach.all ? null : [schoolId, ...keepingSchools(reach)];
+  const state = query["sign-in"];
   const found = await listPeople(storeOf(deps.db), {
     groupId,
     hasLogin: query["has-login"],
+    signIn: state && { state, homeSchoolId: schoolId },
     words: searchTermsOf(query.search),
     identifiersOf: keptBy,
     ...page.range,

@@ -16,7 +16,7 @@ import { storeOf } from "../platform/database/db.ts";
 import { forgetPerson, giveUserNames } from "../accounts/index.ts";
 import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { createRecord } from "./change.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
 import { readPage } from "./page.ts";
 import { changePerson, makePresenter, personTag, readPerson } from "./person-record.ts";
@@ -27,10 +27,14 @@ import { invalidRequest, searchTermsOf } from "./query.ts";
 
 const peoplePath = "/admin/v1/people";
 
-/** Errors: invalid invalid_request for an order without an index over several schools. */
-function refuseUnbounded({ sort, school, group }: { sort?: string; school?: string; group?: string }): void {
-  if (sort === undefined || sort.endsWith("name") || school !== undefined || group !== undefined) return;
-  throw invalidRequest("The query parameter sort allows times only together with school or group.");
+type PeopleQuery = AdminRequest<"listPeople">["query"];
+
+/** Errors: invalid invalid_request for an order or a filter without an index over several schools. */
+function refuseUnbounded({ sort, school, group, "sign-in": signIn }: PeopleQuery): void {
+  if (school !== undefined || group !== undefined) return;
+  if (signIn !== undefined) throw invalidRequest("The query parameter sign-in needs school or group.");
+  if (sort?.endsWith("name") === false)
+    throw invalidRequest("The query parameter sort allows times only together with school or group.");
 }
 
 export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
@@ -39,13 +43,16 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   refuseUnbounded(query);
   const [schoolId, groupId] = [query.school, query.group];
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
-  if (groupId !== undefined) await readGroup(deps.db, reach, groupId);
+  const group = groupId === undefined ? null : await readGroup(deps.db, reach, groupId);
+  const homeSchoolId = schoolId ?? (group?.schoolId as SchoolId);
+  const state = query["sign-in"];
   const found = await list(storeOf(deps.db), {
     schoolId,
     groupId,
     status: query.status,
     role: query.role,
     hasLogin: query["has-login"],
+    signIn: state && { state, homeSchoolId },
     words: searchTermsOf(query.search),
     identifiersOf: reach.all ? null : keepingSchools(reach),
     among: reach.all ? null : [...reach.schoolIds],

@@ -1,5 +1,5 @@
 import type { ClientId } from "../access/index.ts";
-import type { PersonName, SchoolId } from "../directory/index.ts";
+import { hasWayToSignIn, isInSignInState, type PersonName, type SchoolId } from "../directory/index.ts";
 import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
 
@@ -11,13 +11,14 @@ export type TodayFound = {
   heldImports: Some<{ id: string; fileName: string; createdAt: string }>;
   passwordRequests: Some<Named & { schoolId: string; schoolName: string; requestedAt: string }>;
   withoutLogin: Some<Named>;
+  neverSignedIn: number;
   newLeavers: Some<Named & { softDeletedAt: string }>;
   unusedApps: Some<{ clientId: string; name: string; schoolId: string }>;
   failingEndpoints: Some<
     Pick<Endpoint, "id" | "clientId" | "url" | "state"> & { appName: string; failingSince: string | null }
   >;
-  hasPeople: boolean;
-  hasLogins: boolean;
+  students: number;
+  studentsWithLogin: number;
   hasApps: boolean;
 };
 
@@ -34,7 +35,6 @@ const shownOfEach = 5;
 
 const p = table("person", "p");
 const a = table("affiliation", "a");
-const c = table("credential", "c");
 const g = table("grant", "g");
 const app = table("app", "app");
 const signIn = table("signIn", "si");
@@ -51,15 +51,14 @@ const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
   FROM (SELECT ${shape} AS shown, row_number() OVER (ORDER BY ${order}) AS place FROM ${from}) found)`;
 
 const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
-const hasLogin = sql`EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id})`;
-const isActive = sql`${p.status} = 'ACTIVE'`;
+const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;
 
 const selectToday = statement<TodayQuery>(({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => {
   // Guests get logins and passwords from their home school.
   const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
   return sql`
   WITH at_schools AS MATERIALIZED (
-    SELECT ${p.id}, ${p.status}, ${p.sortKey}, ${p.homeSchoolId}, ${p.softDeletedAt}, ${p.firstFull}, ${p.firstCall},
+    SELECT ${p.id}, ${p.status}, ${p.role}, ${p.sortKey}, ${p.homeSchoolId}, ${p.softDeletedAt}, ${p.firstFull}, ${p.firstCall},
       ${p.last}
     FROM (SELECT DISTINCT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[])) at
     JOIN ${p} ON ${p.id} = at.person_id),
@@ -83,9 +82,10 @@ const selectToday = statement<TodayQuery>(({ importsOf, schoolIds, endpointsOf, 
     ),
     withoutLogin: someOf(
       sql`json_build_object(${named})`,
-      sql`at_schools p WHERE ${isActive} AND ${isKept} AND NOT ${hasLogin}`,
+      sql`at_schools p WHERE ${isKept} AND ${isInSignInState.IMPOSSIBLE(p)}`,
       sql`${p.sortKey}, ${p.id}`,
     ),
+    neverSignedIn: sql`(SELECT count(*)::int FROM at_schools p WHERE ${isKept} AND ${isInSignInState.NEVER(p)})`,
     newLeavers: someOf(
       sql`json_build_object(${named}, 'softDeletedAt', ${p.softDeletedAt})`,
       sql`at_schools p WHERE ${p.status} = 'SOFT_DELETED' AND ${p.softDeletedAt} >= ${leftSince}`,
@@ -107,8 +107,9 @@ const selectToday = statement<TodayQuery>(({ importsOf, schoolIds, endpointsOf, 
         AND (${endpointsOf}::text[] IS NULL OR ${e.clientId} = ANY (${endpointsOf}))`,
       sql`${e.stateChangedAt} DESC, ${e.id}`,
     ),
-    hasPeople: sql`EXISTS (SELECT FROM at_schools p WHERE ${isActive})`,
-    hasLogins: sql`EXISTS (SELECT FROM at_schools p WHERE ${isActive} AND ${hasLogin})`,
+    students: sql`(SELECT count(*)::int FROM at_schools p WHERE ${isStudent} AND ${isKept})`,
+    studentsWithLogin: sql`(
+      SELECT count(*)::int FROM at_schools p WHERE ${isStudent} AND ${isKept} AND ${hasWayToSignIn(p)})`,
     hasApps: sql`EXISTS (SELECT FROM ${g} WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[])
       AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY'))`,
   })}`;

@@ -20,8 +20,15 @@ const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ co
 
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
 function presentSchools(found: TodayFound, isOne: boolean): Schemas["TodayAtSchools"] {
-  const { passwordRequests, withoutLogin, newLeavers, unusedApps, hasPeople, hasLogins, hasApps } = found;
-  const steps = present<NonNullable<Schemas["FirstSteps"]>>({ hasPeople, hasLogins, hasApps });
+  const { passwordRequests, withoutLogin, neverSignedIn, newLeavers, unusedApps } = found;
+  const { students, studentsWithLogin, hasApps } = found;
+  const steps = present<NonNullable<Schemas["FirstSteps"]>>({
+    hasPeople: students > 0,
+    hasLogins: studentsWithLogin > 0,
+    hasApps,
+    students,
+    studentsWithLogin,
+  });
   return present<NonNullable<Schemas["TodayAtSchools"]>>({
     passwordRequests: present<Schemas["SomePasswordRequests"]>(
       mapFirst(passwordRequests, (one) => {
@@ -31,6 +38,7 @@ function presentSchools(found: TodayFound, isOne: boolean): Schemas["TodayAtScho
       }),
     ),
     withoutLogin: present<Schemas["SomePeople"]>(mapFirst(withoutLogin, presentNamed)),
+    neverSignedIn,
     newLeavers: present<Schemas["SomeLeavers"]>(
       mapFirst(newLeavers, (one) =>
         present<Schemas["Leaver"]>({ ...presentNamed(one), softDeletedAt: timeOf(one.softDeletedAt) }),

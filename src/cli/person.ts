@@ -232,6 +232,10 @@ export const verbs: Verbs = {
       school: required(option.school("The school.")),
       group: option.group("Only members of this group."),
       status: option.oneOf<PersonStatus>(["ACTIVE", "SOFT_DELETED"], "Only people of this status."),
+      "sign-in": option.oneOf<Schemas["SignInState"]>(
+        ["IMPOSSIBLE", "NEVER"],
+        "Only people who cannot sign in at all, or who have never signed in.",
+      ),
       search: listOptions.search,
     },
     columns: {

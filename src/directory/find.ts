@@ -1,5 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore, Store } from "../platform/database/db.ts";
+import { isInSignInState, type SignInState } from "./sign-in-state.ts";
 import { empty, fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import type { Parameter, Part as SqlPart, Sql } from "../platform/database/sql.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
@@ -211,6 +212,8 @@ export type PeopleFilter = {
   status?: PersonStatus | undefined;
   role?: PersonRole | undefined;
   hasLogin?: boolean | undefined;
+  /** Of people whose home school this is. */
+  signIn?: { state: SignInState; homeSchoolId: SchoolId } | undefined;
   words?: readonly string[] | undefined;
   /** Home schools whose people are also found by identifier; null for all. */
   identifiersOf?: readonly SchoolId[] | null | undefined;
@@ -227,9 +230,14 @@ const identifiersAt = (
 ): Sql => sql`CASE WHEN ${homes}::uuid[] IS NULL OR ${p.homeSchoolId} = ANY (${homes}::uuid[])
       THEN concat_ws(' ', ${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM ${c} WHERE ${c.personId} = ${p.id})) END`;
 
-type People = Search & PeopleFilter & { rarest: string | null };
+type People = Search &
+  Omit<PeopleFilter, "signIn"> & {
+    rarest: string | null;
+    signInState: SignInState | undefined;
+    signInHome: SchoolId | undefined;
+  };
 
-const signIn = table("signIn");
+const signedIn = table("signIn");
 
 const sandboxSchool = table("school", "sandbox_school");
 // Evaluated once per statement. Staff at no school have a null home.
@@ -237,7 +245,7 @@ const isInSandbox = sql`(${p.homeSchoolId} = ANY (ARRAY(
       SELECT ${sandboxSchool.id} FROM ${sandboxSchool} WHERE ${sandboxSchool.sandboxId} IS NOT NULL))) IS TRUE`;
 
 const lastSignInOf = (id: Sql): Sql =>
-  sql`coalesce((SELECT max(${signIn.lastSignInAt}) FROM ${signIn} WHERE ${signIn.personId} = ${id}), '-infinity')`;
+  sql`coalesce((SELECT max(${signedIn.lastSignInAt}) FROM ${signedIn} WHERE ${signedIn.personId} = ${id}), '-infinity')`;
 
 const peopleKeys: Record<PersonOrder, (of: { sortKey: Sql; createdAt: Sql; id: Sql }) => Sql> = {
   name: ({ sortKey }) => sortKey,
@@ -286,6 +294,7 @@ function findRarest(texts: readonly string[]): string | null {
 const searchPeople = (order: PersonOrder, narrowing: Narrowing | null) =>
   statement<People>((given) => {
     const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = given;
+    const { signInState, signInHome } = given;
     const identifiers = identifiersAt(given.identifiersOf);
     const isCandidate = narrowing && sql`${p.id} = ANY (ARRAY(${candidates[narrowing](given)})) AND `;
     return sql`
@@ -302,6 +311,8 @@ const searchPeople = (order: PersonOrder, narrowing: Narrowing | null) =>
     AND (${hasLogin}::boolean IS NULL
       OR EXISTS (SELECT FROM ${c}
         WHERE ${c.personId} = ${p.id} AND ${c.passwordHash} IS NOT NULL) = ${hasLogin}::boolean)
+    AND (${signInState}::text IS NULL OR ${p.homeSchoolId} = ${signInHome} AND CASE ${signInState}
+      WHEN 'IMPOSSIBLE' THEN ${isInSignInState.IMPOSSIBLE(p)} ELSE ${isInSignInState.NEVER(p)} END)
     AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${identifiers})`, search)}
     AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
       IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers}))) = 0))
@@ -317,12 +328,27 @@ const peopleSearches = new Map(
 
 export async function listPeople(
   db: Store,
-  { search, limit, after, order = "name", ...filter }: Page & PeopleFilter & { order?: PersonOrder | undefined },
+  {
+    search,
+    limit,
+    after,
+    order = "name",
+    signIn,
+    ...filter
+  }: Page & PeopleFilter & { order?: PersonOrder | undefined },
 ): Promise<Person[]> {
   const texts = searchOf({ search, limit, after });
   const words = filter.words?.map((word) => word.normalize("NFC"));
   const rarest = findRarest([...(words ?? []), texts.search ?? ""]);
-  const query: People = { ...filter, ...texts, words, rarest, atNoSchool: filter.atNoSchool ?? false };
+  const query: People = {
+    ...filter,
+    ...texts,
+    words,
+    rarest,
+    signInState: signIn?.state,
+    signInHome: signIn?.homeSchoolId,
+    atNoSchool: filter.atNoSchool ?? false,
+  };
   const statement = peopleSearches.get(narrowingOf(query))!.get(order)!;
   const found = await findRows<IdRow<PersonId>, People>(db, statement, query);
   const where = { id: { in: found.map(({ id }) => id) } };

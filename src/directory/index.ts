@@ -55,6 +55,7 @@ export {
   softDeletePerson,
   type ForgetPerson,
 } from "./person-status.ts";
+export { hasWayToSignIn, isInSignInState, type SignInState } from "./sign-in-state.ts";
 export {
   createSchool,
   isSandboxSchool,

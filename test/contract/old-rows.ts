@@ -31,6 +31,10 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     insert: `INSERT INTO sign_in_brake (key, failures, wait_until, forget_at) SELECT ${hash}, 1, ${old}, ${old} FROM ${numbers}`,
     areOld: `forget_at = ${old}`,
   },
+  wrong_password: {
+    insert: `INSERT INTO wrong_password (key, hour, tries, last_at) SELECT ${hash}, ${old}, 1, ${old} FROM ${numbers}`,
+    areOld: `hour = ${old}`,
+  },
   rate_limit: {
     insert: `INSERT INTO rate_limit (key, full_at) SELECT ${hash}, ${old} FROM ${numbers}`,
     areOld: `full_at = ${old}`,

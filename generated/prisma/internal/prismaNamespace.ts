@@ -446,6 +446,7 @@ export const ModelName = {
   SharedSecret: 'SharedSecret',
   RateLimit: 'RateLimit',
   SignInLimit: 'SignInLimit',
+  WrongPassword: 'WrongPassword',
   KnownDevice: 'KnownDevice',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
@@ -480,7 +481,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4110,6 +4111,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    WrongPassword: {
+      payload: Prisma.$WrongPasswordPayload<ExtArgs>
+      fields: Prisma.WrongPasswordFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WrongPasswordFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WrongPasswordFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>
+        }
+        findFirst: {
+          args: Prisma.WrongPasswordFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WrongPasswordFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>
+        }
+        findMany: {
+          args: Prisma.WrongPasswordFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>[]
+        }
+        create: {
+          args: Prisma.WrongPasswordCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>
+        }
+        createMany: {
+          args: Prisma.WrongPasswordCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WrongPasswordCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>[]
+        }
+        delete: {
+          args: Prisma.WrongPasswordDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>
+        }
+        update: {
+          args: Prisma.WrongPasswordUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>
+        }
+        deleteMany: {
+          args: Prisma.WrongPasswordDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WrongPasswordUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WrongPasswordUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>[]
+        }
+        upsert: {
+          args: Prisma.WrongPasswordUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WrongPasswordPayload>
+        }
+        aggregate: {
+          args: Prisma.WrongPasswordAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWrongPassword>
+        }
+        groupBy: {
+          args: Prisma.WrongPasswordGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WrongPasswordGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WrongPasswordCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WrongPasswordCountAggregateOutputType> | number
+        }
+      }
+    }
     KnownDevice: {
       payload: Prisma.$KnownDevicePayload<ExtArgs>
       fields: Prisma.KnownDeviceFieldRefs
@@ -6026,6 +6101,7 @@ export const CredentialScalarFieldEnum = {
   passwordHash: 'passwordHash',
   mustChange: 'mustChange',
   generation: 'generation',
+  hasSignedIn: 'hasSignedIn',
   updatedAt: 'updatedAt'
 } as const
 
@@ -6177,6 +6253,17 @@ export const SignInLimitScalarFieldEnum = {
 export type SignInLimitScalarFieldEnum = (typeof SignInLimitScalarFieldEnum)[keyof typeof SignInLimitScalarFieldEnum]
 
 
+export const WrongPasswordScalarFieldEnum = {
+  key: 'key',
+  hour: 'hour',
+  personId: 'personId',
+  tries: 'tries',
+  lastAt: 'lastAt'
+} as const
+
+export type WrongPasswordScalarFieldEnum = (typeof WrongPasswordScalarFieldEnum)[keyof typeof WrongPasswordScalarFieldEnum]
+
+
 export const KnownDeviceScalarFieldEnum = {
   personId: 'personId',
   device: 'device',
@@ -6213,7 +6300,9 @@ export const LoginCardScalarFieldEnum = {
   createdAt: 'createdAt',
   createdByRole: 'createdByRole',
   lastUsedAt: 'lastUsedAt',
-  revokedAt: 'revokedAt'
+  revokedAt: 'revokedAt',
+  refusedAt: 'refusedAt',
+  refusedFor: 'refusedFor'
 } as const
 
 export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]
@@ -6766,6 +6855,20 @@ export type ListEnumCardSecondStepFieldRefInput<$PrismaModel> = FieldRefInputTyp
 
 
 /**
+ * Reference to a field of type 'CardRefusal'
+ */
+export type EnumCardRefusalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CardRefusal'>
+    
+
+
+/**
+ * Reference to a field of type 'CardRefusal[]'
+ */
+export type ListEnumCardRefusalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CardRefusal[]'>
+    
+
+
+/**
  * Reference to a field of type 'SecondFactorKind'
  */
 export type EnumSecondFactorKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SecondFactorKind'>
@@ -7034,6 +7137,7 @@ export type GlobalOmitConfig = {
   sharedSecret?: Prisma.SharedSecretOmit
   rateLimit?: Prisma.RateLimitOmit
   signInLimit?: Prisma.SignInLimitOmit
+  wrongPassword?: Prisma.WrongPasswordOmit
   knownDevice?: Prisma.KnownDeviceOmit
   cardSettings?: Prisma.CardSettingsOmit
   loginCard?: Prisma.LoginCardOmit

@@ -100,6 +100,7 @@ export const ModelName = {
   SharedSecret: 'SharedSecret',
   RateLimit: 'RateLimit',
   SignInLimit: 'SignInLimit',
+  WrongPassword: 'WrongPassword',
   KnownDevice: 'KnownDevice',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
@@ -608,6 +609,7 @@ export const CredentialScalarFieldEnum = {
   passwordHash: 'passwordHash',
   mustChange: 'mustChange',
   generation: 'generation',
+  hasSignedIn: 'hasSignedIn',
   updatedAt: 'updatedAt'
 } as const
 
@@ -759,6 +761,17 @@ export const SignInLimitScalarFieldEnum = {
 export type SignInLimitScalarFieldEnum = (typeof SignInLimitScalarFieldEnum)[keyof typeof SignInLimitScalarFieldEnum]
 
 
+export const WrongPasswordScalarFieldEnum = {
+  key: 'key',
+  hour: 'hour',
+  personId: 'personId',
+  tries: 'tries',
+  lastAt: 'lastAt'
+} as const
+
+export type WrongPasswordScalarFieldEnum = (typeof WrongPasswordScalarFieldEnum)[keyof typeof WrongPasswordScalarFieldEnum]
+
+
 export const KnownDeviceScalarFieldEnum = {
   personId: 'personId',
   device: 'device',
@@ -795,7 +808,9 @@ export const LoginCardScalarFieldEnum = {
   createdAt: 'createdAt',
   createdByRole: 'createdByRole',
   lastUsedAt: 'lastUsedAt',
-  revokedAt: 'revokedAt'
+  revokedAt: 'revokedAt',
+  refusedAt: 'refusedAt',
+  refusedFor: 'refusedFor'
 } as const
 
 export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]

@@ -40,6 +40,7 @@ export type CredentialMinAggregateOutputType = {
   passwordHash: string | null
   mustChange: boolean | null
   generation: number | null
+  hasSignedIn: boolean | null
   updatedAt: Date | null
 }
 
@@ -49,6 +50,7 @@ export type CredentialMaxAggregateOutputType = {
   passwordHash: string | null
   mustChange: boolean | null
   generation: number | null
+  hasSignedIn: boolean | null
   updatedAt: Date | null
 }
 
@@ -58,6 +60,7 @@ export type CredentialCountAggregateOutputType = {
   passwordHash: number
   mustChange: number
   generation: number
+  hasSignedIn: number
   updatedAt: number
   _all: number
 }
@@ -77,6 +80,7 @@ export type CredentialMinAggregateInputType = {
   passwordHash?: true
   mustChange?: true
   generation?: true
+  hasSignedIn?: true
   updatedAt?: true
 }
 
@@ -86,6 +90,7 @@ export type CredentialMaxAggregateInputType = {
   passwordHash?: true
   mustChange?: true
   generation?: true
+  hasSignedIn?: true
   updatedAt?: true
 }
 
@@ -95,6 +100,7 @@ export type CredentialCountAggregateInputType = {
   passwordHash?: true
   mustChange?: true
   generation?: true
+  hasSignedIn?: true
   updatedAt?: true
   _all?: true
 }
@@ -191,6 +197,7 @@ export type CredentialGroupByOutputType = {
   passwordHash: string | null
   mustChange: boolean
   generation: number
+  hasSignedIn: boolean
   updatedAt: Date
   _count: CredentialCountAggregateOutputType | null
   _avg: CredentialAvgAggregateOutputType | null
@@ -223,6 +230,7 @@ export type CredentialWhereInput = {
   passwordHash?: Prisma.StringNullableFilter<"Credential"> | string | null
   mustChange?: Prisma.BoolFilter<"Credential"> | boolean
   generation?: Prisma.IntFilter<"Credential"> | number
+  hasSignedIn?: Prisma.BoolFilter<"Credential"> | boolean
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }
@@ -233,6 +241,7 @@ export type CredentialOrderByWithRelationInput = {
   passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  hasSignedIn?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
 }
@@ -246,6 +255,7 @@ export type CredentialWhereUniqueInput = Prisma.AtLeast<{
   passwordHash?: Prisma.StringNullableFilter<"Credential"> | string | null
   mustChange?: Prisma.BoolFilter<"Credential"> | boolean
   generation?: Prisma.IntFilter<"Credential"> | number
+  hasSignedIn?: Prisma.BoolFilter<"Credential"> | boolean
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }, "personId" | "username">
@@ -256,6 +266,7 @@ export type CredentialOrderByWithAggregationInput = {
   passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  hasSignedIn?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CredentialCountOrderByAggregateInput
   _avg?: Prisma.CredentialAvgOrderByAggregateInput
@@ -273,6 +284,7 @@ export type CredentialScalarWhereWithAggregatesInput = {
   passwordHash?: Prisma.StringNullableWithAggregatesFilter<"Credential"> | string | null
   mustChange?: Prisma.BoolWithAggregatesFilter<"Credential"> | boolean
   generation?: Prisma.IntWithAggregatesFilter<"Credential"> | number
+  hasSignedIn?: Prisma.BoolWithAggregatesFilter<"Credential"> | boolean
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Credential"> | Date | string
 }
 
@@ -281,6 +293,7 @@ export type CredentialCreateInput = {
   passwordHash?: string | null
   mustChange?: boolean
   generation?: number
+  hasSignedIn?: boolean
   updatedAt: Date | string
   person: Prisma.PersonCreateNestedOneWithoutCredentialInput
 }
@@ -291,6 +304,7 @@ export type CredentialUncheckedCreateInput = {
   passwordHash?: string | null
   mustChange?: boolean
   generation?: number
+  hasSignedIn?: boolean
   updatedAt: Date | string
 }
 
@@ -299,6 +313,7 @@ export type CredentialUpdateInput = {
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
+  hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   person?: Prisma.PersonUpdateOneRequiredWithoutCredentialNestedInput
 }
@@ -309,6 +324,7 @@ export type CredentialUncheckedUpdateInput = {
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
+  hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -318,6 +334,7 @@ export type CredentialCreateManyInput = {
   passwordHash?: string | null
   mustChange?: boolean
   generation?: number
+  hasSignedIn?: boolean
   updatedAt: Date | string
 }
 
@@ -326,6 +343,7 @@ export type CredentialUpdateManyMutationInput = {
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
+  hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -335,6 +353,7 @@ export type CredentialUncheckedUpdateManyInput = {
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
+  hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -349,6 +368,7 @@ export type CredentialCountOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  hasSignedIn?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -362,6 +382,7 @@ export type CredentialMaxOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  hasSignedIn?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -371,6 +392,7 @@ export type CredentialMinOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  hasSignedIn?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -415,6 +437,7 @@ export type CredentialCreateWithoutPersonInput = {
   passwordHash?: string | null
   mustChange?: boolean
   generation?: number
+  hasSignedIn?: boolean
   updatedAt: Date | string
 }
 
@@ -423,6 +446,7 @@ export type CredentialUncheckedCreateWithoutPersonInput = {
   passwordHash?: string | null
   mustChange?: boolean
   generation?: number
+  hasSignedIn?: boolean
   updatedAt: Date | string
 }
 
@@ -447,6 +471,7 @@ export type CredentialUpdateWithoutPersonInput = {
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
+  hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -455,6 +480,7 @@ export type CredentialUncheckedUpdateWithoutPersonInput = {
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
+  hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -466,6 +492,7 @@ export type CredentialSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   passwordHash?: boolean
   mustChange?: boolean
   generation?: boolean
+  hasSignedIn?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -476,6 +503,7 @@ export type CredentialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   passwordHash?: boolean
   mustChange?: boolean
   generation?: boolean
+  hasSignedIn?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -486,6 +514,7 @@ export type CredentialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   passwordHash?: boolean
   mustChange?: boolean
   generation?: boolean
+  hasSignedIn?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -496,10 +525,11 @@ export type CredentialSelectScalar = {
   passwordHash?: boolean
   mustChange?: boolean
   generation?: boolean
+  hasSignedIn?: boolean
   updatedAt?: boolean
 }
 
-export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "mustChange" | "generation" | "updatedAt", ExtArgs["result"]["credential"]>
+export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "mustChange" | "generation" | "hasSignedIn" | "updatedAt", ExtArgs["result"]["credential"]>
 export type CredentialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }
@@ -521,6 +551,7 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
     passwordHash: string | null
     mustChange: boolean
     generation: number
+    hasSignedIn: boolean
     updatedAt: Date
   }, ExtArgs["result"]["credential"]>
   composites: {}
@@ -951,6 +982,7 @@ export interface CredentialFieldRefs {
   readonly passwordHash: Prisma.FieldRef<"Credential", 'String'>
   readonly mustChange: Prisma.FieldRef<"Credential", 'Boolean'>
   readonly generation: Prisma.FieldRef<"Credential", 'Int'>
+  readonly hasSignedIn: Prisma.FieldRef<"Credential", 'Boolean'>
   readonly updatedAt: Prisma.FieldRef<"Credential", 'DateTime'>
 }
     

@@ -46,6 +46,8 @@ export type LoginCardMinAggregateOutputType = {
   createdByRole: string | null
   lastUsedAt: Date | null
   revokedAt: Date | null
+  refusedAt: Date | null
+  refusedFor: $Enums.CardRefusal | null
 }
 
 export type LoginCardMaxAggregateOutputType = {
@@ -60,6 +62,8 @@ export type LoginCardMaxAggregateOutputType = {
   createdByRole: string | null
   lastUsedAt: Date | null
   revokedAt: Date | null
+  refusedAt: Date | null
+  refusedFor: $Enums.CardRefusal | null
 }
 
 export type LoginCardCountAggregateOutputType = {
@@ -74,6 +78,8 @@ export type LoginCardCountAggregateOutputType = {
   createdByRole: number
   lastUsedAt: number
   revokedAt: number
+  refusedAt: number
+  refusedFor: number
   _all: number
 }
 
@@ -98,6 +104,8 @@ export type LoginCardMinAggregateInputType = {
   createdByRole?: true
   lastUsedAt?: true
   revokedAt?: true
+  refusedAt?: true
+  refusedFor?: true
 }
 
 export type LoginCardMaxAggregateInputType = {
@@ -112,6 +120,8 @@ export type LoginCardMaxAggregateInputType = {
   createdByRole?: true
   lastUsedAt?: true
   revokedAt?: true
+  refusedAt?: true
+  refusedFor?: true
 }
 
 export type LoginCardCountAggregateInputType = {
@@ -126,6 +136,8 @@ export type LoginCardCountAggregateInputType = {
   createdByRole?: true
   lastUsedAt?: true
   revokedAt?: true
+  refusedAt?: true
+  refusedFor?: true
   _all?: true
 }
 
@@ -227,6 +239,8 @@ export type LoginCardGroupByOutputType = {
   createdByRole: string | null
   lastUsedAt: Date | null
   revokedAt: Date | null
+  refusedAt: Date | null
+  refusedFor: $Enums.CardRefusal | null
   _count: LoginCardCountAggregateOutputType | null
   _avg: LoginCardAvgAggregateOutputType | null
   _sum: LoginCardSumAggregateOutputType | null
@@ -264,6 +278,8 @@ export type LoginCardWhereInput = {
   createdByRole?: Prisma.StringNullableFilter<"LoginCard"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
+  refusedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
+  refusedFor?: Prisma.EnumCardRefusalNullableFilter<"LoginCard"> | $Enums.CardRefusal | null
   affiliation?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
 }
 
@@ -279,6 +295,8 @@ export type LoginCardOrderByWithRelationInput = {
   createdByRole?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusedFor?: Prisma.SortOrderInput | Prisma.SortOrder
   affiliation?: Prisma.AffiliationOrderByWithRelationInput
 }
 
@@ -297,6 +315,8 @@ export type LoginCardWhereUniqueInput = Prisma.AtLeast<{
   createdByRole?: Prisma.StringNullableFilter<"LoginCard"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
+  refusedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
+  refusedFor?: Prisma.EnumCardRefusalNullableFilter<"LoginCard"> | $Enums.CardRefusal | null
   affiliation?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
 }, "id" | "tokenHash">
 
@@ -312,6 +332,8 @@ export type LoginCardOrderByWithAggregationInput = {
   createdByRole?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusedFor?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.LoginCardCountOrderByAggregateInput
   _avg?: Prisma.LoginCardAvgOrderByAggregateInput
   _max?: Prisma.LoginCardMaxOrderByAggregateInput
@@ -334,6 +356,8 @@ export type LoginCardScalarWhereWithAggregatesInput = {
   createdByRole?: Prisma.StringNullableWithAggregatesFilter<"LoginCard"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"LoginCard"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"LoginCard"> | Date | string | null
+  refusedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"LoginCard"> | Date | string | null
+  refusedFor?: Prisma.EnumCardRefusalNullableWithAggregatesFilter<"LoginCard"> | $Enums.CardRefusal | null
 }
 
 export type LoginCardCreateInput = {
@@ -346,6 +370,8 @@ export type LoginCardCreateInput = {
   createdByRole?: string | null
   lastUsedAt?: Date | string | null
   revokedAt?: Date | string | null
+  refusedAt?: Date | string | null
+  refusedFor?: $Enums.CardRefusal | null
   affiliation: Prisma.AffiliationCreateNestedOneWithoutCardsInput
 }
 
@@ -361,6 +387,8 @@ export type LoginCardUncheckedCreateInput = {
   createdByRole?: string | null
   lastUsedAt?: Date | string | null
   revokedAt?: Date | string | null
+  refusedAt?: Date | string | null
+  refusedFor?: $Enums.CardRefusal | null
 }
 
 export type LoginCardUpdateInput = {
@@ -373,6 +401,8 @@ export type LoginCardUpdateInput = {
   createdByRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedFor?: Prisma.NullableEnumCardRefusalFieldUpdateOperationsInput | $Enums.CardRefusal | null
   affiliation?: Prisma.AffiliationUpdateOneRequiredWithoutCardsNestedInput
 }
 
@@ -388,6 +418,8 @@ export type LoginCardUncheckedUpdateInput = {
   createdByRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedFor?: Prisma.NullableEnumCardRefusalFieldUpdateOperationsInput | $Enums.CardRefusal | null
 }
 
 export type LoginCardCreateManyInput = {
@@ -402,6 +434,8 @@ export type LoginCardCreateManyInput = {
   createdByRole?: string | null
   lastUsedAt?: Date | string | null
   revokedAt?: Date | string | null
+  refusedAt?: Date | string | null
+  refusedFor?: $Enums.CardRefusal | null
 }
 
 export type LoginCardUpdateManyMutationInput = {
@@ -414,6 +448,8 @@ export type LoginCardUpdateManyMutationInput = {
   createdByRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedFor?: Prisma.NullableEnumCardRefusalFieldUpdateOperationsInput | $Enums.CardRefusal | null
 }
 
 export type LoginCardUncheckedUpdateManyInput = {
@@ -428,6 +464,8 @@ export type LoginCardUncheckedUpdateManyInput = {
   createdByRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedFor?: Prisma.NullableEnumCardRefusalFieldUpdateOperationsInput | $Enums.CardRefusal | null
 }
 
 export type LoginCardListRelationFilter = {
@@ -452,6 +490,8 @@ export type LoginCardCountOrderByAggregateInput = {
   createdByRole?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
+  refusedFor?: Prisma.SortOrder
 }
 
 export type LoginCardAvgOrderByAggregateInput = {
@@ -470,6 +510,8 @@ export type LoginCardMaxOrderByAggregateInput = {
   createdByRole?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
+  refusedFor?: Prisma.SortOrder
 }
 
 export type LoginCardMinOrderByAggregateInput = {
@@ -484,6 +526,8 @@ export type LoginCardMinOrderByAggregateInput = {
   createdByRole?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
+  refusedFor?: Prisma.SortOrder
 }
 
 export type LoginCardSumOrderByAggregateInput = {
@@ -532,6 +576,10 @@ export type LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput = {
   deleteMany?: Prisma.LoginCardScalarWhereInput | Prisma.LoginCardScalarWhereInput[]
 }
 
+export type NullableEnumCardRefusalFieldUpdateOperationsInput = {
+  set?: $Enums.CardRefusal | null
+}
+
 export type LoginCardCreateWithoutAffiliationInput = {
   id: string
   tokenHash: runtime.Bytes
@@ -542,6 +590,8 @@ export type LoginCardCreateWithoutAffiliationInput = {
   createdByRole?: string | null
   lastUsedAt?: Date | string | null
   revokedAt?: Date | string | null
+  refusedAt?: Date | string | null
+  refusedFor?: $Enums.CardRefusal | null
 }
 
 export type LoginCardUncheckedCreateWithoutAffiliationInput = {
@@ -554,6 +604,8 @@ export type LoginCardUncheckedCreateWithoutAffiliationInput = {
   createdByRole?: string | null
   lastUsedAt?: Date | string | null
   revokedAt?: Date | string | null
+  refusedAt?: Date | string | null
+  refusedFor?: $Enums.CardRefusal | null
 }
 
 export type LoginCardCreateOrConnectWithoutAffiliationInput = {
@@ -597,6 +649,8 @@ export type LoginCardScalarWhereInput = {
   createdByRole?: Prisma.StringNullableFilter<"LoginCard"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
+  refusedAt?: Prisma.DateTimeNullableFilter<"LoginCard"> | Date | string | null
+  refusedFor?: Prisma.EnumCardRefusalNullableFilter<"LoginCard"> | $Enums.CardRefusal | null
 }
 
 export type LoginCardCreateManyAffiliationInput = {
@@ -609,6 +663,8 @@ export type LoginCardCreateManyAffiliationInput = {
   createdByRole?: string | null
   lastUsedAt?: Date | string | null
   revokedAt?: Date | string | null
+  refusedAt?: Date | string | null
+  refusedFor?: $Enums.CardRefusal | null
 }
 
 export type LoginCardUpdateWithoutAffiliationInput = {
@@ -621,6 +677,8 @@ export type LoginCardUpdateWithoutAffiliationInput = {
   createdByRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedFor?: Prisma.NullableEnumCardRefusalFieldUpdateOperationsInput | $Enums.CardRefusal | null
 }
 
 export type LoginCardUncheckedUpdateWithoutAffiliationInput = {
@@ -633,6 +691,8 @@ export type LoginCardUncheckedUpdateWithoutAffiliationInput = {
   createdByRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedFor?: Prisma.NullableEnumCardRefusalFieldUpdateOperationsInput | $Enums.CardRefusal | null
 }
 
 export type LoginCardUncheckedUpdateManyWithoutAffiliationInput = {
@@ -645,6 +705,8 @@ export type LoginCardUncheckedUpdateManyWithoutAffiliationInput = {
   createdByRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refusedFor?: Prisma.NullableEnumCardRefusalFieldUpdateOperationsInput | $Enums.CardRefusal | null
 }
 
 
@@ -661,6 +723,8 @@ export type LoginCardSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   createdByRole?: boolean
   lastUsedAt?: boolean
   revokedAt?: boolean
+  refusedAt?: boolean
+  refusedFor?: boolean
   affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loginCard"]>
 
@@ -676,6 +740,8 @@ export type LoginCardSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   createdByRole?: boolean
   lastUsedAt?: boolean
   revokedAt?: boolean
+  refusedAt?: boolean
+  refusedFor?: boolean
   affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loginCard"]>
 
@@ -691,6 +757,8 @@ export type LoginCardSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   createdByRole?: boolean
   lastUsedAt?: boolean
   revokedAt?: boolean
+  refusedAt?: boolean
+  refusedFor?: boolean
   affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loginCard"]>
 
@@ -706,9 +774,11 @@ export type LoginCardSelectScalar = {
   createdByRole?: boolean
   lastUsedAt?: boolean
   revokedAt?: boolean
+  refusedAt?: boolean
+  refusedFor?: boolean
 }
 
-export type LoginCardOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "secondStepHash" | "wrongAnswers" | "createdAt" | "createdByRole" | "lastUsedAt" | "revokedAt", ExtArgs["result"]["loginCard"]>
+export type LoginCardOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "secondStepHash" | "wrongAnswers" | "createdAt" | "createdByRole" | "lastUsedAt" | "revokedAt" | "refusedAt" | "refusedFor", ExtArgs["result"]["loginCard"]>
 export type LoginCardInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }
@@ -736,6 +806,8 @@ export type $LoginCardPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     createdByRole: string | null
     lastUsedAt: Date | null
     revokedAt: Date | null
+    refusedAt: Date | null
+    refusedFor: $Enums.CardRefusal | null
   }, ExtArgs["result"]["loginCard"]>
   composites: {}
 }
@@ -1171,6 +1243,8 @@ export interface LoginCardFieldRefs {
   readonly createdByRole: Prisma.FieldRef<"LoginCard", 'String'>
   readonly lastUsedAt: Prisma.FieldRef<"LoginCard", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"LoginCard", 'DateTime'>
+  readonly refusedAt: Prisma.FieldRef<"LoginCard", 'DateTime'>
+  readonly refusedFor: Prisma.FieldRef<"LoginCard", 'CardRefusal'>
 }
     
 

@@ -1,15 +1,30 @@
+import type { AdminSchemas } from "../../admin/index.ts";
 import { nameOf, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
 import { groupAddress, readGroup } from "./group-record.ts";
 
+type SignInState = AdminSchemas["SignInState"];
+
 const pageSize = 50;
+const mostCounted = 200;
+const states: readonly SignInState[] = ["IMPOSSIBLE", "NEVER"];
+
+const membersOf = ({ api, path }: PageRequest, query: { limit: number; "sign-in"?: SignInState }) =>
+  unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params: { path, query } }));
+
+/** How many members are in a state; "200+" for more than a page of the API. */
+async function countMembers(request: PageRequest, state: SignInState) {
+  const { items, next } = await membersOf(request, { limit: mostCounted, "sign-in": state });
+  return { state, count: `${items.length}${next === null ? "" : "+"}` };
+}
 
 export async function showGroup(request: PageRequest): Promise<PageView> {
-  const { api, path, query, typed, field } = request;
-  const onlyWithout = query("has-login") === "false";
-  const asked = { limit: pageSize, ...request.cursor, ...(onlyWithout && { "has-login": false }) };
-  const [{ record: group, tag }, { items, more }] = await Promise.all([
+  const { path, query, typed, field } = request;
+  const signIn = states.find((state) => state === query("sign-in"));
+  const filter = signIn && { "sign-in": signIn };
+  const [{ record: group, tag }, { items, more }, ...counts] = await Promise.all([
     readGroup(request),
-    unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params: { path, query: asked } })),
+    membersOf(request, { limit: pageSize, ...request.cursor, ...filter }),
+    ...states.map((state) => countMembers(request, state)),
   ]);
   const base = groupAddress(request);
   const model = {
@@ -17,8 +32,9 @@ export async function showGroup(request: PageRequest): Promise<PageView> {
     tag,
     base,
     schoolId: path.schoolId,
-    onlyWithout,
-    more: more(base, onlyWithout ? { "has-login": "false" } : {}),
+    signIn,
+    counts,
+    more: more(base, filter ?? {}),
     members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
     mayChange: request.may("updateGroup"),
     mayGiveLogins: request.may("createGroupPasswords"),

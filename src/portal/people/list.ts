@@ -9,9 +9,9 @@ const pageSize = 50;
 const addressOf = (schoolId: string): string => `/admin/schools/${schoolId}/people`;
 
 /** The filters in the address; "" if unset. */
-type Filters = { q: string; group: string; status: string; role: string; "has-login": string; sort: string };
+type Filters = { q: string; group: string; status: string; role: string; "sign-in": string; sort: string };
 
-const filterNames = ["group", "status", "role", "has-login"] as const;
+const filterNames = ["group", "status", "role", "sign-in"] as const;
 type Named = Pick<Filters, (typeof filterNames)[number]>;
 
 /** The first one is the default. */
@@ -43,12 +43,12 @@ export const searchPeople = ({ field, hide, param }: PageRequest): Promise<Redir
   return Promise.resolve({ to: withFilters(param("schoolId"), filters) });
 };
 
-const queryOf = ({ group, status, role, "has-login": hasLogin, sort }: Filters, search: string) => ({
+const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters, search: string) => ({
   ...(search !== "" && { search }),
   ...(group !== "" && { group }),
   ...(status !== "ALL" && { status: (status || "ACTIVE") as Status }),
   ...(role !== "" && { role: role as AdminSchemas["SchoolRole"] }),
-  ...(hasLogin !== "" && { "has-login": hasLogin === "true" }),
+  ...(signIn !== "" && { "sign-in": signIn as AdminSchemas["SignInState"] }),
   ...(sort !== "" && { sort: sort as AdminSchemas["PersonOrder"] }),
 });
 

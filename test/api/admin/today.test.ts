@@ -1,10 +1,11 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
+import { giveLogin } from "../../support/token.ts";
 
 type Today = components["schemas"]["Today"];
 
@@ -64,11 +65,15 @@ test("a school sees what is held, who has no login, who left and what nobody use
     count: 1,
     first: [{ clientId: unused.clientId, name: "Unused", schoolId: school }],
   });
-  expect(firstSteps).toEqual({ hasPeople: true, hasLogins: false, hasApps: true });
+  const steps = { hasPeople: true, hasLogins: false, hasApps: true, students: 7, studentsWithLogin: 0 };
+  expect(firstSteps).toEqual(steps);
   const login = { username: "bo.muster" };
   expect((await admin.call("PUT", `/people/${people[0]!}/login`, { body: login })).status).toBe(200);
   const after = (await read(admin)).atSchools!;
-  expect([after.withoutLogin.count, after.firstSteps!.hasLogins]).toEqual([6, true]);
+  expect([after.withoutLogin.count, after.firstSteps]).toEqual([
+    6,
+    { ...steps, hasLogins: true, studentsWithLogin: 1 },
+  ]);
 });
 
 test("a district sees its schools together, and one where it asks for one; a new school has all steps before it", async () => {
@@ -79,7 +84,9 @@ test("a district sees its schools together, and one where it asks for one; a new
   const begin = await read(operator, `?school=${empty}`);
   expect(begin).toMatchObject({
     heldImports: { count: 0, first: [] },
-    atSchools: { firstSteps: { hasPeople: false, hasLogins: false, hasApps: false } },
+    atSchools: {
+      firstSteps: { hasPeople: false, hasLogins: false, hasApps: false, students: 0, studentsWithLogin: 0 },
+    },
   });
 });
 
@@ -107,3 +114,64 @@ test("an operator sees held imports and failing webhooks of all, a partner faili
   expect(refusalOf(await partner.call("GET", `/today?school=${school}`))).toEqual([404, "school_not_found"]);
   expect(refusalOf(await admin.call("GET", `/today?school=${otherSchool}`))).toEqual([404, "school_not_found"]);
 });
+
+test("who cannot sign in and who never did: the numbers are those of the lists behind them", async () => {
+  const ofSchool = await make.school();
+  const group = await make.group({ school: ofSchool, name: "Klasse 5a" });
+  const person = (name: string) => make.person({ school: ofSchool, groups: [group], name: named(name) });
+  const [nobody, named_, carded, typed, blockedCard] = [
+    await person("Without"),
+    await person("Username"),
+    await person("Card"),
+    await person("Password"),
+    await person("Revoked"),
+  ];
+  await make.person({ schools: [otherSchool, ofSchool], name: named("Guest") });
+  await make.person({ school: ofSchool, status: "SOFT_DELETED", name: named("Left") });
+  await giveLogin(service.db, typed);
+  const { prisma } = service.db;
+  for (const personId of [named_, carded, blockedCard])
+    await prisma.credential.create({ data: { personId, username: `u.${personId}`, updatedAt: now } });
+  await addCard(carded, ofSchool, { lastUsedAt: now });
+  await addCard(blockedCard, ofSchool, { revokedAt: now });
+  const office = await makeStaff(service, "SECRETARY", { schoolIds: [ofSchool] });
+  const listed = async (state: string) => {
+    const of = (path: string) =>
+      office.call("GET", path).then(({ body }) => (body as { id: string }[]).map(({ id }) => id));
+    const [school, members] = [
+      await of(`/people?school=${ofSchool}&sign-in=${state}`),
+      await of(`/groups/${group}/members?sign-in=${state}`),
+    ];
+    expect(members).toEqual(school);
+    return school.sort();
+  };
+  const counts = async () => {
+    const { withoutLogin, neverSignedIn, firstSteps } = (await read(office, `?school=${ofSchool}`)).atSchools!;
+    return [withoutLogin.count, neverSignedIn, firstSteps!.students, firstSteps!.studentsWithLogin];
+  };
+
+  // Cards are switched off at the school, so the card signs nobody in.
+  expect(await listed("IMPOSSIBLE")).toEqual([nobody, named_, carded, blockedCard].sort());
+  expect(await listed("NEVER")).toEqual([nobody, named_, typed, blockedCard].sort());
+  expect(await counts()).toEqual([4, 4, 5, 1]);
+
+  const limits = { grades: [], weekdays: [], networks: [] };
+  const settings = { ...limits, enabled: true, secondStep: "NONE", printSecondStep: false, updatedAt: now } as const;
+  await prisma.cardSettings.create({ data: { schoolId: ofSchool, ...settings } });
+  expect(await listed("IMPOSSIBLE")).toEqual([nobody, named_, blockedCard].sort());
+  expect(await counts()).toEqual([3, 4, 5, 2]);
+
+  await prisma.knownDevice.create({ data: { personId: typed, device: Buffer.from(typed), lastUsedAt: now } });
+  expect(await listed("NEVER")).toEqual([nobody, named_, blockedCard].sort());
+  expect((await office.call("POST", `/people/${typed}/login/password`)).status).toBe(200);
+  expect(await prisma.knownDevice.count({ where: { personId: typed } })).toBe(0);
+  expect(await listed("NEVER")).toEqual([nobody, named_, blockedCard].sort());
+  expect(refusalOf(await office.call("GET", "/people?sign-in=NEVER"))).toEqual([400, "invalid_request"]);
+});
+
+const named = (last: string) => ({ firstFull: "Ada", firstCall: "Ada", last });
+
+async function addCard(personId: PersonId, schoolId: string, more: { lastUsedAt?: Date; revokedAt?: Date }) {
+  const card = { id: randomUUID(), tokenHash: randomBytes(32), secondStep: "NONE", createdAt: now } as const;
+  await service.db.prisma.loginCard.create({ data: { ...card, personId, schoolId, ...more } });
+}
