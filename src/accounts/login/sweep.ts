@@ -38,7 +38,7 @@ const deleteDevices = statement<Batch>(
   "sweep-known-devices",
 );
 
-// The hour is over a day after it began, at the latest.
+// A row holds an hour, so 25 hours cover the last day.
 const deleteWrongPasswords = statement<Batch>(
   ({ now, batch }) => sql`
     DELETE FROM ${wrong} WHERE (${wrongKey}) IN (
@@ -46,7 +46,7 @@ const deleteWrongPasswords = statement<Batch>(
   "sweep-wrong-passwords",
 );
 
-/** Deletes forgotten tries, old wrong passwords, full buckets and devices unused for half a year. Returns how many rows. */
+/** Deletes forgotten tries, old wrong passwords, full buckets and devices unused for half a year. Returns how many. */
 export async function sweepSignInTraces(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
   const limits = await removeInBatches(signal, (batch) => run(db, deleteLimits, { now, batch }));
   const devices = await removeInBatches(signal, (batch) => run(db, deleteDevices, { now, batch }));
