@@ -127,7 +127,7 @@ export default tseslint.config(
     // Tools, tests and measurements talk to a terminal.
     files: [
       "src/main.ts",
-      "src/schultor.ts",
+      "src/cli/terminal.ts",
       "src/config/table.ts",
       "openapi/**/*.ts",
       "prisma/**/*.ts",

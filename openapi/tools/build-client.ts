@@ -1,31 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { readClient } from "../../src/publish/index.ts";
 
-// Compiles the sources of clients/typescript together with the generated types of the contract to its dist/, which is
-// what is packed.
+// Writes clients/typescript/dist, as it is in the package that the service hands out.
 
-const root = join(import.meta.dirname, "../..");
-const here = join(root, "clients/typescript");
-const staging = join(root, ".cache/typescript-client");
-const generated = "generated/openapi";
+const folder = join(import.meta.dirname, "../../clients/typescript");
 
-for (const folder of [staging, join(here, "dist")]) rmSync(folder, { recursive: true, force: true });
-mkdirSync(join(staging, generated), { recursive: true });
-cpSync(join(here, "src"), staging, { recursive: true });
-for (const name of ["idm.ts", "schulconnex.ts", "schulconnex-1.7.ts", "webhooks.ts"])
-  cpSync(join(root, generated, name), join(staging, generated, name));
-const contract = join(staging, "contract.ts");
-writeFileSync(contract, readFileSync(contract, "utf8").replaceAll(`../../../${generated}/`, `./${generated}/`));
-
-const compilerOptions = {
-  rootDir: ".",
-  outDir: join(here, "dist"),
-  noEmit: false,
-  declaration: true,
-  allowImportingTsExtensions: false,
-  rewriteRelativeImportExtensions: true,
-};
-const project = { extends: join(here, "tsconfig.json"), compilerOptions, include: ["."], exclude: [] };
-writeFileSync(join(staging, "tsconfig.json"), JSON.stringify(project));
-execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", staging], { stdio: "inherit" });
+rmSync(join(folder, "dist"), { recursive: true, force: true });
+for (const [path, content] of readClient()) {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), content);
+}

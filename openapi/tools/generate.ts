@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { generateClientTypes } from "./generate-client-types.ts";
 import { generateContracts } from "./generate-contracts.ts";
 import { generateRedoc } from "./generate-redoc.ts";
 import { runProgram } from "./run-program.ts";
@@ -17,12 +18,13 @@ try {
 }
 
 /**
- * Makes everything in `generated/` of the given project folder from its `openapi/` and `prisma/`.
+ * Makes everything in `generated/` of the given project folder from its `openapi/`, `prisma/` and `clients/`.
  *
  * Errors: throws the first failure, once nothing writes into the folder any more: `check` removes it.
  */
 async function generate(root: string): Promise<void> {
-  const results = await Promise.allSettled([generateContracts(root), generatePrismaClient(root), generateRedoc(root)]);
+  const contracts = generateContracts(root).then(() => generateClientTypes(root));
+  const results = await Promise.allSettled([contracts, generatePrismaClient(root), generateRedoc(root)]);
   const failed = results.find((result) => result.status === "rejected");
   if (failed) throw failed.reason;
 }
@@ -36,7 +38,7 @@ async function check(): Promise<void> {
   await mkdir(join(project, ".cache"), { recursive: true });
   const copy = await mkdtemp(join(project, ".cache", "generate-"));
   try {
-    for (const source of ["openapi", "prisma", "prisma.config.ts"]) {
+    for (const source of ["openapi", "prisma", "prisma.config.ts", "clients", "tsconfig.json"]) {
       await cp(join(project, source), join(copy, source), { recursive: true });
     }
     await generate(copy);

@@ -1,5 +1,6 @@
-import { appAttributes, scopeNames } from "../access/index.ts";
+import { scopeNames } from "../access/token.ts";
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
+import { valuesOf } from "../platform/contract-types.ts";
 import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
 import type { AllProperties, Schemas } from "./admin-api.ts";
 import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
@@ -10,6 +11,15 @@ import { argsNamed, argsOf, changes, listsAll, shows } from "./verbs.ts";
 type AdminApp = Schemas["AdminApp"];
 type SignOnAttempt = Schemas["SignOnAttempt"];
 
+const attributes = valuesOf<AdminApp["attributes"][number]>({
+  PERSON_NAME: true,
+  SOURCE_SYSTEM_IDENTIFIER: true,
+  SCHOOL_ADDRESS: true,
+  SCHOOL_LOCATION: true,
+  SCHOOL_OFFICIAL_ID: true,
+  SCHOOLING_LEVEL: true,
+});
+
 const properties = {
   name: option.text("Its name, as people see it."),
   redirectUri: option.texts("Where people are sent back to; compared letter by letter.", "uri"),
@@ -17,7 +27,7 @@ const properties = {
   loginUrl: option.text("Where its tile leads.", "url"),
   backchannelLogoutUri: option.text("Where it is notified of logouts.", "uri"),
   scope: option.someOf(scopeNames, "Scopes it may ask for, such as schools:read."),
-  attribute: option.someOf(appAttributes, "What it may read beside the rest of a record; everything if left out."),
+  attribute: option.someOf(attributes, "What it may read beside the rest of a record; everything if left out."),
   noAttributes: option.flag("It may read none of these."),
   idTokenAlgorithm: option.oneOf(["RS256", "ES256", "EdDSA"] as const, "How its ID tokens are signed."),
   schulconnexSpelling: option.oneOf(["V1_4", "V1_7"] as const, "How it reads Schulconnex codes."),

@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import type { OpenDb } from "../platform/database/db.ts";
 import { argument } from "./option.ts";
 import { makeMachineCommand, type Result } from "./command.ts";
-import { withServer } from "./database.ts";
+import { withServer } from "./local/database.ts";
 
 type Tell = (line: string) => void;
 

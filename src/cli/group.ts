@@ -34,7 +34,7 @@ export const verbs: Verbs = {
     run: async (service, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
       const body = makeBody<Schemas["NewGroup"]>({ schoolId, name, type, sourceSystemIdentifier: sourceId });
       if (id !== undefined) {
-        const { createGroupWithId } = await import("./own-ids.ts");
+        const { createGroupWithId } = await import("./local/own-ids.ts");
         return made(await createGroupWithId(requireMachine(service, { id }), id, body));
       }
       return made((await bodyOf(service.api.POST(groups, { params: withIdempotencyKey(), body }))).id);

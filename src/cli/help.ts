@@ -12,6 +12,9 @@ ${table(globalOptions)}
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the rules (the message says why), 78 wrong configuration.`;
 
+const besideService = `Commands read the same environment as the service (see the README)
+  and work while it runs, also on its embedded database. `;
+
 export function makeHelp(commands: Commands, { path, noun, command }: Place): string {
   if (command !== undefined) return helpOfCommand(path, command);
   if (noun !== undefined) return helpOfNoun(path, noun);
@@ -19,8 +22,7 @@ export function makeHelp(commands: Commands, { path, noun, command }: Place): st
 
 ${table(Object.entries(commands).map(([name, { summary }]) => [name, summary]))}
 
-  Run <command> --help for details. Commands read the same environment as the service (see the README)
-  and work while it runs, also on its embedded database. --version prints the version.
+  Run <command> --help for details. ${"migrate" in commands ? besideService : ""}--version prints the version.
 
   Instead of an id you can write the official id of a school, the user name of a person or the name of a
   group; DE-NI-12345/5a is the group 5a of the school DE-NI-12345.

@@ -9,4 +9,6 @@
  * Never knows: HTTP, pages, how the service is put together.
  */
 export { commands } from "./commands.ts";
+export { makeLocal } from "./local/machine.ts";
 export { runCommandLine, type Terminal } from "./run.ts";
+export { processTerminal } from "./terminal.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../platform/errors.ts";
-import { makeGuardedSender, type GuardedSender } from "../platform/outbound/guarded-request.ts";
 import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import type { Result, Service } from "./command.ts";
+import { postTo } from "./post-to.ts";
 
 type Delivery = Schemas["TakenDelivery"];
 type Attempt = Schemas["ReportedAttempt"];
@@ -34,27 +34,20 @@ export async function listenTo(service: Service, listening: Listening): Promise<
     );
     service.tell(`${deliveries} of the last deliveries are sent first.`);
   }
-  const sender = makeGuardedSender({ allowPrivateAddresses: true, timeoutMs });
   const counts = { delivered: 0, failed: 0 };
   let listensUntil: string | null = null;
-  try {
-    while (!stop.aborted) {
-      const taken = await persist(service, stop, () =>
-        bodyOf(api.POST(`${oneEndpoint}/taken-deliveries`, { ...pathOf(endpointId), body: request, signal: stop })),
-      );
-      if (taken === null) break;
-      ({ listensUntil } = taken);
-      if (taken.deliveries.length === 0) continue;
-      const attempts = await Promise.all(
-        taken.deliveries.map((delivery) => forward(service, sender, delivery, listening.url)),
-      );
-      for (const { status } of attempts) counts[isAccepted(status) ? "delivered" : "failed"]++;
-      await persist(service, stop, () =>
-        api.POST(`${oneEndpoint}/attempts`, { ...pathOf(endpointId), body: { attempts } }),
-      );
-    }
-  } finally {
-    await sender.close();
+  while (!stop.aborted) {
+    const taken = await persist(service, stop, () =>
+      bodyOf(api.POST(`${oneEndpoint}/taken-deliveries`, { ...pathOf(endpointId), body: request, signal: stop })),
+    );
+    if (taken === null) break;
+    ({ listensUntil } = taken);
+    if (taken.deliveries.length === 0) continue;
+    const attempts = await Promise.all(taken.deliveries.map((delivery) => forward(service, delivery, listening.url)));
+    for (const { status } of attempts) counts[isAccepted(status) ? "delivered" : "failed"]++;
+    await persist(service, stop, () =>
+      api.POST(`${oneEndpoint}/attempts`, { ...pathOf(endpointId), body: { attempts } }),
+    );
   }
   return ended({ endpointId, listensUntil, ...counts }, listening);
 }
@@ -78,12 +71,12 @@ async function start(service: Service, { clientId, url, eventTypes, endpointId }
   return id;
 }
 
-async function forward({ emit }: Service, sender: GuardedSender, delivery: Delivery, url: URL): Promise<Attempt> {
+async function forward({ emit }: Service, delivery: Delivery, url: URL): Promise<Attempt> {
   const { deliveryId, eventType, isTest, attempt, headers, body } = delivery;
   const at = new Date();
   const began = performance.now();
-  const [status, error] = await sender.post(url, { headers, body }).then(
-    (answer) => [answer.status, null] as const,
+  const [status, error] = await postTo(url, { headers, body, timeoutMs }).then(
+    (answered) => [answered, null] as const,
     (thrown: unknown) => [null, reasonOf(thrown)] as const,
   );
   const durationMs = Math.round(performance.now() - began);

@@ -6,7 +6,7 @@ const eventTypes = ["person", "group", "school"] as const satisfies EventType[];
 const longestReplay = 100;
 
 function readUrl(text: string): URL {
-  const url = URL.parse(text);
+  const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === "") return url;
   throw new UsageError(`--forward-to: '${text}' is not an address such as http://localhost:4100/hook.`);
 }

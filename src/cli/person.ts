@@ -102,7 +102,7 @@ export const verbs: Verbs = {
         sourceSystemIdentifier: sourceId,
       });
       if (id !== undefined) {
-        const { createPersonWithId } = await import("./own-ids.ts");
+        const { createPersonWithId } = await import("./local/own-ids.ts");
         return made(await createPersonWithId(requireMachine(service, { id }), id, body));
       }
       const created = await bodyOf(service.api.POST(people, { params: withIdempotencyKey(), body }));

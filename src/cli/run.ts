@@ -1,12 +1,11 @@
 import packageFile from "../../package.json" with { type: "json" };
-import type { Config, RemoteSettings } from "../config/index.ts";
-import { systemClock } from "../platform/clock.ts";
+import type { RemoteSettings } from "../config/remote.ts";
 import { AppError } from "../platform/errors.ts";
 import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
-import type { Command, Commands, Machine, Result, Screen, Service } from "./command.ts";
-import { makeDatabaseOfCall } from "./database.ts";
+import type { Command, Commands, Result, Screen, Service } from "./command.ts";
 import { readGlobals, type Globals } from "./globals.ts";
 import { exitCodes, makeHelp } from "./help.ts";
+import type { Local } from "./local/machine.ts";
 import { type ReadCall, resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
 import { printResult } from "./print.ts";
@@ -14,12 +13,12 @@ import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
 import { expandLogin, findPlace, readCall, type Place } from "./read-call.ts";
 import { findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
 
-/** Where a command line writes (results and help to `out`, all else to `err`), and where its configuration is from. */
+/** Where a command line writes: results and help to `out`, all else to `err`. */
 export type Terminal = {
   out(text: string): void;
   err(text: string): void;
-  readConfig(): Promise<Config>;
-  readRemoteSettings(): Promise<RemoteSettings>;
+  readRemoteSettings(): RemoteSettings;
+  local?: Local;
   ask?(question: string): Promise<string>;
   /** The same without showing what is typed. */
   askSecret?(question: string): Promise<string>;
@@ -51,7 +50,7 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
     if (command === undefined) throw new UsageError(path.length === 0 ? "A command is missing." : "A verb is missing.");
     return await runCommand(command, found.rest, globals, terminal);
   } catch (error) {
-    const { exitCode, message, code } = await explain(error);
+    const { exitCode, message, code } = await explain(error, terminal.local);
     const help = exitCode === exitCodes.wrongUsage ? `\n\n${makeHelp(commands, place)}` : "";
     const asJson = () => escapeUnprintable(JSON.stringify({ error: message, code }));
     terminal.err(globals.output === "json" ? asJson() : escapeLines(`${message}${help}`));
@@ -66,9 +65,16 @@ async function runCommand(
   terminal: Terminal,
 ): Promise<number> {
   const call = readCall(command, rest);
-  const { configFolder, remote: preferred, clientSecret } = await terminal.readRemoteSettings();
+  const { configFolder, remote: preferred, clientSecret } = terminal.readRemoteSettings();
   const remotes = makeRemotesFile(configFolder);
-  const remote = command.on === "its own" ? null : findRemote(await remotes.read(), globals.remote ?? preferred);
+  const { local } = terminal;
+  const findPlaceOfCall = async () => {
+    const { used, known } = await remotes.read();
+    // Without a database beside the program, the latest login is the only thing that can be meant.
+    const latest = local === undefined ? known.at(-1)?.name : undefined;
+    return findRemote({ used: used ?? latest ?? null, known }, globals.remote ?? preferred);
+  };
+  const remote = command.on === "its own" ? null : await findPlaceOfCall();
   checkPlace(command, remote);
   await confirm(command, rest, globals, terminal, remote);
   const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
@@ -87,7 +93,9 @@ async function runCommand(
         ? await command.run({ tell, remotes, clientSecret, askSecret }, call as Resolved)
         : remote !== null
           ? await runRemotely(command, call, remote, screen)
-          : await runLocally(command, call, await terminal.readConfig(), screen);
+          : local !== undefined
+            ? await runLocally(command, call, local, screen)
+            : refuseWithoutService();
     bar.end(true);
     const text = printResult(result, globals);
     if (text !== null) terminal.out(text);
@@ -101,27 +109,13 @@ async function runCommand(
 type Resolved = Parameters<Command["run"]>[1];
 type Elsewhere = Exclude<Command, { on: "its own" }>;
 
-async function runLocally(command: Elsewhere, call: ReadCall, config: Config, screen: Screen): Promise<Result> {
-  const database = makeDatabaseOfCall(config, screen.tell);
-  let clock = systemClock;
-  const machine: Machine = {
-    ...screen,
-    config,
-    clock: () => clock(),
-    origin: () => ({ at: clock(), actorId: "command-line" }),
-    withDatabase: async (work) => {
-      const opened = await database.get();
-      ({ clock } = opened);
-      return work(opened);
-    },
-  };
+async function runLocally(command: Elsewhere, call: ReadCall, local: Local, screen: Screen): Promise<Result> {
+  const { machine, connect, close } = await local.open(screen);
   try {
     if (command.on === "machine") return await command.run(machine, call as Resolved);
-    const { connectLocal } = await import("./connect-local.ts");
-    const { api, close } = connectLocal(machine);
-    return await runOnService(command, call, { ...screen, api, machine }).finally(close);
+    return await runOnService(command, call, { ...screen, api: await connect(), machine });
   } finally {
-    await database.close();
+    await close();
   }
 }
 
@@ -151,6 +145,10 @@ function checkPlace(command: Command, remote: KnownRemote | null): void {
   }
 }
 
+function refuseWithoutService(): never {
+  throw new AppError("conflict", "no_service", "You are not logged in to a service. Run: schultor login <address>");
+}
+
 const nowhere: ProgressScreen = { write: () => undefined };
 
 class Cancelled extends Error {}
@@ -175,25 +173,15 @@ async function confirm(
 
 const question = "This cannot be undone. Continue? [y/N] ";
 
-const undefinedTable = "42P01";
+type Explained = { exitCode: number; message: string; code: string };
 
-async function explain(error: unknown): Promise<{ exitCode: number; message: string; code: string }> {
-  const { message, code, name } = error as { message: string; code?: unknown; name?: string };
+async function explain(error: unknown, local: Local | undefined): Promise<Explained> {
+  const { message, name } = error as { message: string; name?: string };
   if (error instanceof UsageError) return { exitCode: exitCodes.wrongUsage, message, code: "wrong_usage" };
   if (error instanceof Cancelled) return { exitCode: exitCodes.failed, message, code: "cancelled" };
   if (name === "ConfigError") return { exitCode: exitCodes.badConfiguration, message, code: "wrong_configuration" };
   if (error instanceof AppError && error.status < 500)
     return { exitCode: exitCodes.refused, message, code: error.code };
   const failed = { exitCode: exitCodes.failed, message, code: "failed" };
-  const { DatabaseStartError } = await import("../platform/postgres/index.ts");
-  const { isDatabaseUnavailable } = await import("../platform/database/db.ts");
-  if (error instanceof DatabaseStartError || isDatabaseUnavailable(error))
-    return { ...failed, code: "database_unavailable" };
-  if (code === undefinedTable)
-    return {
-      ...failed,
-      message: "The database is empty. Start the service once, or run the command migrate.",
-      code: "database_empty",
-    };
-  return failed;
+  return { ...failed, ...(await local?.explain(error)) };
 }

@@ -140,7 +140,7 @@ export const verbs: Verbs = {
       const { id } = options;
       const body = readNewSchool(options);
       if (id !== undefined) {
-        const { createSchoolWithId } = await import("./own-ids.ts");
+        const { createSchoolWithId } = await import("./local/own-ids.ts");
         return made(await createSchoolWithId(requireMachine(service, { id }), id, body));
       }
       return made((await bodyOf(service.api.POST("/admin/v1/schools", { params: withIdempotencyKey(), body }))).id);

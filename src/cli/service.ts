@@ -1,6 +1,6 @@
 import { bodyOf, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
 import { makeApiCommand, makeMachineCommand, type Result } from "./command.ts";
-import { withServer } from "./database.ts";
+import { withNewServer } from "./local/database.ts";
 import { tableOf, type Columns } from "./lines.ts";
 import { option } from "./option.ts";
 import type { LostSecrets } from "../sign-on/index.ts";
@@ -78,7 +78,7 @@ export const serviceCommands = {
     summary: "Migrate the database to this version and exit. The service does the same when it starts.",
     run: async ({ config, tell }) => {
       const { applyMigrations } = await import("../platform/migrations/migrate.ts");
-      const applied = await withServer(config, tell, (url) => applyMigrations(url, { say: tell }));
+      const applied = await withNewServer(config, tell, (url) => applyMigrations(url, { say: tell }));
       const lines = applied.length === 0 ? ["Nothing to do."] : applied.map((name) => `Applied ${name}.`);
       return { lines, quiet: applied, data: { applied } };
     },

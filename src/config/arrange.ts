@@ -78,6 +78,7 @@ export function arrange(values: Values) {
         help: values.HELP_URL ?? null,
       },
     },
+    packages: values.PACKAGES_SOURCE ?? { repository: null, licence: "SEE LICENSE IN LICENSE" },
     logLevel: values.LOG_LEVEL,
     tracing:
       values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined

@@ -10,4 +10,3 @@ export { settlePort } from "./arrange.ts";
 export type { Config } from "./arrange.ts";
 export { options } from "./options/index.ts";
 export { ConfigError, readConfig } from "./read.ts";
-export { readRemoteSettings, type RemoteSettings } from "./remote.ts";

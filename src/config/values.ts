@@ -23,6 +23,15 @@ export const share = z
   .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, "Write a number from 0 to 1, such as 0.01.")
   .transform(Number);
 
+/** A repository and a licence. */
+export const source = z
+  .string()
+  .regex(/^https:\/\/[^\s]+ [A-Za-z0-9.+-]+$/, "Write an https address and an SPDX identifier, such as EUPL-1.2.")
+  .transform((value) => {
+    const [repository, licence] = value.split(" ") as [string, string];
+    return { repository, licence };
+  });
+
 /** Headers in OpenTelemetry's notation. */
 export const headerList = z.string().transform((value, context) => {
   const pairs = value.split(",").map((pair) => /^\s*([A-Za-z0-9_-]+)=((?:[!-$&-~]|%[2-7][0-9A-Fa-f])*)\s*$/.exec(pair));

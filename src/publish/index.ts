@@ -1,7 +1,8 @@
 /*
  * publish: what partners build on.
  *
- * Nouns:      document (a contract as served, with this operator's name and addresses), reference page, guide.
+ * Nouns:      document (a contract as served, with this operator's name and addresses), reference page, guide,
+ *             package (what partners install).
  * Invariants: a served document has no placeholder left; pages load nothing from another origin; everything here is
  *             public and the same for everybody.
  * Never knows: tokens, apps, people, the database.
@@ -11,4 +12,5 @@ export type { Changelog } from "./changelog.ts";
 export { fillPlatform } from "./fill.ts";
 export { listErrors } from "./guides.ts";
 export { listRules } from "./rules.ts";
+export { readClient } from "./packages/client.ts";
 export { makePublishRouter } from "./router.ts";

@@ -1,6 +1,7 @@
 import { Router, type RequestHandler, type Response } from "express";
 import type { Page } from "../platform/pages/index.ts";
 import { makeChangelogRouter } from "./changelog-page.ts";
+import { makeDownloadsRouter, type Packages } from "./downloads.ts";
 import { loadPublishedDocuments, loadPublishedReleases } from "./documents.ts";
 import { listGuides, makeGuidesRouter, type GuideSettings } from "./guides.ts";
 import { listContents, makeArticles, renderOverview, renderReference, renderSearch, renderStatus } from "./pages.ts";
@@ -8,15 +9,15 @@ import { makeSearch, type Search } from "./search.ts";
 import { answerPage, answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
 
-type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
+type PublishOptions = GuideSettings & { packages: Packages; isReady(): Promise<boolean> };
 
-/** Serves the contract at `/openapi` and the pages for partners at `/docs`, which are read at the first request. */
+/** Serves the contract at `/openapi`, pages at `/docs` and packages at `/downloads`, read at the first request. */
 export function makePublishRouter(options: PublishOptions): RequestHandler {
   const answer = onFirstRequest(() => makeRouter(options));
   return (req, res, next) => (isPublished.test(req.url) ? answer(req, res, next) : next());
 }
 
-const isPublished = /^\/(docs|openapi)(?![^/?])/i;
+const isPublished = /^\/(docs|openapi|downloads)(?![^/?])/i;
 
 function makeRouter({ isReady, ...place }: PublishOptions): Router {
   const documents = loadPublishedDocuments(place);
@@ -32,6 +33,7 @@ function makeRouter({ isReady, ...place }: PublishOptions): Router {
     router.get(`/openapi/${document.name}.json`, answerStatic(document.json, { contentType: "application/json" }));
   }
 
+  router.use("/downloads", refuseOtherMethods, makeDownloadsRouter(place));
   router.use("/docs", refuseOtherMethods);
   let search: Search | undefined;
   router.use(makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));

@@ -5,12 +5,12 @@ import type { Page } from "../platform/pages/index.ts";
 
 type Static = { contentType: string; headers?: Record<string, string> };
 
-export function answerStatic(text: string, { contentType, headers = {} }: Static): RequestHandler {
-  const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+export function answerStatic(content: string | Buffer, { contentType, headers = {} }: Static): RequestHandler {
+  const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
   return (req, res) => {
     res.set({ "Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff", ...headers, ETag: etag });
     if (isNotModified(req, etag)) res.status(304).end();
-    else res.set("Content-Type", contentType).send(text);
+    else res.set("Content-Type", contentType).send(content);
   };
 }
 

@@ -49,4 +49,3 @@ export { takeDeliveries, type SignedDelivery } from "./listener/take.ts";
 export type { ListenerWaits } from "./listener/waits.ts";
 export { eventTypes, type EventType } from "./payload.ts";
 export { reEncryptWebhookSecrets, replaceLostSecrets, type ReplacedSecret } from "./secret.ts";
-export { makeHeaders as makeSignatureHeaders, readSecret as readSigningSecret } from "./signature.ts";

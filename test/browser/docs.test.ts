@@ -22,6 +22,7 @@ beforeAll(async () => {
       platform: "schultor",
       baseUrl: url,
       issuerUrl: url,
+      packages: { repository: null, licence: "MIT" },
       withoutPkce: { deprecatedAt: new Date("2026-12-01T00:00:00Z"), sunsetAt: new Date("2028-08-01T00:00:00Z") },
       isReady: async () => true,
     }),

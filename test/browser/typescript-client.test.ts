@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { makeSignatureHeaders, readSigningSecret } from "../../src/webhooks/index.ts";
+import { makeHeaders, readSecret } from "../../src/webhooks/signature.ts";
 import { startDemo } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -46,9 +46,9 @@ test("the package gets a token, reads lists and verifies webhooks in Chromium", 
   )![1]!;
   const secret = "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=";
   const body = '{"event":"person","action":"create","personId":"c0000000-0000-4000-8000-000000000002"}';
-  const headers = makeSignatureHeaders(
+  const headers = makeHeaders(
     { messageId: "an-id", eventType: "person", isTest: false, body },
-    [readSigningSecret(secret)],
+    [readSecret(secret)],
     new Date(),
   );
   const found = await page.evaluate(`(async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { verifyWebhook } from "../../clients/typescript/src/index.ts";
-import { commands, runCommandLine } from "../../src/cli/index.ts";
-import { readConfig, readRemoteSettings } from "../../src/config/index.ts";
+import { commands, makeLocal, runCommandLine } from "../../src/cli/index.ts";
+import { readConfig } from "../../src/config/index.ts";
+import { readRemoteSettings } from "../../src/config/remote.ts";
 import { makeStaff } from "../support/admin.ts";
 import { insertEvents } from "../support/app-events.ts";
 import { answer, startReceiver } from "../support/receiver.ts";
@@ -33,8 +34,8 @@ function listen(...args: string[]) {
   const ended = runCommandLine(commands, ["listen", "--app", clientId, ...forwardTo, ...args], {
     out: (text) => void lines.push(text),
     err: (text) => void errors.push(text),
-    readConfig: async () => readConfig(env),
-    readRemoteSettings: async () => readRemoteSettings(env),
+    local: makeLocal(async () => readConfig(env)),
+    readRemoteSettings: () => readRemoteSettings(env),
     untilStopped: () => stopping.signal,
   });
   return { lines, errors, stop: () => (stopping.abort(), ended), ended };

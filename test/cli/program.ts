@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { commands, runCommandLine } from "../../src/cli/index.ts";
-import { readConfig, readRemoteSettings } from "../../src/config/index.ts";
+import { commands, makeLocal, runCommandLine } from "../../src/cli/index.ts";
+import { readConfig } from "../../src/config/index.ts";
+import { readRemoteSettings } from "../../src/config/remote.ts";
 import { compileCache } from "../support/compile-cache.ts";
 import { atFileEnd } from "../support/file-end.ts";
 
@@ -41,8 +42,8 @@ export function runHere(env: Record<string, string>, answer?: string): Run {
     const terminal = {
       out: (text: string) => (out += `${text}\n`),
       err: (text: string) => (err += `${text}\n`),
-      readConfig: async () => readConfig(env),
-      readRemoteSettings: async () => readRemoteSettings(env),
+      local: makeLocal(async () => readConfig(env)),
+      readRemoteSettings: () => readRemoteSettings(env),
       ...(answer !== undefined && { ask }),
     };
     return { code: await runCommandLine(commands, args, terminal), out, err };

@@ -16,6 +16,7 @@ const place = {
   baseUrl: "https://api.example.org/schools",
   issuerUrl: "https://login.example.org",
 };
+const packages = { repository: "https://git.example.org/nordlicht", licence: "EUPL-1.2" };
 const withoutPkce = {
   deprecatedAt: new Date("2027-02-01T00:00:00Z"),
   sunsetAt: new Date("2029-07-31T22:00:00Z"),
@@ -27,7 +28,7 @@ let isReady = true;
 beforeAll(async () => {
   const app = express()
     .disable("etag")
-    .use(makePageAssets(), makePublishRouter({ ...place, withoutPkce, isReady: async () => isReady }));
+    .use(makePageAssets(), makePublishRouter({ ...place, withoutPkce, packages, isReady: async () => isReady }));
   app.use((_req, res) => void res.status(404).json({ code: "not_found" }));
   server = createServer(app).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase } from "../support/database.ts";
@@ -54,6 +56,20 @@ test("rotating keys of an empty database ends with 1 and says what to do first",
     output: expect.stringContaining("The database is empty") as string,
   });
 });
+
+test.each([[["school", "list"]], [["backup", "copy"]], [["sandbox", "play", crypto.randomUUID()]]])(
+  "where there is no database, %j makes none and says what to do",
+  async (args) => {
+    const folder = makeDataDir();
+    const missing = join(folder, "my-app/.data");
+    expect(await run(args, { DATA_DIR: missing })).toEqual({
+      code: 3,
+      output: expect.stringMatching(/There is no database in .*my-app.*schultor login/) as string,
+    });
+    expect(readdirSync(folder)).toEqual([]);
+    removeDataDir(folder);
+  },
+);
 
 test("under a running service on its embedded database schools are made and signing keys rotated: the next key signs, a new one is published, the old one stays", async () => {
   const service = await startMain({ DATA_DIR: dataDir });

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
+import { packClient } from "../../src/publish/packages/client.ts";
+
 const root = join(import.meta.dirname, "../..");
 const source = join(root, "clients/typescript");
 const run = promisify(execFile);
@@ -24,14 +26,15 @@ export async function runIn(cwd: string, program: string, ...args: string[]): Pr
 export async function installClient(folder: string): Promise<string> {
   const pack = (from: string, ...options: string[]) =>
     runIn(from, "npm", "pack", "--silent", "--pack-destination", folder, ...options);
-  await pack(source);
+  const origin = { issuerUrl: "https://login.example.org", repository: null, licence: "MIT" };
+  writeFileSync(join(folder, "schultor-client.tgz"), await packClient(origin));
   for (const name of ["openapi-fetch", "openapi-typescript-helpers"])
     await pack(join(root, "node_modules", name), "--ignore-scripts");
   const tarballs = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
   const paths = tarballs.map((name) => join(folder, name));
   await runIn(folder, "npm", "install", "--offline", "--no-audit", "--no-fund", ...paths);
-  return paths.find((path) => basename(path).startsWith("schultor-client-"))!;
+  return paths.find((path) => basename(path).startsWith("schultor-client"))!;
 }
 
 export const clientReadme = readFileSync(join(source, "README.md"), "utf8");

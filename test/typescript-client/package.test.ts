@@ -34,7 +34,7 @@ test("holds what is built and nothing else, and its code imports openapi-fetch a
   const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const names = files.map(({ parentPath, name }) => join(parentPath, name).slice(installed.length + 1));
   const others = names.filter((name) => !/^dist\/.*\.(d\.ts|js)$/.test(name));
-  expect(others.sort()).toEqual(["README.md", "package.json"]);
+  expect(others.sort()).toEqual(["LICENSE", "README.md", "package.json"]);
   const code = names.filter((name) => name.endsWith(".js")).map((name) => readFileSync(join(installed, name), "utf8"));
   const imported = code.flatMap((text) =>
     [...text.matchAll(/\bfrom "([^"]+)"|\bimport\(?"([^"]+)"/g)].map(([, from, bare]) => from ?? bare!),

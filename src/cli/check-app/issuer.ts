@@ -45,7 +45,9 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
   const tokens = new Map<string, Attempt>();
   let current: Attempt | null = null;
   let url = "";
-  const discovered = Promise.withResolvers<undefined>();
+  // `Promise.withResolvers` is not in Node 20.
+  let noteDiscovered = () => {};
+  const discovered = new Promise<void>((resolve) => (noteDiscovered = resolve));
 
   function authorize(request: URLSearchParams, res: ServerResponse): void {
     const back = request.get("redirect_uri") ?? "";
@@ -98,7 +100,7 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
     const form = req.method === "POST" ? new URLSearchParams(await text(req)) : searchParams;
     if (pathname === "/.well-known/openid-configuration") {
       sendJson(res, 200, discoveryOf(url));
-      discovered.resolve(undefined);
+      noteDiscovered();
     } else if (pathname === "/.well-known/jwks.json") sendJson(res, 200, { keys: [key] });
     else if (pathname === "/oauth2/auth") authorize(form, res);
     else if (pathname === "/oauth2/token") await issueToken({ authorization: req.headers.authorization, form }, res);
@@ -116,7 +118,7 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    discovered: discovered.promise,
+    discovered,
     expect: (tampering) => {
       const name = `Ada ${randomBytes(6).toString("hex")}`;
       current = { sub: randomUUID(), name, tampering, request: null, tokenRequest: null };

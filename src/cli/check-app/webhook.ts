@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { makeSignatureHeaders, readSigningSecret } from "../../webhooks/index.ts";
+import { makeHeaders, readSecret } from "../../webhooks/signature.ts";
 import { reasonOf } from "./browser.ts";
 import { failed, passed, skipped, webhookChecks, type CheckId, type Verdict } from "./checks.ts";
 
@@ -108,9 +108,9 @@ async function sendEvent(
 ): Promise<Answered> {
   const { event = personEvent("update"), type = "person", secrets = [secret], signedAt = new Date() } = sending;
   const body = sending.body ?? JSON.stringify(event);
-  const signed = makeSignatureHeaders(
+  const signed = makeHeaders(
     { messageId: sending.messageId ?? randomUUID(), eventType: type, isTest: false, body },
-    secrets.map(readSigningSecret),
+    secrets.map(readSecret),
     signedAt,
   );
   const sent = Object.entries({ ...signed, ...sending.headers });

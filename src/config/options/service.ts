@@ -1,5 +1,5 @@
 import type { Option } from "../option.ts";
-import { addressList, httpUrl, matching, oneOf, wholeNumber } from "../values.ts";
+import { addressList, httpUrl, matching, oneOf, source, wholeNumber } from "../values.ts";
 
 export const serviceOptions = {
   NODE_ENV: {
@@ -77,5 +77,14 @@ export const serviceOptions = {
       "`ROLE=all` has an additional process for the jobs. The first process starts the others, replaces " +
       "processes that end, and returns the sum of all in `/metrics`. `ROLE=worker` is always one process.",
     example: "4",
+  },
+  PACKAGES_SOURCE: {
+    value: source,
+    default: null,
+    defaultMeaning: "no repository, and the licence in the file LICENSE",
+    meaning:
+      "Repository and licence (SPDX) that the packages at `/downloads` name: an address and an identifier, " +
+      "separated by a space.",
+    example: "https://git.example.org/schultor EUPL-1.2",
   },
 } as const satisfies Record<string, Option>;

@@ -1,10 +1,10 @@
 import createClient, { type Client } from "openapi-fetch";
-import type { paths } from "../../generated/openapi/admin.ts";
-import type { ImportRequests } from "../imports/index.ts";
-import type { OpenDb } from "../platform/database/db.ts";
-import type { Machine } from "./command.ts";
-import { addPolicyHint, policyOf } from "./outbound-policy.ts";
-import { readRefusal } from "./remote/send.ts";
+import type { paths } from "../../../generated/openapi/admin.ts";
+import type { ImportRequests } from "../../imports/index.ts";
+import type { OpenDb } from "../../platform/database/db.ts";
+import type { Machine } from "../command.ts";
+import { addPolicyHint, policyOf } from "../outbound-policy.ts";
+import { readRefusal } from "../remote/send.ts";
 
 /** Not called: requests stay in this process. */
 const baseUrl = "http://local.invalid";
@@ -29,10 +29,10 @@ const inServiceOnly = (): never => {
 };
 
 async function openAdmin(machine: Machine, db: OpenDb) {
-  const { makeProgramFetch } = await import("../admin/index.ts");
-  const { loadDocument, makeReading } = await import("../platform/http/index.ts");
-  const { silentLog } = await import("../platform/telemetry/log.ts");
-  const { deriveKeys } = await import("../platform/crypto/seal.ts");
+  const { makeProgramFetch } = await import("../../admin/index.ts");
+  const { loadDocument, makeReading } = await import("../../platform/http/index.ts");
+  const { silentLog } = await import("../../platform/telemetry/log.ts");
+  const { deriveKeys } = await import("../../platform/crypto/seal.ts");
   const { config, clock } = machine;
   const imports = makeLocalImports(machine, db);
   const send = makeProgramFetch(
@@ -71,9 +71,9 @@ function makeLocalImports({ config, clock }: Machine, db: OpenDb): ImportRequest
   let opened: Promise<ImportRequests> | undefined;
   const open = () => (opened ??= load());
   async function load(): Promise<ImportRequests> {
-    const { makeImportRequests } = await import("../imports/index.ts");
-    const { giveUserNamesAtSchool: giveUserNames } = await import("../accounts/index.ts");
-    const { silentLog } = await import("../platform/telemetry/log.ts");
+    const { makeImportRequests } = await import("../../imports/index.ts");
+    const { giveUserNamesAtSchool: giveUserNames } = await import("../../accounts/index.ts");
+    const { silentLog } = await import("../../platform/telemetry/log.ts");
     const rules = { holdShare, restoreWindowDays, giveUserNames };
     return makeImportRequests({ db, control: db, atOnce, clock, log: silentLog, rules });
   }

@@ -1,9 +1,9 @@
-import { changeDirectory } from "../access/index.ts";
-import { giveUserNames } from "../accounts/index.ts";
-import { addMembership, createGroup, createPerson, createSchool } from "../directory/index.ts";
-import type { Change, GroupId, PersonId, SchoolId } from "../directory/index.ts";
-import type { Schemas } from "./admin-api.ts";
-import type { Machine } from "./command.ts";
+import { changeDirectory } from "../../access/index.ts";
+import { giveUserNames } from "../../accounts/index.ts";
+import { addMembership, createGroup, createPerson, createSchool } from "../../directory/index.ts";
+import type { Change, GroupId, PersonId, SchoolId } from "../../directory/index.ts";
+import type { Schemas } from "../admin-api.ts";
+import type { Machine } from "../command.ts";
 
 // Records that have an id already. The admin API does not offer this.
 

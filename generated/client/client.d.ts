@@ -1,0 +1,62 @@
+import { type Client as FetchClient } from "openapi-fetch";
+import type { Change, ChangeList, Group, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
+import { type RetryOptions, type Send } from "./retry.ts";
+import { type Credentials } from "./tokens.ts";
+export type ClientOptions<Spelling extends SchulconnexSpelling = "V1_4"> = Credentials & RetryOptions & {
+    /** How the app is registered to read Schulconnex codes. Chooses types only. Default `V1_4`. */
+    schulconnexSpelling?: Spelling | undefined;
+    /** Where the APIs are, if not at the issuer. */
+    baseUrl?: string | undefined;
+    /** Instead of the global `fetch`. */
+    fetch?: Send | undefined;
+};
+/** `signal` ends the call, also while it waits for a token or a retry. */
+export type CallOptions = {
+    signal?: AbortSignal | undefined;
+};
+/** `limit`: how many records a page has, 1 to 1000; default 500. */
+export type ListOptions = CallOptions & {
+    limit?: number | undefined;
+};
+export type ListDeletedOptions = ListOptions & {
+    showDeleted?: boolean | undefined;
+};
+/** `after`: the position behind which to begin. */
+export type ChangesOptions = ListOptions & {
+    after: string;
+};
+/**
+ * Lists are read page by page as the loop goes on. `find…` answers null for what does not exist, or not for the app.
+ */
+export type IdmClient = {
+    readonly scopes: readonly string[];
+    listSchools(options?: ListOptions): AsyncGenerator<School, void>;
+    listSchoolUsers(schoolId: string, options?: ListOptions): AsyncGenerator<User, void>;
+    listSchoolGroups(schoolId: string, options?: ListDeletedOptions): AsyncGenerator<ListedGroup, void>;
+    listSchoolPeople(schoolId: string, options?: ListDeletedOptions): AsyncGenerator<ListedPerson, void>;
+    findSchool(id: string, options?: CallOptions): Promise<School | null>;
+    findUser(id: string, options?: CallOptions): Promise<User | null>;
+    findGroup(id: string, options?: CallOptions): Promise<Group | null>;
+    findPerson(id: string, options?: CallOptions): Promise<Person | null>;
+    /** The present position in the change feed. */
+    getPosition(options?: CallOptions): Promise<string>;
+    /** The changes behind `after` to the present end of the feed. Errors: `CursorExpiredError`. */
+    listChanges(options: ChangesOptions): AsyncGenerator<Change, void>;
+    /** The same by page; `next` is the position to keep once the page is worked on. */
+    listChangePages(options: ChangesOptions): AsyncGenerator<ChangeList, void>;
+    /** Every operation of the IDM API as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
+    readonly idm: FetchClient<IdmPaths>;
+};
+export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & {
+    listPersonenInfo(filter?: PersonenInfoFilter, options?: CallOptions): Promise<Personendatensatz<Spelling>[]>;
+    /** The Schulconnex record of the person whose sign-on brought this access token. */
+    getPersonInfo(userToken: string, options?: CallOptions): Promise<Personendatensatz<Spelling>>;
+    /** Every operation of Schulconnex as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
+    readonly schulconnex: FetchClient<SchulconnexPaths<Spelling>>;
+};
+/**
+ * A client of the service for one app.
+ *
+ * Errors: every call throws `ApiError`, or `TokenError` if there is no token for it; what `fetch` throws goes through.
+ */
+export declare function createClient<Spelling extends SchulconnexSpelling = "V1_4">(options: ClientOptions<Spelling>): Client<Spelling>;

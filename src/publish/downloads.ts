@@ -1,0 +1,30 @@
+import { type RequestHandler, Router } from "express";
+import { makeThreadPool } from "../platform/threads/index.ts";
+import { packageNames, type PackageName } from "./packages/names.ts";
+import type { Origin } from "./packages/pack.ts";
+import { answerStatic } from "./static-answer.ts";
+
+/** Where the sources of the packages are and under which licence, as the operator names them. */
+export type Packages = Pick<Origin, "repository" | "licence">;
+
+const module = new URL("./packages/make.ts", import.meta.url);
+const contentType = "application/gzip";
+
+/** Serves the packages for partners, each made at its first request. */
+export function makeDownloadsRouter({ issuerUrl, packages }: { issuerUrl: string; packages: Packages }): Router {
+  const router = Router();
+  const run = makeThreadPool({ niceness: 10 });
+  const make = async (name: PackageName): Promise<RequestHandler> => {
+    const made = await run({ module, seconds: 60 }, { name, origin: { issuerUrl, ...packages } });
+    return answerStatic(Buffer.from(made as Uint8Array), { contentType });
+  };
+  for (const name of packageNames) {
+    let answer: Promise<RequestHandler> | undefined;
+    router.get(`/${name}`, async (req, res, next) => {
+      answer ??= make(name);
+      answer.catch(() => (answer = undefined));
+      return (await answer)(req, res, next);
+    });
+  }
+  return router;
+}

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeManifest, pack, type Origin } from "./pack.ts";
+import { readProgram, root, type Files } from "./read-program.ts";
+
+const source = "clients/typescript/src";
+const declarations = "generated/client";
+
+/** The compiled sources of `@schultor/client`, with paths from its folder. */
+export function readClient(): Files {
+  const entries = [`${source}/index.ts`, `${source}/sqlite.ts`];
+  const program = readProgram({ entries, isIncluded: (path) => path.startsWith(source) });
+  const files: Files = new Map();
+  for (const [path, code] of program.files) files.set(path.replace(source, "dist"), code);
+  for (const path of readdirSync(join(root, declarations), { recursive: true, encoding: "utf8" }))
+    if (path.endsWith(".d.ts")) files.set(`dist/${path}`, readFileSync(join(root, declarations, path)));
+  // They contain types only.
+  for (const name of ["idm", "schulconnex", "schulconnex-1.7", "webhooks"])
+    files.set(`dist/openapi/${name}.d.ts`, readFileSync(join(root, `generated/openapi/${name}.ts`)));
+  return files;
+}
+
+export async function packClient(origin: Origin): Promise<Buffer> {
+  const files = readClient();
+  const read = (path: string) => readFileSync(join(root, path), "utf8");
+  const { scripts: _built, ...manifest } = JSON.parse(read("clients/typescript/package.json")) as { scripts: object };
+  files.set("package.json", makeManifest(origin, manifest));
+  files.set("README.md", read("clients/typescript/README.md").replaceAll("http://localhost:3000", origin.issuerUrl));
+  files.set("LICENSE", read("LICENSE"));
+  return pack(files);
+}

@@ -1,0 +1,16 @@
+// Runs in a thread of its own.
+import { packClient } from "./client.ts";
+import { packCommandLine } from "./command-line.ts";
+import type { PackageName } from "./names.ts";
+import type { Origin } from "./pack.ts";
+
+// The function that removes types is experimental, and Node says so at its first call.
+process.removeAllListeners("warning");
+
+const makers: Record<PackageName, (origin: Origin) => Promise<Buffer>> = {
+  "schultor-client.tgz": packClient,
+  "schultor-cli.tgz": packCommandLine,
+};
+
+export default async ({ name, origin }: { name: PackageName; origin: Origin }): Promise<Uint8Array> =>
+  makers[name](origin);

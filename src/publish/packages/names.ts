@@ -1,0 +1,3 @@
+export const packageNames = ["schultor-client.tgz", "schultor-cli.tgz"] as const;
+
+export type PackageName = (typeof packageNames)[number];
