@@ -4053,7 +4053,7 @@ export interface components {
             remedy: string;
             /**
              * @description The line, or the part with the error if it is long; null if it is no longer kept.
-             * @example 1002;pupil;Bo Emil;Bo;Beispiel;5a;;;
+             * @example 1002;guest;Bo Emil;Bo;Beispiel;5a;;;
              */
             text: string | null;
         };

@@ -14,7 +14,6 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
   const { body, query, reach, origin, keep } = request;
   const schoolId = query.school;
   if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId);
-  if (body.file.size === 0) throw invalidRequest("A file is required.");
   body.keep();
   const id = await imports.read(
     {

@@ -40,7 +40,7 @@ test("the template is previewed, applied, shown and listed from the command line
 test("a broken roster prints every fault with its place, and a held one says how to confirm it", async () => {
   const school = await make.school();
   const broken = await writeRoster(
-    "id;role;first_name;last_name\n1;pupil;Ada;Muster\n1;student;Bo;Bei\n",
+    "id;role;first_name;last_name\n1;guest;Ada;Muster\n1;student;Bo;Bei\n",
     "broken.csv",
   );
   const { code, output } = await schultor("preview", broken, "--school", school);

@@ -18,11 +18,11 @@ test("a plain CSV file with faults of every kind lists each with its line and co
     "id;role;first_name;last_name;classes;status",
     "1;student;Ada;Muster;5a;",
     ";student;No;Id;;",
-    "2;pupil;Bo;Beispiel;;",
+    "2;wizard;Bo;Beispiel;;",
     '3;student;"Two\r\nlines";Öz;;gone',
     `4;student;${"x".repeat(201)};Long;;`,
     "5;student;;Last only;;",
-    "6;student;Too;many;;;;",
+    "6;student;Too;many;;;;more",
     "1;teacher;Twice;Muster;;",
     '7;student;"Da"na;Quote;;',
     `8;student;Ann;Group;${"g".repeat(201)};`,
@@ -48,7 +48,8 @@ test("headings are checked before anything else, and an empty file is a fault", 
     "file:1:- role column_missing",
     "file:1:3 FIRST_NAME column_twice",
   ]);
-  expect(await plain("")).toEqual(["file:1:- - file_empty"]);
+  expect(await plain("\n;;\n")).toEqual(["file:1:- - file_empty"]);
+  await expect(plain("")).rejects.toMatchObject({ code: "file_empty" });
 });
 
 const head = {

@@ -129,13 +129,13 @@ async function applied(world: World, content: string): Promise<Shown> {
 describe("a file with faults", () => {
   test("changes nothing and shows each fault with its line, what is wrong and what to do", async () => {
     const world = await makeWorld();
-    const rows = ["7;schüler;Jörg;<b>Müßig</b>;5a", "8;student;Zoë;Ö;5a", "8;student;Än;Ö;5a", "9;student;;Ö"];
+    const rows = ["7;gäste;Jörg;<b>Müßig</b>;5a", "8;student;Zoë;Ö;5a", "8;student;Än;Ö;5a", "9;student;;Ö;5a;b"];
     const shown = await handIn(world, csv(...rows));
     expect(textOf(shown)).toMatch(/Fehlerhaft.*Die Datei hat 4 Fehler/);
     expect(shown.html).not.toMatch(/\/(apply|cancel)"/);
     const faults = await world.office.open(`${shown.url}/faults`);
     expect(textOf(faults)).toMatch(
-      /Zeile 2, Feld „role“ Diese Rolle kennen wir nicht\. 7;schüler;Jörg;.*Was zu tun ist: .*student, teacher oder other/,
+      /Zeile 2, Feld „role“ Diese Rolle kennen wir nicht\. 7;gäste;Jörg;.*Was zu tun ist: .*student, teacher oder other/,
     );
     expect(faults.html).toContain("&lt;b&gt;Müßig");
     expect(textOf(faults)).toMatch(/Zeile 4, Feld „id“ Die Nummer steht schon in Zeile 3\./);
@@ -147,7 +147,7 @@ describe("a file with faults", () => {
 
   test("has its faults in pages", async () => {
     const world = await makeWorld();
-    const shown = await handIn(world, csv(...pupils(60, "5a").map((row) => row.replace("student", "pupil"))));
+    const shown = await handIn(world, csv(...pupils(60, "5a").map((row) => row.replace("student", "guest"))));
     const first = await world.office.open(`${shown.url}/faults`);
     const next = /class="pager"><a[^>]*href="([^"]+)"/.exec(first.html)![1]!.replaceAll("&amp;", "&");
     const rest = await world.office.open(next);
@@ -342,7 +342,7 @@ describe("who may", () => {
     const [world, other] = [await makeWorld(), await makeWorld()];
     const id = (await handIn(other, csv(...pupils(1, "5a")))).url.split("/").at(-1)!;
     const own = (await handIn(world, csv(...pupils(1, "5a")))).url.split("/").at(-1)!;
-    const broken = (await handIn(world, csv("1;pupil;A;B;5a"))).url.split("/").at(-1)!;
+    const broken = (await handIn(world, csv("1;guest;A;B;5a"))).url.split("/").at(-1)!;
     for (const page of pages)
       for (const at of [
         `${other.base}/${id}`,

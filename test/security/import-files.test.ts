@@ -98,7 +98,7 @@ test("a record with 40,000 bad contexts lists the first faults with their places
 });
 
 test("a file of faults only keeps as many as are listed, and none of its rows", async () => {
-  const { id, errorCount } = await preview(header + ";pupil;;Test;\n".repeat(6_000), { school });
+  const { id, errorCount } = await preview(header + ";wizard;;Test;\n".repeat(6_000), { school });
   expect(errorCount).toBe(18_000);
   expect(await db.prisma.importError.count({ where: { importId: id } })).toBe(maxFaults);
   const twice = await preview(header + "1;student;Ada;Test;\n".repeat(maxFaults + 5), { school });

@@ -1,16 +1,13 @@
 import { readFileSync } from "node:fs";
-import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
+import type { PersonName, SchoolId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "../read/source.ts";
-import { readTable, type Row } from "../read/table.ts";
+import { readHead } from "../read/head.ts";
+import { readTable, type Row, type TableLayout } from "../read/table.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
+import { guessColumns, isTemplate } from "./columns.ts";
 import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
-
-const roles = new Map<string, PersonRole>([
-  ["student", "STUDENT"],
-  ["teacher", "TEACHER"],
-  ["other", "OTHER"],
-]);
+import { readRole } from "./words.ts";
 
 const groupColumns = [
   ["classes", "class", "KLASSE"],
@@ -23,17 +20,22 @@ export const plainTemplate = (): string => readFileSync(new URL("../template.csv
 export const schoolMissing = () =>
   new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
 
-/** Reads the service's own format: one row per person, with groups by name. FORMATS.md describes it. */
+/**
+ * Reads a table of people: one row per person, with groups by name. FORMATS.md describes it.
+ *
+ * Errors: those of `guessColumns`.
+ */
 export async function readPlain(file: SourceFile, input: ReadContext): Promise<ReadResult> {
   const { staging, onBytes, mode = "BULK" } = input;
   const school = input.schools.only;
   if (school === undefined) throw schoolMissing();
   const seen = new Set<string>();
-  await readTable({ file, onBytes, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
+  const layout = await findTemplate(file, input);
+  await readTable({ file, onBytes, layout, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
     const sourceId = row.need("id", idLength);
     const role = row.choose(
       "role",
-      (text) => roles.get(text.toLowerCase()),
+      readRole,
       "unknown_role",
       "The role is not student, teacher or other.",
     );
@@ -50,6 +52,14 @@ export async function readPlain(file: SourceFile, input: ReadContext): Promise<R
     schools: new Set([school]),
     keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },
   };
+}
+
+/** Where the template's table begins and which separator it has; columns are found by their headings. */
+async function findTemplate(file: SourceFile, { mode }: ReadContext): Promise<TableLayout | undefined> {
+  const head = await readHead(file);
+  if (head.records.length === 0) return undefined;
+  const guess = guessColumns(head, { name: file.name, mode });
+  return isTemplate(guess) ? { ...guess, columns: undefined } : undefined;
 }
 
 function readStatus(row: Row): boolean {

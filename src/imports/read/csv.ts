@@ -14,15 +14,15 @@ const messages = {
 };
 
 /**
- * Reads CSV incrementally in linear time, with the memory of one record. The first line decides between `;`, `,` and
- * tab. After a fault it continues with the next line. csv-parse 7.0 does not continue, and reports an open quote at the
- * last line.
+ * Reads CSV incrementally in linear time, with the memory of one record. Without a given separator the first line
+ * decides between `;`, `,` and tab. After a fault it continues with the next line. csv-parse 7.0 does not continue, and
+ * reports an open quote at the last line.
  *
  * Source: RFC 4180, with `;` and any line ending.
  */
-export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLimits) {
+export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLimits, separator?: string) {
   let text = "";
-  let delimiter = 0;
+  let delimiter = separator?.charCodeAt(0) ?? 0;
   let isLast = false;
   let visited = 0;
   let again = limits.again;
@@ -141,12 +141,14 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
   };
 }
 
+export const separators = [";", ",", "\t"] as const;
+
 const [quote, newline, carriage] = [0x22, 0x0a, 0x0d];
 
 function findDelimiter(text: string): number {
   const [first = ""] = text.split(/[\r\n]/, 1);
   const unquoted = first.replace(/"[^"]*"/g, "");
-  const counts = [";", ",", "\t"].map((sign) => [sign, unquoted.split(sign).length] as const);
+  const counts = separators.map((sign) => [sign, unquoted.split(sign).length] as const);
   return counts.toSorted((a, b) => b[1] - a[1])[0]![0].charCodeAt(0);
 }
 

@@ -1,32 +1,49 @@
 import type { Staging } from "../staging.ts";
-import { makeCsvReader, type CsvRecord } from "./csv.ts";
+import { csvLimits, makeCsvReader, type CsvRecord } from "./csv.ts";
 import type { SourceFile } from "./source.ts";
 import { readText } from "./text.ts";
 import { findValueFault, nameLength } from "./value.ts";
 
 export type Row = ReturnType<typeof makeRow>;
 
-export type Table = { file: SourceFile; required: readonly string[]; onBytes(bytes: number): void };
+/** Where the columns of a table are, if not by their headings. */
+export type TableLayout = {
+  separator: string;
+  /** The line of the headings; records before it are passed over. 0: every record is a row. */
+  headingLine: number;
+  headings: readonly string[];
+  /** The indexes of the columns by the name that the rows are asked for; undefined: by the headings. */
+  columns?: ReadonlyMap<string, readonly number[]> | undefined;
+};
+
+export type Table = {
+  file: SourceFile;
+  required: readonly string[];
+  layout?: TableLayout | undefined;
+  onBytes(bytes: number): void;
+};
 
 export async function readTable(
-  { file, required, onBytes }: Table,
+  { file, required, layout, onBytes }: Table,
   staging: Staging,
   onRow: (row: Row) => void,
 ): Promise<void> {
-  const reader = makeCsvReader(({ code, message, ...at }) =>
-    staging.fault({ file: file.name, field: null, ...at }, code, message),
+  const reader = makeCsvReader(
+    ({ code, message, ...at }) => staging.fault({ file: file.name, field: null, ...at }, code, message),
+    csvLimits,
+    layout?.separator,
   );
-  let headings: Map<string, number> | undefined;
-  let width = 0;
+  let headings = layout?.headingLine === 0 ? toHeadings(file.name, layout) : undefined;
   const take = (records: CsvRecord[]) => {
     for (const record of records) {
-      if (headings === undefined) {
-        width = record.fields.length;
-        headings = readHeadings(file.name, record, required, staging);
-      } else if (hasAll(headings, required)) {
-        const row = makeRow(file.name, record, headings, staging);
-        if (record.fields.length !== width)
-          row.fault(null, "field_count", `The record has ${record.fields.length} fields, the heading ${width}.`);
+      if (isBlank(record) || record.line < (layout?.headingLine ?? 0)) continue;
+      if (headings === undefined)
+        headings = layout?.columns
+          ? toHeadings(file.name, layout)
+          : readHeadings(file.name, record, required, staging);
+      else if (required.every((name) => headings!.indexes.has(name.toLowerCase()))) {
+        const row = makeRow(record, headings, staging);
+        checkWidth(record, headings, row, required);
         onRow(row);
       }
     }
@@ -40,44 +57,78 @@ export async function readTable(
     staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
 }
 
-const hasAll = (headings: Map<string, number>, required: readonly string[]): boolean =>
-  required.every((name) => headings.has(name.toLowerCase()));
+export const isBlank = ({ fields }: CsvRecord): boolean => fields.every((field) => field.trim() === "");
+
+/** `labels` are the headings as the file has them, if faults are to show them instead of the names. */
+type Headings = {
+  file: string;
+  width: number;
+  indexes: ReadonlyMap<string, readonly number[]>;
+  labels?: readonly string[];
+};
+
+const toHeadings = (file: string, { headings, columns = new Map() }: TableLayout): Headings => ({
+  file,
+  width: headings.length,
+  indexes: columns,
+  labels: headings,
+});
+
+/** Spreadsheets leave out empty fields at the end of a row, and write some behind it. */
+function checkWidth({ fields }: CsvRecord, { width, indexes }: Headings, row: Row, required: readonly string[]): void {
+  const needed = Math.max(0, ...required.map((name) => (indexes.get(name.toLowerCase())?.[0] ?? -1) + 1));
+  if (fields.length < needed || fields.slice(width).some((field) => field.trim() !== ""))
+    row.fault(null, "field_count", `The record has ${fields.length} fields, the heading ${width}.`);
+}
 
 function readHeadings(
   file: string,
   { line, fields }: CsvRecord,
   required: readonly string[],
   staging: Staging,
-): Map<string, number> {
-  const headings = new Map<string, number>();
+): Headings {
+  const indexes = new Map<string, readonly number[]>();
   // A file without headings has a person in the first line, and faults must not contain names.
   const isOurs = (name: string) => required.some((heading) => heading.toLowerCase() === name);
   for (const [index, field] of fields.entries()) {
     const name = field.trim().toLowerCase();
     if (name === "") continue;
-    if (headings.has(name))
+    if (indexes.has(name))
       staging.fault(
         { file, line, column: index + 1, field: isOurs(name) ? field.trim() : null },
         "column_twice",
         "The file has two columns of this name.",
       );
-    else headings.set(name, index);
+    else indexes.set(name, [index]);
   }
   for (const name of required) {
-    if (!headings.has(name.toLowerCase()))
+    if (!indexes.has(name.toLowerCase()))
       staging.fault({ file, line, column: null, field: name }, "column_missing", `The column ${name} is missing.`);
   }
-  return headings;
+  return { file, width: fields.length, indexes };
 }
 
-function makeRow(file: string, { line, fields }: CsvRecord, headings: Map<string, number>, staging: Staging) {
-  const indexOf = (heading: string) => headings.get(heading.toLowerCase());
-  /** Trimmed; empty if the file lacks the column. */
-  const get = (heading: string): string => fields[indexOf(heading) ?? -1]?.trim() ?? "";
+function makeRow({ line, fields }: CsvRecord, { file, indexes, labels }: Headings, staging: Staging) {
+  const indexesOf = (heading: string) => indexes.get(heading.toLowerCase()) ?? [];
+  /** Trimmed; empty if the file lacks the column; several columns of a name are separated by `|`. */
+  const get = (heading: string): string => {
+    const values = indexesOf(heading).map((index) => fields[index]?.trim() ?? "");
+    return values.length === 1 ? values[0]! : values.filter((value) => value !== "").join("|");
+  };
   /** The number of the column, from 1; 1 if the file lacks it. */
-  const column = (heading: string): number => (indexOf(heading) ?? 0) + 1;
+  const column = (heading: string): number => (indexesOf(heading)[0] ?? 0) + 1;
+  const has = (heading: string): boolean => indexesOf(heading).length > 0;
   const fault = (heading: string | null, code: string, message: string): void =>
-    staging.fault({ file, line, column: heading === null ? null : column(heading), field: heading }, code, message);
+    staging.fault(
+      {
+        file,
+        line,
+        column: heading === null ? null : column(heading),
+        field: (heading !== null && labels?.[indexesOf(heading)[0] ?? -1]) || heading,
+      },
+      code,
+      message,
+    );
   /** As `get`; a fault, and "", if the value is empty, too long or unreadable. */
   const need = (heading: string, maxLength = nameLength): string => {
     const value = get(heading);
@@ -97,5 +148,5 @@ function makeRow(file: string, { line, fields }: CsvRecord, headings: Map<string
     if (value === undefined && text !== "") fault(heading, ...unknown);
     return value ?? null;
   };
-  return { line, get, column, fault, need, take, choose };
+  return { line, get, has, column, fault, need, take, choose };
 }

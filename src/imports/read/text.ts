@@ -1,11 +1,13 @@
 import { AppError } from "../../platform/errors.ts";
+import { findWideEncoding } from "./file-kind.ts";
 import type { SourceFile } from "./source.ts";
 
-export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15";
 
 /**
- * Decodes a file: UTF-16 by its byte order mark, else UTF-8, else Windows-1252. If the first non-ASCII character is
- * UTF-8, later invalid bytes become U+FFFD (a fault in a value) instead. Reads the file twice; `onBytes` counts both.
+ * Decodes a file: UTF-16 by its first bytes, else UTF-8, else ISO 8859-15 or Windows-1252 by the letters. If the first
+ * non-ASCII character is UTF-8, later invalid bytes become U+FFFD (a fault in a value) instead. Reads the file twice;
+ * `onBytes` counts both.
  *
  * Errors: invalid file_damaged.
  */
@@ -21,18 +23,28 @@ export async function findEncoding(
 ): Promise<Encoding> {
   const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let isUtf8 = false;
+  let oneByte: Encoding | undefined;
   let before: Buffer = Buffer.alloc(0);
   for await (const bytes of readBytes(file, onBytes)) {
-    if (before.length === 0 && bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
-    if (before.length === 0 && bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
-    const text = decode(() => strict.decode(bytes, { stream: true }));
-    if (text === null)
-      return isUtf8 || beginsAsUtf8(Buffer.concat([before.subarray(-3), bytes])) ? "utf-8" : "windows-1252";
-    isUtf8 ||= beyondAscii.test(text);
+    const wide = before.length === 0 ? findWideEncoding(bytes) : undefined;
+    if (wide !== undefined) return wide;
+    const text = oneByte === undefined ? decode(() => strict.decode(bytes, { stream: true })) : null;
+    if (text === null) {
+      const last = Buffer.concat([before.subarray(-3), bytes]);
+      if (oneByte === undefined && (isUtf8 || beginsAsUtf8(last))) return "utf-8";
+      const letters = last.toString("latin1");
+      // Only Windows-1252 has characters here.
+      if (/[\x80-\x9f]/.test(letters)) return "windows-1252";
+      oneByte = latin9Letters.test(letters) ? "iso-8859-15" : (oneByte ?? "windows-1252");
+    } else isUtf8 ||= beyondAscii.test(text);
     before = bytes;
   }
+  if (oneByte !== undefined) return oneByte;
   return isUtf8 || decode(() => strict.decode()) !== null ? "utf-8" : "windows-1252";
 }
+
+/** Š š ž Œ œ Ÿ beside a letter, or Ž at the start of a word; in Windows-1252 these are signs such as ¦ ¨ ½ ´. */
+const latin9Letters = /[a-z][\xa6\xa8\xb8\xbc\xbd\xbe]|[\xa6\xa8\xb8\xbc\xbd\xbe][a-z]|(^|[^a-z])\xb4[a-z]/i;
 
 const beyondAscii = /[^\u0000-\u007f]/;
 

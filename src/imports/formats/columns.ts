@@ -1,0 +1,175 @@
+import type { PersonRole } from "../../directory/index.ts";
+import { AppError } from "../../platform/errors.ts";
+import type { CsvRecord } from "../read/csv.ts";
+import type { Head } from "../read/head.ts";
+import type { TableLayout } from "../read/table.ts";
+import type { ImportMode } from "./format.ts";
+import { findClassIn, findRoleIn, foldWord, isClassName, readDate, readHeading, readRole } from "./words.ts";
+import type { ColumnUse } from "./words.ts";
+
+/** What the columns of a table mean, and what is true of all its rows. */
+export type Mapping = {
+  uses: readonly (ColumnUse | null)[];
+  /** The role of everybody, in a table without a column for it. */
+  role: PersonRole | null;
+  /** The class of everybody, likewise. */
+  className: string | null;
+  /** Ids are made of name and date of birth. */
+  idFromName: boolean;
+  mode: ImportMode;
+};
+
+export type TableGuess = {
+  separator: string;
+  /** 0 without headings. */
+  headingLine: number;
+  headings: readonly string[];
+  samples: readonly (readonly string[])[];
+  mapping: Mapping;
+};
+
+const template = ["id", "role", "first_name", "last_name"];
+
+/** Whether the headings are those of our own template, which needs no question. */
+export const isTemplate = ({ headings }: TableGuess): boolean => {
+  const names = new Set(headings.map((heading) => heading.trim().toLowerCase()));
+  return template.every((name) => names.has(name));
+};
+
+const sampleCount = 5;
+const maxHeadingLines = 25;
+
+/** Guesses the headings and the columns of a table. `name` is that of the file. Errors: invalid file_*. */
+export function guessColumns(head: Head, { name, mode }: { name: string; mode: ImportMode | undefined }): TableGuess {
+  const { records, separator, width } = head;
+  if (records.length === 0) throw new AppError("invalid", "file_empty", "The file is empty.");
+  if (width < 2)
+    throw new AppError(
+      "invalid",
+      "file_has_one_column",
+      "The file has a single column. Save it as CSV with semicolons, commas or tabs between the columns.",
+    );
+  const heading = findHeadings(head);
+  const rows = heading === undefined ? records : records.slice(records.indexOf(heading) + 1);
+  const columns = Math.max(trimmed(heading?.fields ?? []).length, ...rows.map(({ fields }) => trimmed(fields).length));
+  const headings = Array.from({ length: columns }, (_, index) => heading?.fields[index]?.trim() ?? "");
+  if (headings.some((text) => text === "sourcedId") && headings.some((text) => text.startsWith("orgSourcedId")))
+    throw new AppError(
+      "invalid",
+      "oneroster_without_archive",
+      "The file is a single file of a OneRoster export. Upload the whole zip archive.",
+    );
+  const samples = headings.map((_, index) => rows.map(({ fields }) => fields[index]?.trim() ?? ""));
+  const titles = heading === undefined ? [] : records.slice(0, records.indexOf(heading));
+  const about = [...titles.map(({ fields }) => fields.join(" ")), name.replace(/\.\w+$/, "")];
+  return {
+    separator,
+    headingLine: heading?.line ?? 0,
+    headings,
+    samples: samples.map((values) => values.filter((value) => value !== "").slice(0, sampleCount)),
+    mapping: guessMapping(headings, samples, { about, mode }),
+  };
+}
+
+const trimmed = (fields: readonly string[]): readonly string[] =>
+  fields.slice(0, fields.findLastIndex((field) => field.trim() !== "") + 1);
+
+/** The record with the most known headings; without any, the first full one unless it holds data. */
+function findHeadings({ records, width }: Head): CsvRecord | undefined {
+  const count = ({ fields }: CsvRecord) => fields.filter((field) => readHeading(field) !== undefined).length;
+  const known = records
+    .slice(0, maxHeadingLines)
+    .reduce((best, record) => (count(record) > count(best) ? record : best), records[0]!);
+  if (count(known) > 0) return known;
+  const first = records.find(({ fields }) => fields.length === width);
+  const isData = (field: string) => /^\d+$/.test(field.trim()) || readDate(field) !== undefined || isClassName(field);
+  return first === undefined || first.fields.some(isData) ? undefined : first;
+}
+
+type Context = { about: readonly string[]; mode: ImportMode | undefined };
+
+function guessMapping(headings: readonly string[], samples: readonly string[][], { about, mode }: Context): Mapping {
+  const uses = guessUses(headings, samples);
+  const has = (use: ColumnUse) => uses.includes(use);
+  const named = [...about, ...headings.filter((_, index) => uses[index] === "FULL_NAME" || uses[index] === "ID")];
+  const role = has("ROLE")
+    ? null
+    : (named.map(findRoleIn).find((found) => found !== undefined) ?? (has("CLASSES") ? "STUDENT" : null));
+  const className = has("CLASSES") || role === "TEACHER" ? undefined : about.map(findClassIn).find(Boolean);
+  return {
+    uses,
+    role,
+    className: className ?? null,
+    idFromName: false,
+    mode: mode ?? (has("ROLE") ? "BULK" : "DELTA"),
+  };
+}
+
+const manyColumns: readonly ColumnUse[] = ["CLASSES", "COURSES", "GROUPS"];
+
+export const isRepeatable = (use: ColumnUse): boolean => manyColumns.includes(use);
+
+function guessUses(headings: readonly string[], samples: readonly string[][]): (ColumnUse | null)[] {
+  const uses: (ColumnUse | null)[] = headings.map(() => null);
+  const found = headings
+    .flatMap((heading, index) => {
+      const read = readHeading(heading);
+      return read === undefined ? [] : [{ index, heading, ...read }];
+    })
+    .toSorted((a, b) => a.rank - b.rank);
+  for (const { index, heading, use } of found) {
+    if (uses.includes(use) && !isRepeatable(use)) continue;
+    if (fits(use, heading, samples[index]!)) uses[index] = use;
+  }
+  // "Name" beside "Vorname" is the last name.
+  const full = uses.indexOf("FULL_NAME");
+  if (full !== -1 && uses.includes("FIRST_NAME")) uses[full] = uses.includes("LAST_NAME") ? null : "LAST_NAME";
+  for (const [use, test] of byContent) {
+    if (uses.includes(use)) continue;
+    const index = uses.findIndex((present, at) => present === null && mostly(samples[at]!, test));
+    if (index !== -1) uses[index] = use;
+  }
+  return uses;
+}
+
+/** Columns without a known heading that tell by their values what they are. */
+const byContent: readonly [ColumnUse, (value: string) => boolean][] = [
+  ["ROLE", (value) => value.length > 1 && readRole(value) !== undefined],
+  ["CLASSES", isClassName],
+  ["BIRTH_DATE", (value) => !/^\d+$/.test(value) && readDate(value) !== undefined],
+];
+
+function mostly(values: readonly string[], test: (value: string) => boolean): boolean {
+  const filled = values.filter((value) => value !== "");
+  return filled.length > 0 && filled.filter(test).length >= 0.8 * filled.length;
+}
+
+function fits(use: ColumnUse, heading: string, values: readonly string[]): boolean {
+  const filled = values.filter((value) => value !== "");
+  if (use === "STATUS") return filled.every((value) => /^(active|deleted)$/i.test(value));
+  if (use === "ROLE") return filled.length === 0 || mostly(values, (value) => readRole(value) !== undefined);
+  if (use !== "ID") return true;
+  // A running number changes with each export, so it is nobody's.
+  const isRunning = /^(nr|nummer|no|number)$/.test(foldWord(heading)) && filled.every((v, n) => Number(v) === n + 1);
+  return !isRunning && new Set(filled).size === filled.length;
+}
+
+/** What a mapping lacks before a file can be read with it. */
+export type ColumnProblem = "id_column_missing" | "name_column_missing" | "role_column_missing" | "column_used_twice";
+
+export function findColumnProblem({ uses, role, idFromName }: Mapping): ColumnProblem | undefined {
+  const has = (use: ColumnUse) => uses.includes(use);
+  const single = uses.filter((use) => use !== null && !isRepeatable(use));
+  if (new Set(single).size < single.length) return "column_used_twice";
+  if (!has("FULL_NAME") && !(has("FIRST_NAME") && has("LAST_NAME"))) return "name_column_missing";
+  if (idFromName ? !has("BIRTH_DATE") : !has("ID")) return "id_column_missing";
+  return has("ROLE") || role !== null ? undefined : "role_column_missing";
+}
+
+/** The layout of a table for a reader that asks for columns by their use. */
+export function layOut({ separator, headingLine, headings }: TableGuess, { uses }: Pick<Mapping, "uses">): TableLayout {
+  const columns = new Map<string, number[]>();
+  for (const [index, use] of uses.entries())
+    if (use !== null) columns.set(use.toLowerCase(), [...(columns.get(use.toLowerCase()) ?? []), index]);
+  return { separator, headingLine, headings, columns };
+}

@@ -1,0 +1,124 @@
+import { foldText } from "../../platform/text/fold-text.ts";
+import type { PersonRole } from "../../directory/index.ts";
+
+/** What a column of a plain table is read as. */
+export const columnUses = [
+  "ID",
+  "ROLE",
+  "FIRST_NAME",
+  "CALL_NAME",
+  "LAST_NAME",
+  "FULL_NAME",
+  "BIRTH_DATE",
+  "USERNAME",
+  "CLASSES",
+  "COURSES",
+  "GROUPS",
+  "STATUS",
+] as const;
+export type ColumnUse = (typeof columnUses)[number];
+
+/** Letters and digits only, so that `Schüler-Nr.` and `SCHUELER NR` are the same word. */
+export const foldWord = (text: string): string =>
+  foldText(text)
+    .replace(/ä/g, "ae")
+    .replace(/ö/g, "oe")
+    .replace(/ü/g, "ue")
+    .replace(/ß/g, "ss")
+    .normalize("NFD")
+    .replace(/[^a-z0-9]/g, "");
+
+const student = "(schueler(in|innen|innenundschueler)?|sus|student(in|en|s)?|pupils?|learners?|kind(er)?)";
+const teacher = "(lehrer(in|innen)?|lehrkr(aft|aefte)|lul|teachers?|kollegium)";
+const who = `(${student}|${teacher}|person(en|al)?|stamm|staff|externe?|interne?|import|admission|user|nutzer)`;
+
+/** Headings as school programs and people write them; of two columns, the one with the earlier pattern is the use. */
+const headings: readonly [ColumnUse, RegExp][] = [
+  ["ID", new RegExp(`^${who}s?(id|nr|no|nummer|number|kennung|schluessel|key|code|ident)$`)],
+  ["ID", /^(id|uid|guid|uuid|kennung|identifier|upn|sourcedid|lokalesdifferenzierungsmerkmal|schluessel(extern)?)$/],
+  ["ID", /^(e?xtern(e|er|al)?(id|key|schluessel|nummer)|eindeutige(id|nummer|kennung)|personalnummer)$/],
+  ["ID", new RegExp(`^(${teacher}?kuerzel|kurzname|kuerz|abbreviation|staffcode|initials)$`)],
+  ["ID", /^(nr|nummer|no|number)$/],
+  ["CALL_NAME", /^(rufnamen?|callname|preferred(first)?name|preferredforename|chosenname|knownas|nickname)$/],
+  ["FIRST_NAME", /^(vornamen?|allevornamen|vornamenalle|(legal)?(first|fore|given)names?|first|prenom)$/],
+  ["FIRST_NAME", new RegExp(`^(vornamen?${student}|${student}s?vornamen?)$`)],
+  ["LAST_NAME", /^(nachname|familienname|zuname|langname|longname|(legal)?(last|sur|family)name|last|nom)$/],
+  ["LAST_NAME", new RegExp(`^((nach|familien)name${student}|${student}s?(nach|familien)name)$`)],
+  ["FULL_NAME", /^(name(vorname)?|vornamename|vor(und)?nachname|nachnamevorname|fullname|displayname|anzeigename)$/],
+  ["FULL_NAME", new RegExp(`^(${student}|${teacher})(name)?$`)],
+  ["BIRTH_DATE", /^(geburts(datum|tag)|geb(datum|dat|am|tag)?|geboren(am)?|dateofbirth|dob|birth(date|day)|born)$/],
+  ["CLASSES", /^(klassen?|klassenname|klassenbezeichnung|stammklasse|class(es)?|reg(istration)?(group)?|tutorgroup)$/],
+  ["CLASSES", /^(form(group)?|homeroom|aktuelleklasse|currentclass)$/],
+  ["COURSES", /^(kurse?\d*|kurs(name|bezeichnung)|courses?\d*|teachinggroups?)$/],
+  ["GROUPS", /^(gruppen?|groups?|ags?|arbeitsgemeinschaft(en)?|teams?)$/],
+  ["USERNAME", /^(benutzer(name)?|nutzername|username|login(name)?|anmeldename|account)$/],
+  ["ROLE", /^(rollen?|roles?|funktion|personentyp|benutzertyp|usertype|typ|type|nutzergruppe|benutzergruppe)$/],
+  ["STATUS", /^status$/],
+];
+
+/** The use that a heading stands for, with the place of its pattern: lower is surer. */
+export function readHeading(heading: string): { use: ColumnUse; rank: number } | undefined {
+  const word = foldWord(heading);
+  const rank = headings.findIndex(([, pattern]) => pattern.test(word));
+  return rank === -1 ? undefined : { use: headings[rank]![0], rank };
+}
+
+const roles: readonly [PersonRole, RegExp][] = [
+  ["STUDENT", new RegExp(`^(${student}|s)$`)],
+  ["TEACHER", new RegExp(`^(${teacher}|klassenlehrer(in)?|referendar(in)?|lehramtsanwaerter(in)?|laa|lk|l)$`)],
+  [
+    "OTHER",
+    /^(other|sonstiger?s?|sekretariat|sekretaer(in)?|verwaltung|hausmeister(in)?|mitarbeiter(in)?|(nichtlehrendes)?personal|staff|administrator|administration|schulsozialarbeit(er|erin)?|sozialpaedagog(e|in)|secretary|office|assistant)$/,
+  ],
+];
+
+export const readRole = (text: string): PersonRole | undefined => {
+  const word = foldWord(text);
+  return roles.find(([, pattern]) => pattern.test(word))?.[0];
+};
+
+/** The role of the people whom a title, a file name or a heading speaks of. */
+export function findRoleIn(text: string): "STUDENT" | "TEACHER" | undefined {
+  const words = text.split(/[^\p{L}]+/u).map(foldWord);
+  if (words.some((word) => new RegExp(`^${teacher}(liste|kuerzel)?$`).test(word))) return "TEACHER";
+  const ofStudents = new RegExp(`^(${student}(liste)?|klassenliste|klasse|class)$`);
+  return words.some((word) => ofStudents.test(word)) ? "STUDENT" : undefined;
+}
+
+const className = /(?:^|[^\p{L}\d])(0?[1-9]|1[0-3])\s?([a-z]{1,2})(?![\p{L}\d])/iu;
+
+/** A class that a title or a file name speaks of, such as `Klassenliste 5a`. */
+export const findClassIn = (text: string): string | undefined =>
+  /klasse|class|form\b|schüler|pupil|student/i.test(text)
+    ? className.exec(text)?.slice(1, 3).join("")
+    : undefined;
+
+export const isClassName = (text: string): boolean =>
+  /^((0?[1-9]|1[0-3])\s?[./-]?\s?([a-z]{1,3}|[1-9])|ef|q1|q2|(ef|q1|q2|j|jg|ks|k)\.?\s?1?\d)$/i.test(text);
+
+/** Units: days since 1899-12-30, as spreadsheets count; dates of people alive. */
+const [firstSerial, lastSerial] = [7_000, 60_000];
+
+/** A date as ISO, from `31.08.2012`, `2012-08-31`, `31/08/2012` or a spreadsheet's serial number; the day comes first. */
+export function readDate(text: string): string | undefined {
+  const value = text.trim().replace(/[ T]00:00(:00)?(\.0+)?Z?$/, "");
+  const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(value);
+  const local = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})$/.exec(value);
+  if (iso) return toDate(Number(iso[1]), Number(iso[2]), Number(iso[3]));
+  if (local) {
+    const [day, month, year] = local.slice(1).map(Number) as [number, number, number];
+    // Two digits are read as spreadsheets read them.
+    const full = year >= 100 ? year : year < 30 ? 2000 + year : 1900 + year;
+    return month > 12 && day <= 12 ? toDate(full, day, month) : toDate(full, month, day);
+  }
+  const serial = /^\d{4,5}$/.test(value) ? Number(value) : 0;
+  if (serial < firstSerial || serial > lastSerial) return undefined;
+  return new Date(Date.UTC(1899, 11, 30 + serial)).toISOString().slice(0, 10);
+}
+
+function toDate(year: number, month: number, day: number): string | undefined {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year > 1900
+    ? date.toISOString().slice(0, 10)
+    : undefined;
+}

@@ -1,0 +1,75 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { AppError } from "../../platform/errors.ts";
+
+export type FileKind = "zip" | "json" | "csv";
+
+const startBytes = 4096;
+
+/** Tells the kind of a file by its first bytes. Errors: invalid file_*, if no roster begins like this. */
+export async function findKind(path: string): Promise<FileKind> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
+    const start = buffer.subarray(0, bytesRead);
+    const text = start.toString("latin1");
+    if (bytesRead === 0) throw refuse("file_empty");
+    if (text.startsWith("PK")) return "zip";
+    if (text.startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) throw refuse(await findOleKind(handle, start));
+    const known = signatures.find(([pattern]) => pattern.test(text));
+    if (known !== undefined) throw refuse(known[1]);
+    if (isBinary(start)) throw refuse("file_is_binary");
+    return /^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*[[{]/.test(text) ? "json" : "csv";
+  } finally {
+    await handle.close();
+  }
+}
+
+const messages = {
+  file_empty: "The file is empty.",
+  file_is_picture: "The file is a picture or a film, not a list. Export the list as CSV or Excel workbook (.xlsx).",
+  file_is_pdf: "The file is a PDF. Export the list as CSV or Excel workbook (.xlsx) instead.",
+  file_is_document: "The file is a text document. Export the list as CSV or Excel workbook (.xlsx) instead.",
+  file_is_web_page: "The file is a web page, whatever its name says. Open it in Excel and save it as .xlsx or CSV.",
+  file_is_xml: "The file is XML. Export the list as CSV or Excel workbook (.xlsx) instead.",
+  file_is_old_excel: "The file is an Excel workbook of the old kind (.xls). Save it in Excel as .xlsx or CSV.",
+  file_is_protected: "The file is protected by a password. Open it in Excel, remove the password, and save it again.",
+  file_is_binary: "The file is neither text nor an Excel workbook. Export the list as CSV or .xlsx.",
+};
+
+const refuse = (code: keyof typeof messages) => new AppError("invalid", code, messages[code]);
+
+const signatures: readonly [RegExp, keyof typeof messages][] = [
+  [/^(\xff\xd8\xff|\x89PNG|GIF8|BM[^]{4}\0\0\0\0|II\*\0|MM\0\*|RIFF[^]{4}WEBP|[^]{4}ftyp)/, "file_is_picture"],
+  [/^\s*%PDF-/, "file_is_pdf"],
+  [/^\s*\{\\rtf/, "file_is_document"],
+  [/^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*<\0?(!|h|t|m|b|d|s)/i, "file_is_web_page"],
+  [/^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*<\0?\?\0?x\0?m\0?l/i, "file_is_xml"],
+];
+
+/** Office files of the old kind, and encrypted ones of the new kind, share a container that lists its parts by name. */
+async function findOleKind(handle: FileHandle, start: Buffer): Promise<keyof typeof messages> {
+  const [shift, directory] = start.length < 52 ? [9, 0] : [start.readUInt16LE(30), start.readUInt32LE(48)];
+  const { buffer } = await handle.read(Buffer.alloc(2 * startBytes), 0, 2 * startBytes, (directory + 1) * 2 ** shift);
+  const names = buffer.toString("utf16le");
+  if (names.includes("EncryptedPackage")) return "file_is_protected";
+  if (names.includes("Workbook") || names.includes("Book")) return "file_is_old_excel";
+  return names.includes("WordDocument") ? "file_is_document" : "file_is_binary";
+}
+
+/** Compressed data has a fifth of such bytes; text with a few damaged characters is a matter of its rows. */
+function isBinary(start: Buffer): boolean {
+  if (findWideEncoding(start) !== undefined) return false;
+  const isUtf8 = !new TextDecoder().decode(start.subarray(0, -4)).includes("\ufffd");
+  const controls = start.filter(
+    (byte) =>
+      (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1a].includes(byte)) || (!isUtf8 && byte >= 0x7f && byte < 0xa0),
+  );
+  return controls.length > Math.max(8, start.length / 10);
+}
+
+/** UTF-16 by its byte order mark; without one, if every other byte of the first characters is zero. */
+export function findWideEncoding(start: Buffer): "utf-16le" | "utf-16be" | undefined {
+  const text = start.subarray(0, 8).toString("latin1");
+  if (text.startsWith("\xff\xfe") || /^([^\0]\0){4}/.test(text)) return "utf-16le";
+  return text.startsWith("\xfe\xff") || /^(\0[^\0]){4}/.test(text) ? "utf-16be" : undefined;
+}

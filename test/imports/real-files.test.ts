@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { findEncoding } from "../../src/imports/read/text.ts";
+import { openSourceFile } from "../../src/imports/read/source.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { makeImporter, readDirectory, writeRoster } from "./rosters.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const { run, faults } = makeImporter(db);
+
+test("a title, empty rows, empty columns at the end and German roles harm nothing", async () => {
+  const school = await make.school({ officialId: "DE-RF-1" });
+  const lines = [
+    "Goethe-Gymnasium, Musterstadt;;;;;;",
+    ";;;;;;",
+    "Stand: 31.08.2026, alle Klassen",
+    "id;role;first_name;last_name;classes;;",
+    "1;Schülerin;Ada ;  Muster;5a;;",
+    ";;;;;;",
+    "2;SuS;Bo;Beispiel;5a",
+    "3;Lehrkraft;Cy;Cramer",
+    "4;Sekretariat;Di;Dorn;;",
+    "",
+  ];
+  await run(lines.join("\r\n"), { school });
+  expect((await readDirectory(db)).people.filter((line) => line.startsWith("DE-RF-1"))).toEqual([
+    "DE-RF-1 1 STUDENT Ada Ada Muster DE-RF-1",
+    "DE-RF-1 2 STUDENT Bo Bo Beispiel DE-RF-1",
+    "DE-RF-1 3 TEACHER Cy Cy Cramer DE-RF-1",
+    "DE-RF-1 4 OTHER Di Di Dorn DE-RF-1",
+  ]);
+});
+
+test("a row with more values than headings, or without the needed ones, is a fault", async () => {
+  const school = await make.school({ officialId: "DE-RF-2" });
+  const rows = ["id;role;first_name;last_name;classes", "1;student;Ada;Muster;5a;more", "2;student"];
+  expect(await faults(rows.join("\n"), { school })).toEqual([
+    "file:2:- - field_count",
+    "file:3:- - field_count",
+  ]);
+});
+
+test("the separator is the one that makes columns, not the one in the title or in the names", async () => {
+  const school = await make.school({ officialId: "DE-RF-3" });
+  for (const separator of [";", ",", "\t"]) {
+    const rows = ["id,role,first_name,last_name", '1,student,"Ada; B.","Muster, von"'].map((row) =>
+      row.replace(/,(?! von)/g, separator),
+    );
+    await run(["sep=" + separator, ...rows].join("\n"), { school });
+    await run(["Liste; alle, Klassen; Stand, heute; neu", "", ...rows, rows[1]!.replace("1", "2")].join("\n"), {
+      school,
+    });
+  }
+  expect((await readDirectory(db)).people.filter((line) => line.startsWith("DE-RF-3"))).toEqual([
+    "DE-RF-3 1 STUDENT Ada; B. Ada; B. Muster, von DE-RF-3",
+    "DE-RF-3 2 STUDENT Ada; B. Ada; B. Muster, von DE-RF-3",
+  ]);
+});
+
+const encodingOf = async (content: Buffer) => findEncoding(await openSourceFile(await writeRoster(content)));
+
+test("ISO 8859-15 is told from Windows-1252 by its letters, and UTF-16 is known without a mark", async () => {
+  const latin = (text: string) => Buffer.from(text, "latin1");
+  expect(await encodingOf(latin("id;name\n1;Jo\xa8ip \xb4i\xb8ek\n"))).toBe("iso-8859-15");
+  expect(await encodingOf(latin("id;name\n1;Le B\xbduf, M\xfcller\n"))).toBe("iso-8859-15");
+  expect(await encodingOf(latin("id;name\n1;O\xb4Brien, M\xfcller\n"))).toBe("windows-1252");
+  expect(await encodingOf(latin("id;name\n1;Jo\x9aip \x8ei\x9eek \xa8\n"))).toBe("windows-1252");
+  expect(await encodingOf(Buffer.from("id;name\n1;Müller\n", "utf16le"))).toBe("utf-16le");
+  expect(await encodingOf(Buffer.from("id;name\n1;Müller\n", "utf16le").swap16())).toBe("utf-16be");
+});
+
+const ole = (part: string): Buffer => {
+  const start = Buffer.alloc(512);
+  Buffer.from("d0cf11e0a1b11ae1", "hex").copy(start);
+  start.writeUInt16LE(9, 30);
+  start.writeUInt32LE(3, 48);
+  return Buffer.concat([start, Buffer.alloc(3 * 512), Buffer.from(part, "utf16le"), Buffer.alloc(512)]);
+};
+
+test.each([
+  ["a photo", Buffer.from("ffd8ffe000104a46494600010100000100010000", "hex"), "file_is_picture"],
+  ["a screenshot", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), "file_is_picture"],
+  ["a phone's photo", Buffer.from("00000018667479706865696300000000", "hex"), "file_is_picture"],
+  ["a PDF", Buffer.from("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), "file_is_pdf"],
+  ["a rich text", Buffer.from("{\\rtf1\\ansi Klasse 5a}"), "file_is_document"],
+  ["a web page named .xls", Buffer.from('<html xmlns:x="urn:excel"><table><tr><td>1</table>'), "file_is_web_page"],
+  ["an XML export", Buffer.from('\ufeff<?xml version="1.0"?><schueler/>'), "file_is_xml"],
+  ["an old workbook", ole("Root Entry Workbook"), "file_is_old_excel"],
+  ["a workbook with a password", ole("Root Entry EncryptionInfo EncryptedPackage"), "file_is_protected"],
+  ["an old document", ole("Root Entry WordDocument"), "file_is_document"],
+  ["an unknown program", Buffer.concat([Buffer.from("7z\xbc\xaf"), randomBytes(2000)]), "file_is_binary"],
+  ["nothing", Buffer.alloc(0), "file_empty"],
+  ["a column", Buffer.from("id\n1\n2\n"), "file_has_one_column"],
+  [
+    "a part of OneRoster",
+    Buffer.from("sourcedId,status,orgSourcedIds,role,givenName\n1,active,s,student,A\n"),
+    "oneroster_without_archive",
+  ],
+])("%s is refused by what it is", async (_, content, code) => {
+  const school = await make.school({});
+  await expect(run(content, { school })).rejects.toMatchObject({ kind: "invalid", code });
+});
