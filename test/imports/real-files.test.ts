@@ -36,10 +36,7 @@ test("a title, empty rows, empty columns at the end and German roles harm nothin
 test("a row with more values than headings, or without the needed ones, is a fault", async () => {
   const school = await make.school({ officialId: "DE-RF-2" });
   const rows = ["id;role;first_name;last_name;classes", "1;student;Ada;Muster;5a;more", "2;student"];
-  expect(await faults(rows.join("\n"), { school })).toEqual([
-    "file:2:- - field_count",
-    "file:3:- - field_count",
-  ]);
+  expect(await faults(rows.join("\n"), { school })).toEqual(["file:2:- - field_count", "file:3:- - field_count"]);
 });
 
 test("the separator is the one that makes columns, not the one in the title or in the names", async () => {

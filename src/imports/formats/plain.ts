@@ -33,12 +33,7 @@ export async function readPlain(file: SourceFile, input: ReadContext): Promise<R
   const layout = await findTemplate(file, input);
   await readTable({ file, onBytes, layout, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
     const sourceId = row.need("id", idLength);
-    const role = row.choose(
-      "role",
-      readRole,
-      "unknown_role",
-      "The role is not student, teacher or other.",
-    );
+    const role = row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other.");
     const isDeleted = readStatus(row);
     staging.person(
       { line: row.line, column: row.column("id") },

@@ -66,10 +66,9 @@ export function readHeading(heading: string): { use: ColumnUse; rank: number } |
 const roles: readonly [PersonRole, RegExp][] = [
   ["STUDENT", new RegExp(`^(${student}|s)$`)],
   ["TEACHER", new RegExp(`^(${teacher}|klassenlehrer(in)?|referendar(in)?|lehramtsanwaerter(in)?|laa|lk|l)$`)],
-  [
-    "OTHER",
-    /^(other|sonstiger?s?|sekretariat|sekretaer(in)?|verwaltung|hausmeister(in)?|mitarbeiter(in)?|(nichtlehrendes)?personal|staff|administrator|administration|schulsozialarbeit(er|erin)?|sozialpaedagog(e|in)|secretary|office|assistant)$/,
-  ],
+  ["OTHER", /^(other|sonstiger?s?|sekretariat|sekretaer(in)?|verwaltung|hausmeister(in)?|mitarbeiter(in)?)$/],
+  ["OTHER", /^((nichtlehrendes)?personal|staff|administrat(or|ion)|secretary|office|assistant)$/],
+  ["OTHER", /^(schulsozialarbeit(er|erin)?|sozialpaedagog(e|in))$/],
 ];
 
 export const readRole = (text: string): PersonRole | undefined => {
@@ -89,9 +88,7 @@ const className = /(?:^|[^\p{L}\d])(0?[1-9]|1[0-3])\s?([a-z]{1,2})(?![\p{L}\d])/
 
 /** A class that a title or a file name speaks of, such as `Klassenliste 5a`. */
 export const findClassIn = (text: string): string | undefined =>
-  /klasse|class|form\b|schüler|pupil|student/i.test(text)
-    ? className.exec(text)?.slice(1, 3).join("")
-    : undefined;
+  /klasse|class|form\b|schüler|pupil|student/i.test(text) ? className.exec(text)?.slice(1, 3).join("") : undefined;
 
 export const isClassName = (text: string): boolean =>
   /^((0?[1-9]|1[0-3])\s?[./-]?\s?([a-z]{1,3}|[1-9])|ef|q1|q2|(ef|q1|q2|j|jg|ks|k)\.?\s?1?\d)$/i.test(text);

@@ -38,9 +38,7 @@ export async function readTable(
     for (const record of records) {
       if (isBlank(record) || record.line < (layout?.headingLine ?? 0)) continue;
       if (headings === undefined)
-        headings = layout?.columns
-          ? toHeadings(file.name, layout)
-          : readHeadings(file.name, record, required, staging);
+        headings = layout?.columns ? toHeadings(file.name, layout) : readHeadings(file.name, record, required, staging);
       else if (required.every((name) => headings!.indexes.has(name.toLowerCase()))) {
         const row = makeRow(record, headings, staging);
         checkWidth(record, headings, row, required);
