@@ -87,8 +87,10 @@ export function findRoleIn(text: string): "STUDENT" | "TEACHER" | undefined {
 const className = /(?:^|[^\p{L}\d])(0?[1-9]|1[0-3])\s?([a-z]{1,2})(?![\p{L}\d])/iu;
 
 /** A class that a title or a file name speaks of, such as `Klassenliste 5a`. */
-export const findClassIn = (text: string): string | undefined =>
-  /klasse|class|form\b|schüler|pupil|student/i.test(text) ? className.exec(text)?.slice(1, 3).join("") : undefined;
+export function findClassIn(text: string): string | undefined {
+  if (!/klasse|class|form\b|schüler|pupil|student/i.test(text)) return undefined;
+  return className.exec(text)?.slice(1, 3).join("");
+}
 
 export const isClassName = (text: string): boolean =>
   /^((0?[1-9]|1[0-3])\s?[./-]?\s?([a-z]{1,3}|[1-9])|ef|q1|q2|(ef|q1|q2|j|jg|ks|k)\.?\s?1?\d)$/i.test(text);
