@@ -92,8 +92,13 @@ export function findClassIn(text: string): string | undefined {
   return className.exec(text)?.slice(1, 3).join("");
 }
 
-export const isClassName = (text: string): boolean =>
-  /^((0?[1-9]|1[0-3])\s?[./-]?\s?([a-z]{1,3}|[1-9])|ef|q1|q2|(ef|q1|q2|j|jg|ks|k)\.?\s?1?\d)$/i.test(text);
+const classNames = [
+  /^(0?[1-9]|1[0-3])\s?[./-]?\s?([a-z]{1,3}|[1-9])$/i,
+  /^(ef|q1|q2)$/i,
+  /^(ef|q1|q2|j|jg|ks|k)\.?\s?1?\d$/i,
+];
+
+export const isClassName = (text: string): boolean => classNames.some((pattern) => pattern.test(text));
 
 /** Units: days since 1899-12-30, as spreadsheets count; dates of people alive. */
 const [firstSerial, lastSerial] = [7_000, 60_000];
