@@ -103,7 +103,7 @@ export const isClassName = (text: string): boolean => classNames.some((pattern) 
 /** Units: days since 1899-12-30, as spreadsheets count; dates of people alive. */
 const [firstSerial, lastSerial] = [7_000, 60_000];
 
-/** A date as ISO, from `31.08.2012`, `2012-08-31`, `31/08/2012` or a spreadsheet's serial number; the day comes first. */
+/** As ISO, from `31.08.2012`, `2012-08-31`, `31/08/2012` or the serial number of a spreadsheet; the day comes first. */
 export function readDate(text: string): string | undefined {
   const value = text.trim().replace(/[ T]00:00(:00)?(\.0+)?Z?$/, "");
   const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(value);
