@@ -156,7 +156,7 @@ async function writePasswords(
   // Without a password nobody was signed in.
   for (const { personId, hadPassword } of wanted) if (hadPassword) await endSignIns(tx, { personId, at: origin.at });
   await closePasswordRequests(tx, ids);
-  const line = { ...origin, action: "credential_set", schoolId: asked.schoolId };
+  const line = { ...origin, action: "credential_set" as const, schoolId: asked.schoolId };
   await recordAuditLines(
     tx,
     ids.map((personId) => ({ ...line, personId })),

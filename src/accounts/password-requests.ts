@@ -21,7 +21,7 @@ export async function requestPasswordIn(
     throw new AppError("conflict", "home_school_asks", "The school is the person's home. Give them a new password.");
   if (affiliation.passwordRequests.length > 0) return;
   await tx.prisma.passwordRequest.create({ data: { personId, schoolId, requestedAt: origin.at } });
-  const line = { ...origin, action: "password_requested", personId };
+  const line = { ...origin, action: "password_requested" as const, personId };
   await recordAudit(tx, { ...line, schoolId });
   await recordAtHome(tx, { ...line, detail: { by: schoolId } });
 }

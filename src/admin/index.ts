@@ -40,6 +40,7 @@ import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
 export type { AdminClient, InnerCaller } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";
 export { permissionsOf, type Permissions } from "./rights.ts";
+export { auditActions, type AuditAction } from "../events/index.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
 export type { OperationId, Schemas as AdminSchemas } from "./handler.ts";
 /** A roster to fill in, as plain CSV. */

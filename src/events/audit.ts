@@ -2,6 +2,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { insert, literal, sql, type Sql } from "../platform/database/sql.ts";
+import type { AuditAction } from "./audit-action.ts";
 
 /** `actorId` is a program's name, or `person:` or `app:` with the caller's id. */
 export type Origin = {
@@ -14,7 +15,7 @@ export type Origin = {
 export const personActor = (personId: string): string => `person:${personId}`;
 
 export type AuditLine = Origin & {
-  action: string;
+  action: AuditAction;
   clientId?: string | undefined;
   personId?: string | undefined;
   schoolId?: string | null | undefined;
@@ -58,7 +59,7 @@ export async function recordAuditLines({ prisma }: RecordStore, lines: readonly 
 }
 
 /** SQL; `relation` has id (a UUIDv7), at, client_id, person_id, request_id and the columns of `more`. */
-export const recordAuditFrom = (relation: Sql, action: string, more: readonly ("schoolId" | "detail")[] = []): Sql =>
+export const recordAuditFrom = (relation: Sql, action: AuditAction, more: readonly ("schoolId" | "detail")[] = []): Sql =>
   insert(
     "audit",
     {

@@ -15,6 +15,7 @@ export {
   takeBackAppEvents,
   type WrittenEvent,
 } from "./app-event.ts";
+export { auditActions, type AuditAction } from "./audit-action.ts";
 export {
   forgetInAudit,
   personActor,

@@ -2,7 +2,7 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { ClientId } from "../access/index.ts";
 import { checkText } from "../directory/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
+import { recordAudit, type AuditAction, type Origin } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -225,7 +225,7 @@ async function refuseUnconfirmed(
   throw new AppError("conflict", "partners_not_confirmed", message);
 }
 
-async function recordAll(tx: Transaction, action: string, role: StaffRole, origin: Origin): Promise<void> {
+async function recordAll(tx: Transaction, action: AuditAction, role: StaffRole, origin: Origin): Promise<void> {
   const holder = "personId" in role.holder ? { personId: role.holder.personId } : {};
   const automation = "clientId" in role.holder ? { holderClientId: role.holder.clientId } : {};
   const detail = { role: role.role, roleId: role.id, ...automation, ...(role.endsAt && { endsAt: role.endsAt }) };

@@ -13,7 +13,7 @@ const actions = {
   ACTIVE: "webhook_endpoint_resumed",
   PAUSED: "webhook_endpoint_paused",
   DISABLED: "webhook_endpoint_disabled",
-};
+} as const;
 
 /** Does nothing if the endpoint was removed. Of a disabled one, drops a first batch; a job drops the rest. */
 export async function setEndpointState(tx: Transaction, id: string, to: EndpointState, origin: Origin): Promise<void> {

@@ -49,7 +49,7 @@ export async function revokeCardsIn(
     where: { id: { in: ids }, revokedAt: null },
     data: { revokedAt: origin.at },
   });
-  const line = { ...origin, action: "login_card_revoked", schoolId };
+  const line = { ...origin, action: "login_card_revoked" as const, schoolId };
   await recordAuditLines(
     tx,
     found.map((card) => ({ ...line, personId: card.personId, detail: { cardId: card.id } })),

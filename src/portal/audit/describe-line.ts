@@ -1,10 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { compareLine, type Difference, type Names, type PageRequest } from "../frame/index.ts";
-import german from "./locales/de.json" with { type: "json" };
+import { compareLine, describeAction, type Difference, type Names, type PageRequest } from "../frame/index.ts";
 
 export type Line = AdminSchemas["AuditLine"];
-
-export const actions: readonly string[] = Object.keys(german.audit.action);
 
 /** An audit line as text; "" for parts that do not apply. */
 type DescribedLine = {
@@ -21,7 +18,7 @@ export function describeLine(line: Line, { t }: Pick<PageRequest, "t">, names: N
   const whole = (name: AdminSchemas["PersonName"]): string => (name === null ? "" : `${name.firstCall} ${name.last}`);
   const by = whole(line.names.actor) || (line.names.actorApp ?? "") || describeProgram(actor, t);
   return {
-    what: actions.includes(action) ? t(`audit.action.${action}`) : action,
+    what: describeAction(action, t),
     by,
     role: actor.role === null ? "" : t(`staffRoles.${actor.role}`),
     whom: whole(line.names.person) || (line.personId === null ? "" : t("audit.nameless")),

@@ -1,9 +1,15 @@
-import { unwrap, unwrapPage, type Names, type PageView, type PageRequest } from "../frame/index.ts";
+import { auditActions } from "../../admin/index.ts";
+import { describeAction, unwrap, unwrapPage, type Names, type PageView, type PageRequest } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
-import { actions, describeLine } from "./describe-line.ts";
+import { describeLine } from "./describe-line.ts";
+
+/** Without the actions of partners and of the service, which concern no school. */
+const actionsAtSchools = auditActions.filter(
+  (action) => !/^(app|client|lost|sandbox|scope|scopes|secrets|signing|token|webhook)_|_extended$/.test(action),
+);
 
 export async function listLines(request: PageRequest): Promise<PageView> {
-  const { api, path, t } = request;
+  const { api, path, t, locale } = request;
   const { schoolId } = path;
   const address = `/admin/schools/${schoolId}/audit`;
   const filters = readFilters(request);
@@ -19,13 +25,13 @@ export async function listLines(request: PageRequest): Promise<PageView> {
   const search = new URLSearchParams(filters).toString();
   const withFilter = (name: string, value: string) =>
     `${address}?${new URLSearchParams({ ...filters, [name]: value }).toString()}`;
-  const actionWords = actions.map((action) => ({ action, words: t(`audit.action.${action}`) }));
+  const actionWords = actionsAtSchools.map((action) => ({ action, words: describeAction(action, t) }));
   const model = {
     address,
     filters,
     withFilter,
     apps,
-    actions: actionWords.sort((a, b) => a.words.localeCompare(b.words)),
+    actions: actionWords.sort((a, b) => a.words.localeCompare(b.words, locale)),
     lines: items.map((line) => ({ ...line, ...describeLine(line, request, names) })),
     file: `${address}/file?${search}`,
     more: more(address, filters),

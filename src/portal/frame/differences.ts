@@ -20,8 +20,8 @@ export function compareLine(
     .filter((name) => name !== "id" && !(name in ofLine && (now.get(name) ?? old.get(name)) === ofLine[name]))
     .map((name) => ({
       name: nameIn(name, writing),
-      before: write(old.get(name), writing),
-      after: write(now.get(name), writing),
+      before: write(old.get(name), name, writing),
+      after: write(now.get(name), name, writing),
     }))
     .filter(({ before: was, after: is }) => was !== is);
 }
@@ -47,12 +47,15 @@ function nameIn(way: string, { t }: Writing): string {
   return outer in known ? `${t(`frame.difference.property.${outer}`)} (${name})` : way;
 }
 
-function write(value: unknown, writing: Writing): string {
+function write(value: unknown, name: string, writing: Writing): string {
   const { t, names } = writing;
   if (value === undefined || value === null || value === "") return "–";
-  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => write(one, writing)).join(", ");
+  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => write(one, name, writing)).join(", ");
   if (typeof value === "boolean") return t(`frame.difference.${value ? "yes" : "no"}`);
   const text = typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+  if (name.startsWith("scopes") && text.replace(":", "_") in german.scope) return t(`scope.${text.replace(":", "_")}`);
+  if (name === "eventTypes" && text in german.frame.eventType) return t(`frame.eventType.${text}`);
   if (text in german.staffRoles) return t(`staffRoles.${text}`);
-  return names.get(text) ?? (text in values ? t(`frame.difference.value.${text}`) : text);
+  if (text in values) return t(`frame.difference.value.${text}`);
+  return names.get(text) ?? (isUuid(text) ? t("frame.difference.unnamed") : text);
 }

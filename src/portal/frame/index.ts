@@ -17,6 +17,7 @@ export {
   type PageHandler,
   type PageView,
 } from "./area.ts";
+export { describeAction } from "./action.ts";
 export { attributeNames } from "./attributes.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";

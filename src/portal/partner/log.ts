@@ -1,11 +1,46 @@
-import type { AdminSchemas } from "../../admin/index.ts";
-import { compareLine, unwrapPage, type Difference, type PageView, type PageRequest } from "../frame/index.ts";
-import german from "./locales/de.json" with { type: "json" };
+import type { AdminSchemas, AuditAction } from "../../admin/index.ts";
+import { compareLine, describeAction, unwrapPage, type Difference, type PageView, type PageRequest } from "../frame/index.ts";
 import { addressOf, showAppPage } from "./app-page.ts";
 
 type Line = AdminSchemas["AuditLine"];
 
-const actions: readonly string[] = Object.keys(german.log.action);
+/** The actions to choose from. */
+const actions: readonly AuditAction[] = [
+  "app_created",
+  "app_updated",
+  "app_logo_set",
+  "app_logo_removed",
+  "client_secret_rotated",
+  "client_secret_ended",
+  "scopes_requested",
+  "scope_request_approved",
+  "scope_request_refused",
+  "grant_set",
+  "sign_on_set",
+  "sync_switched_on",
+  "sync_switched_off",
+  "synced_groups_set",
+  "grant_withdrawn",
+  "consent_given",
+  "consent_withdrawn",
+  "webhook_endpoint_registered",
+  "webhook_endpoint_changed",
+  "webhook_endpoint_paused",
+  "webhook_endpoint_resumed",
+  "webhook_endpoint_disabled",
+  "webhook_endpoint_removed",
+  "webhook_secret_rotated",
+  "webhook_test_sent",
+  "webhook_deliveries_repeated",
+  "sandbox_created",
+  "sandbox_step_played",
+  "sandbox_deleted",
+  "sign_in_refused",
+  "token_reused",
+  "staff_role_given",
+  "staff_role_extended",
+  "staff_role_withdrawn",
+];
 
 /** Changes of the app with the role of the person, without names. */
 export async function listLog(request: PageRequest): Promise<PageView> {
@@ -19,11 +54,11 @@ export async function listLog(request: PageRequest): Promise<PageView> {
   };
   const { items, more } = await unwrapPage(api.GET("/admin/v1/audit", { params: { query: asked } }));
   const model = {
-    actions,
+    actions: actions.map((one) => ({ action: one, words: describeAction(one, t) })),
     action: action ?? "",
     lines: items.map((line) => ({
       ...line,
-      what: nameAction(line, t),
+      what: describeAction(line.action, t),
       by: nameActor(line, t),
       changes: differencesOf(line, t),
     })),
@@ -31,9 +66,6 @@ export async function listLog(request: PageRequest): Promise<PageView> {
   };
   return showAppPage(request, { page: "log", view: "log", model });
 }
-
-const nameAction = ({ action }: Line, t: PageRequest["t"]): string =>
-  actions.includes(action) ? t(`log.action.${action}`) : action;
 
 function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {
   if (actor.role !== null) return t(`staffRoles.${actor.role}`);

@@ -34,12 +34,12 @@ beforeAll(async () => {
   [admin, adminId] = [made.call, made.app.clientId];
   partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
   const staff = { actorId: `person:${foreign}`, actorRole: "OPERATOR", requestId: "r" };
-  await record(1, { action: "probe", schoolId: school, personId: person, ...staff });
-  await record(2, { action: "probe", schoolId: other, personId: foreign, ...staff });
-  await record(3, { action: "probe", clientId: app, personId: person, detail: { whom: person, reason: "blocked" } });
-  await record(4, { action: "probe", clientId: app, ...staff });
-  await record(5, { action: "probe", clientId: foreignApp, schoolId: school, actorId: "purge" });
-  await record(6, { action: "probe", detail: { values: 3 } });
+  await record(1, { action: "person_updated", schoolId: school, personId: person, ...staff });
+  await record(2, { action: "person_updated", schoolId: other, personId: foreign, ...staff });
+  await record(3, { action: "person_updated", clientId: app, personId: person, detail: { whom: person, reason: "blocked" } });
+  await record(4, { action: "person_updated", clientId: app, ...staff });
+  await record(5, { action: "person_updated", clientId: foreignApp, schoolId: school, actorId: "purge" });
+  await record(6, { action: "person_updated", detail: { values: 3 } });
 });
 
 const read = async (call: AdminClient, query = ""): Promise<Line[]> => {
@@ -76,7 +76,7 @@ describe("who reads what", () => {
 
   test("a person who has left the school is not named there", async () => {
     const left = await make.person({ school: other });
-    await record(1, { action: "probe", schoolId: school, personId: left, actorId: "purge" });
+    await record(1, { action: "person_updated", schoolId: school, personId: left, actorId: "purge" });
     const { body } = await admin("GET", `/audit?until=2026-01-06T00%3A00%3A00Z`);
     const line = (body as Line[]).find(({ personId }) => personId === left);
     expect(line).toMatchObject({ names: { actor: null, person: null } });
@@ -140,23 +140,23 @@ describe("who reads what", () => {
   test("a person who was deleted for good is nobody", async () => {
     const gone = await make.person({ school });
     await record(9, {
-      action: "gone",
+      action: "person_blocked",
       schoolId: school,
       personId: gone,
       actorId: `person:${gone}`,
       actorRole: "SECRETARY",
     });
     await forgetInAudit(service.db, gone);
-    expect(await read(admin, "action=gone")).toMatchObject([
+    expect(await read(admin, "action=person_blocked")).toMatchObject([
       { personId: null, actor: { personId: null, clientId: null, program: null, role: "SECRETARY" } },
     ]);
   });
 
   test("so is one who changed their own record, in no role", async () => {
     const gone = await make.person({ school });
-    await record(9, { action: "own", schoolId: school, personId: gone, actorId: `person:${gone}` });
+    await record(9, { action: "password_changed", schoolId: school, personId: gone, actorId: `person:${gone}` });
     await forgetInAudit(service.db, gone);
-    expect(await read(admin, "action=own")).toMatchObject([
+    expect(await read(admin, "action=password_changed")).toMatchObject([
       { personId: null, actor: { personId: null, clientId: null, program: null, role: null } },
     ]);
   });
@@ -171,8 +171,8 @@ describe("who reads what", () => {
 
 describe("choosing", () => {
   test("filters narrow", async () => {
-    expect(minutesOf(await read(operator, `school=${school}&action=probe`))).toEqual([5, 1]);
-    expect(minutesOf(await read(operator, `person=${person}&action=probe`))).toEqual([3, 1]);
+    expect(minutesOf(await read(operator, `school=${school}&action=person_updated`))).toEqual([5, 1]);
+    expect(minutesOf(await read(operator, `person=${person}&action=person_updated`))).toEqual([3, 1]);
     expect(minutesOf(await read(operator, `app=${app}`))).toEqual([4, 3]);
     expect(minutesOf(await read(operator, `app=${foreignApp}&school=${school}`))).toEqual([5]);
     expect(await read(operator, "action=never_done")).toEqual([]);
@@ -197,9 +197,9 @@ describe("choosing", () => {
   });
 
   test("pages follow each other without a gap, also among lines of the same time", async () => {
-    for (let n = 0; n < 5; n++) await record(20, { action: "same_time", schoolId: other, detail: { n } });
+    for (let n = 0; n < 5; n++) await record(20, { action: "group_renamed", schoolId: other, detail: { n } });
     const seen: Line[] = [];
-    let next: string | undefined = "/audit?action=same_time&limit=2";
+    let next: string | undefined = "/audit?action=group_renamed&limit=2";
     let pages = 0;
     for (; next !== undefined; pages++) {
       const page = await operator("GET", next);

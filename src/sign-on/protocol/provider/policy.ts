@@ -65,7 +65,7 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
       const audit = {
         ...pair,
         at: clock(),
-        action: "sign_in_refused",
+        action: "sign_in_refused" as const,
         requestId: requestIdOf(ctx),
         detail: { reason },
       };
