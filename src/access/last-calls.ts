@@ -5,6 +5,7 @@ import { columnNames, insert, run, sql, statement, table, type Sql } from "../pl
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { ClientId } from "./token.ts";
 import { schoolIsShown, shownSchools } from "./visibility.ts";
+import { uuidPattern } from "../platform/crypto/ids.ts";
 
 const client = sql`noted."clientId"`;
 const named = sql`noted."schoolId"::uuid`;
@@ -30,7 +31,6 @@ const keepOfSchool = keepLatest(sql`SELECT ${named} WHERE ${schoolIsShown(client
 const keepOfAll = keepLatest(shownSchools(client), sql`interval '1 hour'`);
 
 const mostKeys = { all: 20_000, ofApp: 2_000 };
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Call = { clientId: string; schoolId: string; at: Date };
 
@@ -75,7 +75,7 @@ export function makeLastCalls({ db, clock }: { db: Db; clock: Clock }) {
   return {
     /** `schoolId` is unchecked input; null means a list over all schools. */
     note({ clientId, schoolId }: { clientId: string; schoolId: string | null }): void {
-      if (schoolId === null || uuid.test(schoolId)) keep({ clientId, schoolId: schoolId ?? "", at: clock() });
+      if (schoolId === null || uuidPattern.test(schoolId)) keep({ clientId, schoolId: schoolId ?? "", at: clock() });
     },
     flush,
     job,

@@ -8,6 +8,7 @@ import { scopesOf } from "./app-views.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { invalidRequest } from "./query.ts";
 import { reachesOwnApp } from "./reached.ts";
+import { uuidPattern } from "../platform/crypto/ids.ts";
 
 type AppAnswer = Schemas["AppAnswer"];
 
@@ -15,7 +16,6 @@ type AppAnswer = Schemas["AppAnswer"];
 type Named = "nobody" | readonly Narrowed[];
 type Narrowed = { kind: "school" | "group" | "person"; id: string };
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const id = String.raw`([0-9A-Fa-f-]{36})`;
 
 /** The operations that an app calls with client credentials. */
@@ -36,7 +36,7 @@ const filters = { "organisation.id": "school", "gruppe.id": "group", pid: "perso
 /** A person in the answer matches every filter. The operation itself rejects repeated and unknown filters. */
 const namedByFilters = (search: URLSearchParams): Narrowed[] =>
   [...search].flatMap(([name, value]) =>
-    Object.hasOwn(filters, name) && uuid.test(value)
+    Object.hasOwn(filters, name) && uuidPattern.test(value)
       ? [{ kind: filters[name as keyof typeof filters], id: value.toLowerCase() }]
       : [],
   );

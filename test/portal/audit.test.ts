@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
 import { recordAudit, type AuditLine } from "../../src/events/index.ts";

@@ -2,15 +2,15 @@ import { RequestValidator } from "express-openapi-validator/dist/middlewares/ope
 import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/framework/types.js";
 import type { Request, Response } from "express";
 import type { OpenApiDocument, Operation } from "./document.ts";
+import { uuidPattern } from "../crypto/ids.ts";
 
 // All that depends on internals of express-openapi-validator. Its own middleware compiles every path's pattern at each
 // request, answers HEAD with 405 and adds path parameters to the whole app; test/bench/README.md has the cost.
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const options = {
   strict: false,
   validateSchema: false,
   validateFormats: true,
-  formats: { uuid: { type: "string", validate: uuid } },
+  formats: { uuid: { type: "string", validate: uuidPattern } },
   ajvFormats: { mode: "fast" },
   serDesMap: {},
   coerceTypes: false,

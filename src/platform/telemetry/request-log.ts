@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { makeUuid } from "../crypto/ids.ts";
+import { makeUuid, uuidPattern } from "../crypto/ids.ts";
 import { shortCodeOf } from "../crypto/short-code.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "./log.ts";
@@ -9,13 +9,12 @@ const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
 type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string; traceId?: string };
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const mostParts = 12;
 
 /** Hides all but known words and UUIDs, because a caller can put names and secrets into a path. */
 function maskPath(path: string, words: ReadonlySet<string>, isKnown: boolean): string {
   const parts = path.split("/", mostParts + 1);
-  const masked = parts.map((part) => (part === "" || words.has(part) || uuid.test(part) ? part : ":other"));
+  const masked = parts.map((part) => (part === "" || words.has(part) || uuidPattern.test(part) ? part : ":other"));
   return parts.length > mostParts || (!isKnown && masked.includes(":other")) ? "/:unknown" : masked.join("/");
 }
 

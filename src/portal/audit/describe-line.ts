@@ -13,7 +13,7 @@ type DescribedLine = {
   differences: Difference[];
 };
 
-export function describeLine(line: Line, { t }: Pick<PageRequest, "t">, names: Names): DescribedLine {
+export function describeLine(line: Line, { t, times }: Pick<PageRequest, "t" | "times">, names: Names): DescribedLine {
   const { actor, action } = line;
   const whole = (name: AdminSchemas["PersonName"]): string => (name === null ? "" : `${name.firstCall} ${name.last}`);
   const by = whole(line.names.actor) || (line.names.actorApp ?? "") || describeProgram(actor, t);
@@ -23,7 +23,7 @@ export function describeLine(line: Line, { t }: Pick<PageRequest, "t">, names: N
     role: actor.role === null ? "" : t(`staffRoles.${actor.role}`),
     whom: whole(line.names.person) || (line.personId === null ? "" : t("audit.nameless")),
     through: line.names.app ?? line.clientId ?? "",
-    differences: compareLine(line, { t, names }),
+    differences: compareLine(line, { t, times, names }),
   };
 }
 

@@ -9,7 +9,7 @@ const actionsAtSchools = auditActions.filter(
 );
 
 export async function listLines(request: PageRequest): Promise<PageView> {
-  const { api, path, t, locale } = request;
+  const { api, me, path, t, locale } = request;
   const { schoolId } = path;
   const address = `/admin/schools/${schoolId}/audit`;
   const filters = readFilters(request);
@@ -21,7 +21,7 @@ export async function listLines(request: PageRequest): Promise<PageView> {
     ),
     unwrap(api.GET("/admin/v1/groups", { params: { query: { school: schoolId, limit: 1000 } } })),
   ]);
-  const names: Names = new Map(groups.map(({ id, name }) => [id, name]));
+  const names: Names = new Map([...groups, ...me.schools].map(({ id, name }) => [id, name]));
   const search = new URLSearchParams(filters).toString();
   const withFilter = (name: string, value: string) =>
     `${address}?${new URLSearchParams({ ...filters, [name]: value }).toString()}`;

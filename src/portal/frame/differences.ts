@@ -1,13 +1,15 @@
 import type { AdminSchemas } from "../../admin/index.ts";
+import { uuidPattern } from "../../platform/crypto/ids.ts";
 import german from "./locales/de.json" with { type: "json" };
 import type { PageRequest } from "./page-request.ts";
+import type { Times } from "./zone.ts";
 
 export type Names = ReadonlyMap<string, string>;
 
 /** `name` describes the property, or is its path. */
 export type Difference = { name: string; before: string; after: string };
 
-type Writing = { t: PageRequest["t"]; names: Names };
+type Writing = { t: PageRequest["t"]; times: Times; names: Names };
 
 export function compareLine(
   { before, after, clientId, personId, schoolId }: AdminSchemas["AuditLine"],
@@ -47,15 +49,25 @@ function nameIn(way: string, { t }: Writing): string {
   return outer in known ? `${t(`frame.difference.property.${outer}`)} (${name})` : way;
 }
 
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text);
+
 function write(value: unknown, name: string, writing: Writing): string {
-  const { t, names } = writing;
+  const { t, times, names } = writing;
   if (value === undefined || value === null || value === "") return "–";
-  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => write(one, name, writing)).join(", ");
   if (typeof value === "boolean") return t(`frame.difference.${value ? "yes" : "no"}`);
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+  if (typeof value === "object") return writeAll(Array.isArray(value) ? value : partsOf(value), name, writing);
+  const text = String(value as string | number);
+  if (isTime(text)) return times.time(text);
   if (name.startsWith("scopes") && text.replace(":", "_") in german.scope) return t(`scope.${text.replace(":", "_")}`);
   if (name === "eventTypes" && text in german.frame.eventType) return t(`frame.eventType.${text}`);
   if (text in german.staffRoles) return t(`staffRoles.${text}`);
   if (text in values) return t(`frame.difference.value.${text}`);
-  return names.get(text) ?? (isUuid(text) ? t("frame.difference.unnamed") : text);
+  return names.get(text) ?? (uuidPattern.test(text) ? t("frame.difference.unnamed") : text);
 }
+
+const writeAll = (parts: readonly unknown[], name: string, writing: Writing): string =>
+  parts.length === 0 ? "–" : parts.map((one) => write(one, name, writing)).join(", ");
+
+/** The name of a record in a list, such as a school; of a record without one, its values. */
+const partsOf = (record: object): unknown[] =>
+  "name" in record ? [record.name] : Object.values(record).filter((one) => one !== null);

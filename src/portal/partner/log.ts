@@ -60,7 +60,7 @@ export async function listLog(request: PageRequest): Promise<PageView> {
       ...line,
       what: describeAction(line.action, t),
       by: nameActor(line, t),
-      changes: differencesOf(line, t),
+      changes: differencesOf(line, request),
     })),
     more: more(`${addressOf(request)}/log`, action === undefined ? {} : { action }),
   };
@@ -75,8 +75,8 @@ function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {
 const longest = 300;
 const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)} …` : text);
 
-const differencesOf = (line: Line, t: PageRequest["t"]): Difference[] =>
-  compareLine(line, { t, names: new Map() }).map(({ name, before, after }) => ({
+const differencesOf = (line: Line, { t, times }: PageRequest): Difference[] =>
+  compareLine(line, { t, times, names: new Map() }).map(({ name, before, after }) => ({
     name,
     before: shorten(before),
     after: shorten(after),

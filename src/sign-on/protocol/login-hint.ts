@@ -3,9 +3,9 @@ import { seal, unseal } from "../../platform/crypto/seal.ts";
 import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { foldUsername } from "../../accounts/index.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
+import { uuidPattern } from "../../platform/crypto/ids.ts";
 
 const purpose = "login hint";
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Makes the hint of a tile: only this service can read it, and only for that app. */
 export function makeLoginHint(key: Buffer, personId: string, clientId: string): string {
@@ -32,7 +32,7 @@ export async function findHintedPerson(
 ): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
   const [found] = await findRows<{ id: PersonId; schoolId: SchoolId | null }>(db, findPerson, {
-    personId: opened ?? (uuid.test(hint) ? hint : null),
+    personId: opened ?? (uuidPattern.test(hint) ? hint : null),
     username: opened === null ? foldUsername(hint) : null,
   });
   return {
@@ -48,7 +48,7 @@ export function hashHintedPerson(key: Buffer, personId: string): string {
 
 /** What may be filled into the login form: a user name that the app itself sent. */
 export function readableHint(key: Buffer, { hint, clientId }: AskedHint): string {
-  return open(key, { hint, clientId }) !== null || uuid.test(hint) || hint.length > 64 ? "" : hint;
+  return open(key, { hint, clientId }) !== null || uuidPattern.test(hint) || hint.length > 64 ? "" : hint;
 }
 
 function open(key: Buffer, { hint, clientId }: AskedHint): string | null {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { SentParameter, SentProblem } from "../../platform/advice/sign-on/index.ts";
+import { uuidPattern } from "../../platform/crypto/ids.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 type Client = {
@@ -19,7 +20,6 @@ const longest = { url: 300, scope: 300, words: 100, unknown: 10 };
 const plainName = /^[A-Za-z][\w-]{0,39}$/;
 const plainSegment = /^(?:[a-z]{1,20}|v\d|oauth2)?$/;
 const plainScope = /^[A-Za-z][\w:.-]{0,79}$/;
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Shows a value only if it is a word of the standards, so that nothing personal is shown. */
 const among =
@@ -55,7 +55,7 @@ const showScope = (text: string): string =>
     .slice(0, longest.scope);
 
 const kindOfHint = (text: string): string => {
-  if (uuid.test(text)) return "person_id";
+  if (uuidPattern.test(text)) return "person_id";
   return text.length > 64 ? "opaque" : "user_name";
 };
 

@@ -6,6 +6,7 @@ import frameGerman from "../../../platform/pages/locales/de.json" with { type: "
 import frameEnglish from "../../../platform/pages/locales/en.json" with { type: "json" };
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
+import type { CardProblemModel, ErrorModel, RefusalModel } from "./models.ts";
 
 function keysOf(texts: object, prefix = ""): string[] {
   return Object.entries(texts).flatMap(([key, value]) =>
@@ -31,6 +32,16 @@ test("no text is empty and every text names the same values in both languages", 
 
 test("every scope has a sentence", () => {
   expect(Object.keys(german.consent.scope).sort()).toEqual([...scopeNames].sort());
+});
+
+test("every reason of an error page has a heading and a sentence", () => {
+  type Said = { heading: string; lead: string };
+  const said = [
+    german.error satisfies Record<ErrorModel["reason"], Said>,
+    german.card.problem satisfies Record<CardProblemModel["reason"], Said>,
+    german.refusal satisfies Record<RefusalModel["reason"], { why: string; help: string }>,
+  ];
+  expect(said.flatMap((texts) => Object.keys(texts))).toEqual(expect.arrayContaining(["bug", "hours", "no_grant"]));
 });
 
 test("every text is used by a page", () => {

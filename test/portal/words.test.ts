@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { auditActions } from "../../src/events/index.ts";
+import { listErrors } from "../../src/publish/index.ts";
+import { staffRoleNames } from "../../src/staff/index.ts";
+import { findBundle } from "../contract/bundles.ts";
+import { listTexts } from "../support/page-texts.ts";
+
+const locales = ["de", "en"] as const;
+const bundle = findBundle("admin");
+type Schema = { enum?: unknown[]; properties?: Record<string, Schema>; items?: Schema; $ref?: string; allOf?: Schema[] };
+const schemas = bundle.document.components["schemas"] as Record<string, Schema>;
+
+/** Whether the text of a value of an enumeration is missing, or the value itself. */
+const isMissing = (texts: ReadonlyMap<string, string>, key: string, value: string): boolean => {
+  const text = texts.get(key) ?? texts.get(`${key}_one`);
+  return text === undefined || (text === value && /_|^[A-Z]{4}/.test(value));
+};
+
+/** The enumerations of the admin API, by a record and a property that has each. */
+function listEnums(schema: Schema, path: string): [path: string, values: string[]][] {
+  const own = schema.enum?.filter((value): value is string => typeof value === "string") ?? [];
+  return [
+    ...(own.length > 0 ? [[path, own] as [string, string[]]] : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => listEnums(one, `${path}.${name}`)),
+    ...(schema.items ? listEnums(schema.items, path) : []),
+    ...(schema.allOf ?? []).flatMap((one) => listEnums(one, path)),
+  ];
+}
+const enums = Object.entries(schemas).flatMap(([name, schema]) => listEnums(schema, name));
+const valuesOf = (path: string): string[] => {
+  const found = enums.find(([one]) => one === path);
+  if (found === undefined) throw new Error(`no enumeration ${path}`);
+  return found[1];
+};
+
+/** Where pages show an enumeration: `area key`, whose texts have the values as their last part. */
+const shown: Record<string, string[]> = {
+  "AdminPerson.role": [
+    ...["people roles", "classes roles", "classes schoolPasswords.roles", "apps apps.role", "apps apps.one"],
+    ...["staff give.is", "partner schools.role", "imports leavers.roles", "frame frame.difference.value"],
+  ],
+  "AdminPerson.status": ["frame frame.difference.value"],
+  "AdminGroup.type": ["classes classes.kind", "classes classes.kinds", "frame frame.difference.value"],
+  "AdminGroup.status": ["frame frame.difference.value"],
+  "StaffRole.role": ["frame staffRoles", "staff staff.means"],
+  "SignInSettings.userNameRule": ["settings settings.signIn.rule", "frame frame.difference.value"],
+  "SignInSettings.passwordKind": ["settings settings.signIn.kind", "frame frame.difference.value"],
+  "CardSettings.secondStep": ["settings settings.cards.step", "frame frame.difference.value"],
+  "SkippedCard.reason": ["classes cards.reasons"],
+  "PersonConsent.scopes": ["frame scope", "account scopes"],
+  "AppOfPerson.attributes": ["people attributes"],
+  "PersonSession.kind": ["people uses.kinds"],
+  "SignInStep.code": ["people steps"],
+  "SignInStep.outcome": ["people signIn.outcomes"],
+  "Import.format": ["imports format"],
+  "Import.mode": ["imports mode", "imports import.modes"],
+  "Import.state": ["imports state"],
+  "AdminApp.type": ["partner new.types", "frame frame.difference.value"],
+  "AdminApp.attributes": ["frame attribute", "apps attribute", "frame frame.difference.value"],
+  "AdminApp.schulconnexSpelling": ["frame frame.difference.value"],
+  "SignOnAudience.kind": [
+    ...["apps apps.audience", "apps apps.form.kind", "partner schools.audience", "frame frame.difference.value"],
+  ],
+  "SignOnStep.outcome": ["partner signOns.outcome", "partner signOns.stepOutcome"],
+  "ScopeRequest.state": ["partner scopes.state", "frame frame.difference.value"],
+  "SandboxStep.step": ["partner sandbox.step"],
+  "SandboxAccount.kind": ["partner sandbox.kind"],
+  "WebhookEndpoint.eventTypes": ["partner endpoint.type", "frame frame.eventType"],
+  "WebhookEndpoint.state": ["partner endpoint.states", "partner endpoint.make", "frame frame.difference.value"],
+  "WebhookEndpoint.reason": ["partner endpoint.reason", "frame frame.difference.value"],
+  "Delivery.state": ["partner delivery.states"],
+  "Figures.metric": ["frame frame.figures.metric"],
+  "JobRun.outcome": ["operator figures.outcomes"],
+  "SigningKey.state": ["operator keys.states", "frame frame.difference.value"],
+};
+
+/** Enumerations that no page writes, and names that everybody of the field writes the same. */
+const unshown = [
+  ...["SecondFactor.kind", "PersonImport.change"],
+  ...["ImportProgress.phase", "ImportSchool.state", "ImportGroupChange.step"],
+  ...["SignInExplanation.reason", "AdminApp.idTokenAlgorithm", "Figures.step", "JobRun.state"],
+];
+
+describe("every value that a page shows has a text in both languages:", () => {
+  test("each enumeration of the admin API is shown, or known not to be", () => {
+    const known = new Set([...Object.keys(shown), ...unshown].map((path) => valuesOf(path).join()));
+    expect(enums.filter(([, values]) => !known.has(values.join())).map(([path]) => path)).toEqual([]);
+  });
+
+  test.each(Object.entries(shown))("%s", (path, places) => {
+    const missing = places.flatMap((place) => {
+      const [area = "", key = ""] = place.split(" ");
+      return locales.flatMap((locale) => {
+        const texts = new Map([...listTexts("src/portal/frame", locale), ...listTexts(`src/portal/${area}`, locale)]);
+        const keysOf = (value: string) => [`${key}.${value.replace(":", "_")}`, `${key}.${value}.PASSED`];
+        return valuesOf(path)
+          .filter((value) => keysOf(value).every((one) => isMissing(texts, one, value)))
+          .map((value) => `${locale} ${place}.${value}`);
+      });
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test.each(locales)("audit actions, roles and the properties of changed records, in %s", (locale) => {
+    const texts = listTexts("src/portal/frame", locale);
+    const changed = [
+      ...["AdminSchool", "SignInSettings", "CardSettings", "AdminPerson", "AdminGroup", "AdminApp", "Grant"],
+      ...["StaffRole", "WebhookEndpoint", "ScopeRequest", "StaffPerson", "Login"],
+    ];
+    const propertiesOf = ({ properties = {}, allOf = [] }: Schema): string[] => [
+      ...Object.keys(properties).filter((name) => name !== "id"),
+      ...allOf.flatMap(propertiesOf),
+    ];
+    const keys = [
+      ...auditActions.map((action) => `frame.action.${action}`),
+      ...staffRoleNames.map((role) => `staffRoles.${role}`),
+      ...changed.flatMap((name) => propertiesOf(schemas[name]!).map((one) => `frame.difference.property.${one}`)),
+    ];
+    expect(keys.filter((key) => isMissing(texts, key, key.replace(/.*\./, "")))).toEqual([]);
+  });
+
+  test.each(locales)("problems, in %s", (locale) => {
+    // Only programs cause these: the pages have no token, and call the addresses of the contract.
+    const ofPrograms = new Set([
+      ...["missing_token", "invalid_token", "insufficient_scope", "wrong_context", "repeated_parameter"],
+      ...["path_not_found", "not_found", "method_not_allowed", "unsupported_type", "invalid", "cursor_expired"],
+      ...["organization_not_found", "user_not_found", "client_secret_refused", "webhook_listener_limit"],
+      ...["unavailable", "internal_error", "contract_broken", "bug", "keys_not_lost"],
+    ]);
+    const areas = ["frame", "people", "classes", "apps", "imports", "settings", "staff", "partner", "operator", "schools"];
+    const texts = new Map(areas.flatMap((area) => [...listTexts(`src/portal/${area}`, locale)]));
+    const missing = listErrors().filter(({ code }) => !texts.has(`problems.${code}`) && !ofPrograms.has(code));
+    expect(missing.map(({ code }) => code)).toEqual([]);
+  });
+});
