@@ -59,7 +59,11 @@ export async function recordAuditLines({ prisma }: RecordStore, lines: readonly 
 }
 
 /** SQL; `relation` has id (a UUIDv7), at, client_id, person_id, request_id and the columns of `more`. */
-export const recordAuditFrom = (relation: Sql, action: AuditAction, more: readonly ("schoolId" | "detail")[] = []): Sql =>
+export const recordAuditFrom = (
+  relation: Sql,
+  action: AuditAction,
+  more: readonly ("schoolId" | "detail")[] = [],
+): Sql =>
   insert(
     "audit",
     {

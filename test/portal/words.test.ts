@@ -7,7 +7,13 @@ import { listTexts } from "../support/page-texts.ts";
 
 const locales = ["de", "en"] as const;
 const bundle = findBundle("admin");
-type Schema = { enum?: unknown[]; properties?: Record<string, Schema>; items?: Schema; $ref?: string; allOf?: Schema[] };
+type Schema = {
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  $ref?: string;
+  allOf?: Schema[];
+};
 const schemas = bundle.document.components["schemas"] as Record<string, Schema>;
 
 /** Whether the text of a value of an enumeration is missing, or the value itself. */
@@ -127,7 +133,18 @@ describe("every value that a page shows has a text in both languages:", () => {
       ...["organization_not_found", "user_not_found", "client_secret_refused", "webhook_listener_limit"],
       ...["unavailable", "internal_error", "contract_broken", "bug", "keys_not_lost"],
     ]);
-    const areas = ["frame", "people", "classes", "apps", "imports", "settings", "staff", "partner", "operator", "schools"];
+    const areas = [
+      "frame",
+      "people",
+      "classes",
+      "apps",
+      "imports",
+      "settings",
+      "staff",
+      "partner",
+      "operator",
+      "schools",
+    ];
     const texts = new Map(areas.flatMap((area) => [...listTexts(`src/portal/${area}`, locale)]));
     const missing = listErrors().filter(({ code }) => !texts.has(`problems.${code}`) && !ofPrograms.has(code));
     expect(missing.map(({ code }) => code)).toEqual([]);

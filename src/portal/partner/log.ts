@@ -1,5 +1,12 @@
 import type { AdminSchemas, AuditAction } from "../../admin/index.ts";
-import { compareLine, describeAction, unwrapPage, type Difference, type PageView, type PageRequest } from "../frame/index.ts";
+import {
+  compareLine,
+  describeAction,
+  unwrapPage,
+  type Difference,
+  type PageView,
+  type PageRequest,
+} from "../frame/index.ts";
 import { addressOf, showAppPage } from "./app-page.ts";
 
 type Line = AdminSchemas["AuditLine"];

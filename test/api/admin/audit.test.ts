@@ -36,7 +36,12 @@ beforeAll(async () => {
   const staff = { actorId: `person:${foreign}`, actorRole: "OPERATOR", requestId: "r" };
   await record(1, { action: "person_updated", schoolId: school, personId: person, ...staff });
   await record(2, { action: "person_updated", schoolId: other, personId: foreign, ...staff });
-  await record(3, { action: "person_updated", clientId: app, personId: person, detail: { whom: person, reason: "blocked" } });
+  await record(3, {
+    action: "person_updated",
+    clientId: app,
+    personId: person,
+    detail: { whom: person, reason: "blocked" },
+  });
   await record(4, { action: "person_updated", clientId: app, ...staff });
   await record(5, { action: "person_updated", clientId: foreignApp, schoolId: school, actorId: "purge" });
   await record(6, { action: "person_updated", detail: { values: 3 } });

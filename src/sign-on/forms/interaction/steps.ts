@@ -71,7 +71,14 @@ export const allow: Step = async (visit) => {
   const at = deps.clock();
   const right = await findSignOnRight(deps.db.pool, { personId, clientId }, at);
   const scopes = withoutRefused(right, visit.scopes);
-  const audit = { at, action: "consent_given" as const, personId, clientId, requestId: requestIdOf(visit), detail: { scopes } };
+  const audit = {
+    at,
+    action: "consent_given" as const,
+    personId,
+    clientId,
+    requestId: requestIdOf(visit),
+    detail: { scopes },
+  };
   await withPrismaTransaction(deps.db, async (tx) => {
     await rememberConsent(tx, { personId, clientId, scopes, at });
     await recordAudit(tx, audit);
