@@ -60,7 +60,7 @@ test("a partner rotates a secret, makes an endpoint and sees a delivery", async 
   };
   await look("secret");
   await page.getByLabel("Der jetzige gilt noch").selectOption("7");
-  await press(page, "Neuen Zugangsschlüssel machen");
+  await press(page, "Neuen Zugangsschlüssel erstellen");
   const secret = await page.locator(".secret dd code").nth(1).textContent();
   expect(secret).toMatch(/^\S{20,}$/);
   expect(page.url()).not.toContain(secret!);

@@ -112,9 +112,9 @@ test("a person is found as one types, gets a password, leaves and comes back", a
   await page.getByRole("link", { name: "Zurück" }).click();
   await page.getByRole("link", { name: "Hat die Schule verlassen …" }).click();
   await press(page, "Hat die Schule verlassen");
-  await page.getByRole("button", { name: "Zurückholen" }).waitFor();
+  await page.getByRole("button", { name: "Wiederherstellen" }).waitFor();
   await expectAccessible(page);
-  await press(page, "Zurückholen");
+  await press(page, "Wiederherstellen");
   await page.getByText("Die Person ist wieder an der Schule.").waitFor();
 });
 

@@ -275,7 +275,7 @@ describe("a person", () => {
     const { clientId } = await make.app({ name: "Lernapp" });
     await make.grant({ app: clientId, school });
     const asked = await office.open(`${page}/leave`);
-    expect(textOf(asked.html)).toMatch(/Lernapp 1 lernende Person verschwindet\. Wer verschwindet Bo Müller/);
+    expect(textOf(asked.html)).toMatch(/Lernapp 1 Schülerin oder Schüler verschwindet\. Wer verschwindet Bo Müller/);
     expect((await read(id)).status).toBe("ACTIVE");
     const left = await office.submit(asked, "/leave");
     expect((await read(id)).status).toBe("SOFT_DELETED");

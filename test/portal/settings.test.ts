@@ -48,7 +48,7 @@ test("a school sets when and where its cards sign in; a wrong network is refused
   expect(refused.html).toContain("Ein Netz hat nicht die Form");
   expect(refused.html).toContain(">nonsense</textarea>");
   const done = await browser.submit(refused, "/settings/cards", { ...set, networks: "192.0.2.0/24" });
-  expect(done.html).toContain("Die Einstellungen der Zugangskarten sind gespeichert.");
+  expect(done.html).toContain("Die Einstellungen der Anmeldekarten sind gespeichert.");
   expect(done.html).toContain('value="07:30"');
   expect(done.html).toContain(">192.0.2.0/24</textarea>");
 });

@@ -1,3 +1,5 @@
+import { globSync } from "node:fs";
+import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { auditActions } from "../../src/events/index.ts";
 import { listErrors } from "../../src/publish/index.ts";
@@ -86,6 +88,45 @@ const unshown = [
   ...["ImportProgress.phase", "ImportSchool.state", "ImportGroupChange.step"],
   ...["SignInExplanation.reason", "AdminApp.idTokenAlgorithm", "Figures.step", "JobRun.state"],
 ];
+
+/** One word per thing in German, and what is written instead. */
+const forbidden: [pattern: RegExp, instead: string][] = [
+  [/Zugangskarte/, "Anmeldekarte"],
+  [/zurück(zu)?hol|zurückgeholt/i, "wiederherstellen"],
+  [/zurück(zu)?zieh|zurückgezogen|widerruf/i, "zurücknehmen"],
+  [/Einwilligung/, "Zustimmung"],
+  [/zweite[nr]? Bestätigung/i, "zweiter Faktor"],
+  [/\bAufgaben?\b/, "Rolle"],
+  [/Quellsystem/, "Schulverwaltungsprogramm"],
+  [/Beschäftigte|Mitarbeitende|\bSonstige\b/, "weiteres Personal"],
+  [/[Ll]ernende Person/, "Schülerin oder Schüler"],
+];
+const areasOfStaff = globSync("src/portal/*/locales/de.json")
+  .map((file) => dirname(dirname(file)))
+  .filter((folder) => !folder.endsWith("/home"));
+const signOnPages = "src/sign-on/forms/pages";
+/** Pages of the sign-on that staff alone see. */
+const ofStaff = /^(second-factor|second-factors|totp|recovery-codes|passkey|set-up-needed)\./;
+
+describe("German", () => {
+  const all = [...areasOfStaff, "src/portal/home", signOnPages, "src/platform/pages"];
+  const texts = all.flatMap((folder) => [...listTexts(folder, "de")].map(([key, text]) => ({ folder, key, text })));
+
+  test.each(forbidden)("never %s, but %s", (pattern) => {
+    expect(texts.filter(({ text }) => pattern.test(text)).map(({ key, text }) => `${key}: ${text}`)).toEqual([]);
+  });
+
+  test("staff are addressed as Sie, and nobody as both", () => {
+    const familiar = /(?<![„\p{L}])(du|dir|dich|dein\p{L}*|euch|euer\p{L}*)(?!\p{L})/iu;
+    const formal = /(?<!\p{L})(Ihnen|Ihre?[mnrs]?|[a-zß]+en Sie)(?!\p{L})/u;
+    const isOfStaff = (folder: string, key: string) =>
+      folder === signOnPages ? ofStaff.test(key) : folder !== "src/portal/home";
+    const wrong = texts.filter(({ folder, key, text }) =>
+      isOfStaff(folder, key) ? familiar.test(text) : familiar.test(text) && formal.test(text),
+    );
+    expect(wrong.map(({ key, text }) => `${key}: ${text}`)).toEqual([]);
+  });
+});
 
 describe("every value that a page shows has a text in both languages:", () => {
   test("each enumeration of the admin API is shown, or known not to be", () => {

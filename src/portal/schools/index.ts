@@ -42,12 +42,15 @@ async function listSchools({ api, may, me, query, cursor, t }: PageRequest): Pro
   };
 }
 
-const showNew: PageHandler = ({ t }) =>
-  Promise.resolve({
+const showNew: PageHandler = ({ t, locale }) => {
+  const named = states.map((state) => ({ state, name: t(`states.${state}`) }));
+  const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
+  return Promise.resolve({
     title: t("new.title"),
     view: "new",
-    model: { textFields, levels: schoolingLevels, states },
+    model: { textFields, levels: schoolingLevels, states: sorted },
   });
+};
 
 const schoolTexts = listTexts<NewSchool>("NewSchool");
 
