@@ -294,6 +294,8 @@ function schoolOf(operation: string, url: string): string | null | undefined {
   return filters.get("organisation.id") ?? (isOfSome ? undefined : null);
 }
 
+const longestMessage = 300;
+
 /** Counts API calls of apps and records whose data was read. */
 function makeNoteAnswer(
   { traffic, lastCalls }: { traffic: Traffic; lastCalls: LastCalls },
@@ -302,18 +304,20 @@ function makeNoteAnswer(
   const operations = new Set(
     documents.flatMap((document) => listOperations(document).map(({ operation }) => operation.operationId)),
   );
-  return ({ operation = "", clientId, requestId, url, status, code, durationMs }: Answered): void => {
+  return ({ operation = "", clientId, url, status, code, ...answered }: Answered): void => {
     if (!operations.has(operation)) return;
     const schoolId = status < 400 ? schoolOf(operation, url) : undefined;
     if (clientId !== undefined && schoolId !== undefined) lastCalls.note({ clientId, schoolId });
     if (clientId !== undefined)
       traffic.noteRequest({
         clientId,
-        requestId,
+        requestId: answered.requestId,
         operationId: operation,
+        path: answered.maskedUrl,
         status,
         code: status < 400 ? null : (code ?? null),
-        durationMs: Math.round(durationMs),
+        message: status < 400 ? null : (answered.message?.slice(0, longestMessage) ?? null),
+        durationMs: Math.round(answered.durationMs),
       });
     traffic.count("apiCalls", outcomeOf(status), { clientId });
     if (status >= 400 && status < 500) traffic.count("refusals", code ?? String(status), { clientId });

@@ -1232,7 +1232,7 @@ export interface paths {
         };
         /**
          * List API calls of an app
-         * @description Calls of the IDM API and of Schulconnex: all refused calls, and the first successful call of each operation in a minute. Kept for seven
+         * @description Calls of the IDM API and of Schulconnex: all refused calls, also with an expired token if its app is known, and the first successful call of each operation in a minute. Kept for seven
          *     days, at most the newest 1,000 of an app. If there are very many, only part of them is kept. They are up to a minute old.
          */
         get: operations["listApiRequests"];
@@ -4618,8 +4618,14 @@ export interface components {
              */
             code: string | null;
             /**
+             * @description Why exactly a token request was refused, also where the response does not say it; null if `code` says it all. `/docs/errors` explains
+             *     each; new ones may be added.
+             * @example redirect_uri_differs
+             */
+            reason: string | null;
+            /**
              * @description The error description returned to the app.
-             * @example grant request is invalid
+             * @example redirect_uri is not the one of the authorization request. Send the same again, character by character.
              */
             description: string | null;
             /** @description What the app sent in the authorization or token request, without secrets and personal values; null for other steps. */
@@ -4660,6 +4666,12 @@ export interface components {
              */
             operationId: string;
             /**
+             * @description The path, with `:other` for segments that are neither of the contract nor ids, and the names of the query parameters. Null for calls before
+             *     this was kept.
+             * @example /idm/ep/v1/schools/a0000000-0000-4000-8000-000000000002/users?limit=…
+             */
+            path: string | null;
+            /**
              * Format: int32
              * @description The status of the response.
              * @example 404
@@ -4670,6 +4682,11 @@ export interface components {
              * @example organization_not_found
              */
             code: string | null;
+            /**
+             * @description The message of the error; null if the call succeeded.
+             * @example Organization not found
+             */
+            message: string | null;
             /**
              * Format: int32
              * @description How long the response took, including sending it.
@@ -7237,10 +7254,15 @@ export interface components {
          */
         KeptByImport: boolean;
         /**
-         * @description Only the call with this `X-Request-Id`.
+         * @description Only requests with this `X-Request-Id`, or with the six characters that an error page shows.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         RequestIdFilter: string;
+        /**
+         * @description Only sign-ons that succeeded, wait for the person, or were refused.
+         * @example refused
+         */
+        SignOnOutcome: components["schemas"]["SignOnStepOutcome"];
         /**
          * @description With `true` only calls that were refused or failed.
          * @example true
@@ -11181,6 +11203,16 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Only requests with this `X-Request-Id`, or with the six characters that an error page shows.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                "request-id"?: components["parameters"]["RequestIdFilter"];
+                /**
+                 * @description Only sign-ons that succeeded, wait for the person, or were refused.
+                 * @example refused
+                 */
+                outcome?: components["parameters"]["SignOnOutcome"];
+                /**
                  * @description The maximum number of entries on a page.
                  * @example 100
                  */
@@ -11228,7 +11260,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only the call with this `X-Request-Id`.
+                 * @description Only requests with this `X-Request-Id`, or with the six characters that an error page shows.
                  * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
                  */
                 "request-id"?: components["parameters"]["RequestIdFilter"];

@@ -426,9 +426,15 @@ export interface components {
             error: string;
             /**
              * @description An explanation for developers. It may be absent.
-             * @example grant request is invalid
+             * @example The authorization code has expired. Exchange it immediately after the redirect.
              */
             error_description?: string;
+            /**
+             * Format: uri
+             * @description The page that explains the error.
+             * @example http://localhost:3000/docs/errors/code_expired
+             */
+            error_uri?: string;
             /**
              * @description The scope that the access token lacks, at endpoints that need a token.
              * @example openid
@@ -874,7 +880,7 @@ export interface components {
     };
     responses: {
         /**
-         * @description To the redirect URI with `code`, `state` and `iss`; or with `error`, possibly `error_description`, `state` and `iss`. `state` is
+         * @description To the redirect URI with `code`, `state` and `iss`; or with `error`, possibly `error_description`, `error_uri`, `state` and `iss`. `state` is
          *     returned if it was sent. Before that, possibly to our pages for signing in and giving consent. Errors are those of OAuth 2.0 and OpenID
          *     Connect: `access_denied` if the person refuses or may not use the app, `login_required` and `consent_required` with `prompt=none` (with
          *     a hint always `login_required`), `login_required` also if the session ended meanwhile, `invalid_scope` for a scope that the app was not

@@ -718,10 +718,13 @@ export const tables = {
       id: "id",
       clientId: "client_id",
       requestId: "request_id",
+      shortCode: "short_code",
       at: "at",
       operationId: "operation_id",
+      path: "path",
       status: "status",
       code: "code",
+      message: "message",
       durationMs: "duration_ms",
     },
   },
@@ -731,12 +734,14 @@ export const tables = {
       id: "id",
       clientId: "client_id",
       requestId: "request_id",
+      shortCode: "short_code",
       at: "at",
       attempt: "attempt",
       step: "step",
       outcome: "outcome",
       code: "code",
       description: "description",
+      reason: "reason",
       sent: "sent",
     },
   },
@@ -1340,22 +1345,27 @@ export type Rows = {
     id: string;
     clientId: string;
     requestId: string;
+    shortCode: string | null;
     at: Date;
     operationId: string;
+    path: string | null;
     status: number;
     code: string | null;
+    message: string | null;
     durationMs: number;
   };
   signOnStep: {
     id: string;
     clientId: string;
     requestId: string;
+    shortCode: string | null;
     at: Date;
     attempt: string;
     step: string;
     outcome: string;
     code: string | null;
     description: string | null;
+    reason: string | null;
     sent: unknown | null;
   };
   webhookEndpoint: {

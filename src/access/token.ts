@@ -35,6 +35,8 @@ export type AccessToken = {
   readsNames: boolean;
 };
 
-export type TokenCheck = { kind: "valid"; token: AccessToken } | { kind: "expired" } | { kind: "unknown" };
+/** `clientId` is the app that an invalid token was issued to, if that is still known. */
+export type TokenCheck =
+  { kind: "valid"; token: AccessToken } | { kind: "expired" | "unknown"; clientId?: ClientId | undefined };
 
 export type CheckAccessToken = (bearer: string) => Promise<TokenCheck>;

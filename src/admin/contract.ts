@@ -48,6 +48,7 @@ export const parameters: ParametersAgree<
     listSandboxes: "app";
     listSchools: "search" | "sort";
     listScopeRequests: "app" | "state";
+    listSignOnAttempts: "request-id" | "outcome";
     listStaffPeople: "status" | "search";
     listStaffRoles: "school" | "person" | "app" | "role";
     previewImport: "school";

@@ -14,13 +14,14 @@ import { refuseOthersApp } from "./reached.ts";
 const presentParameter = (sent: SentParameter) =>
   present<Schemas["SignOnParameter"]>({ ...sent, advice: adviseSent(sent, "en") });
 
-const presentStep = ({ at, requestId, step, outcome, code, description, sent }: SignOnStep) =>
+const presentStep = ({ at, requestId, step, outcome, code, reason, description, sent }: SignOnStep) =>
   present<Schemas["SignOnStep"]>({
     at,
     requestId,
     step,
     outcome,
     code,
+    reason,
     description,
     sent: sent?.map(presentParameter) ?? null,
   });
@@ -29,13 +30,16 @@ const presentAttempt = ({ id, steps }: SignOnAttempt) =>
   present<Schemas["SignOnAttempt"]>({ id, steps: steps.map(presentStep) });
 
 export const listSignOnAttempts: AdminHandler<"listSignOnAttempts"> = async (deps, request) => {
-  const { clientId, reach } = request;
+  const { clientId, query, reach } = request;
   const page = readPage(deps, request);
   await refuseOthersApp(deps.db.pool, reach, clientId);
-  return page.answer(await listAttempts(deps.db.pool, { clientId, ...page.range }), presentAttempt);
+  const { "request-id": requestId, outcome } = query;
+  const found = await listAttempts(deps.db.pool, { clientId, requestId, outcome, ...page.range });
+  return page.answer(found, presentAttempt);
 };
 
-const presentRequest = ({ clientId: _, ...request }: ApiRequest) => present<Schemas["ApiRequest"]>(request);
+const presentRequest = ({ clientId: _, shortCode: __, ...request }: ApiRequest) =>
+  present<Schemas["ApiRequest"]>(request);
 
 export const listApiRequests: AdminHandler<"listApiRequests"> = async (deps, request) => {
   const { clientId, query, reach } = request;

@@ -1,6 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
+import { shortCodeOf } from "../platform/crypto/short-code.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
 import { jsonRows } from "../platform/database/parameters-sql.ts";
@@ -17,7 +18,7 @@ export type SignOnStep = Omit<Prisma.SignOnStepModel, "outcome" | "sent"> & {
 };
 
 /** `readSent` is called only if the step is kept. */
-type NotedStep = Omit<SignOnStep, "id" | "at" | "sent"> & { readSent?: () => SentParameter[] };
+type NotedStep = Omit<SignOnStep, "id" | "at" | "sent" | "shortCode"> & { readSent?: () => SentParameter[] };
 
 const app = table("app", "app");
 const ofKnownApps = (clientId: Sql): Sql => sql`JOIN ${app} ON ${app.clientId} = ${clientId}`;
@@ -26,10 +27,13 @@ const requestTypes = {
   id: "uuid",
   clientId: "text",
   requestId: "text",
+  shortCode: "text",
   at: "timestamptz",
   operationId: "text",
+  path: "text",
   status: "int",
   code: "text",
+  message: "text",
   durationMs: "int",
 } as const;
 const insertRequests = statement<{ lines: string }>(({ lines }) => {
@@ -41,12 +45,14 @@ const stepTypes = {
   id: "uuid",
   clientId: "text",
   requestId: "text",
+  shortCode: "text",
   at: "timestamptz",
   attempt: "text",
   step: "text",
   outcome: "text",
   code: "text",
   description: "text",
+  reason: "text",
   sent: "jsonb",
 } as const;
 const insertSteps = statement<{ lines: string }>(({ lines }) => {
@@ -60,7 +66,7 @@ const mostKeys = 50_000;
 const keptPerMinute = { refusedRequest: 60, step: 120, refusedStep: 60 };
 
 export type Logs = {
-  noteRequest(request: Omit<ApiRequest, "id" | "at">): void;
+  noteRequest(request: Omit<ApiRequest, "id" | "at" | "shortCode">): void;
   noteStep(step: NotedStep): void;
   flush(): Promise<void>;
 };
@@ -103,13 +109,14 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
         status >= 400
           ? isWithinLimit(`refused ${clientId}`, keptPerMinute.refusedRequest, at)
           : isWithinLimit(`${operationId} ${clientId}`, 1, at);
-      if (isKept) requests.push({ ...request, at, id: nextId(at) });
+      if (isKept) requests.push({ ...request, shortCode: shortCodeOf(request.requestId), at, id: nextId(at) });
     },
     noteStep({ readSent, ...step }) {
       const at = clock();
       const share = step.outcome === "refused" ? "refusedStep" : "step";
       if (!isWithinLimit(`${share} ${step.clientId}`, keptPerMinute[share], at)) return;
-      steps.push({ ...step, sent: readSent?.() ?? null, at, id: nextId(at) });
+      const shortCode = shortCodeOf(step.requestId);
+      steps.push({ ...step, sent: readSent?.() ?? null, shortCode, at, id: nextId(at) });
     },
     async flush() {
       const [newRequests, newSteps] = [requests, steps];

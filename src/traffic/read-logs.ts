@@ -4,6 +4,7 @@ import type { ApiRequest, SignOnStep } from "./logs.ts";
 
 type RequestQuery = {
   clientId: string;
+  /** The id, or what an error page shows of it. */
   requestId?: string | undefined;
   onlyRefused?: boolean | undefined;
   limit: number;
@@ -16,7 +17,7 @@ export function listApiRequests(
 ): Promise<ApiRequest[]> {
   const where = {
     clientId,
-    ...(requestId !== undefined && { requestId }),
+    ...(requestId !== undefined && { OR: [{ requestId }, { shortCode: requestId.toUpperCase() }] }),
     ...(onlyRefused && { status: { gte: 400 } }),
     ...(after !== undefined && { id: { lt: after } }),
   };
@@ -31,20 +32,23 @@ const step = fields<SignOnStep>({
   id: s.id,
   clientId: s.clientId,
   requestId: s.requestId,
+  shortCode: s.shortCode,
   at: s.at,
   attempt: s.attempt,
   step: s.step,
   outcome: sql`${s.outcome}`,
   code: s.code,
   description: s.description,
+  reason: s.reason,
   sent: s.sent,
 });
 
-type Page = { clientId: string; after: string | null; limit: number };
+type Page = { clientId: string; requestId: string | null; after: string | null; limit: number };
 
 const selectNewest = statement<Page>(
-  ({ clientId, after, limit }) => sql`
+  ({ clientId, requestId, after, limit }) => sql`
   SELECT ${step} FROM ${s} WHERE ${s.clientId} = ${clientId} AND (${after}::uuid IS NULL OR ${s.id} < ${after})
+    AND (${requestId}::text IS NULL OR ${s.requestId} = ${requestId} OR ${s.shortCode} = upper(${requestId}))
   ORDER BY ${s.id} DESC LIMIT ${limit}`,
 );
 
@@ -76,23 +80,36 @@ async function findAllSteps(db: Queryable, clientId: string, known: readonly Sig
 
 const stepsPerAttempt = 8;
 
+type AttemptQuery = Pick<RequestQuery, "clientId" | "requestId" | "limit" | "after"> & {
+  outcome?: SignOnStep["outcome"] | undefined;
+};
+
 /** Latest first. A waiting step is left out once it is done or refused. */
 export async function listSignOnAttempts(
   db: Queryable,
-  { clientId, limit, after }: { clientId: string; limit: number; after?: string | undefined },
+  { clientId, requestId, outcome, limit, after }: AttemptQuery,
 ): Promise<SignOnAttempt[]> {
-  const page = { clientId, limit: limit * stepsPerAttempt };
-  const attempts: SignOnAttempt[] = [];
-  for (let last = after ?? null, isMore = true; isMore && attempts.length < limit;) {
+  const page = { clientId, requestId: requestId ?? null, limit: limit * stepsPerAttempt };
+  const attempts = new Map<string, SignOnAttempt>();
+  for (let last = after ?? null, isMore = true; isMore && attempts.size < limit;) {
     const steps: SignOnStep[] = await findRows<SignOnStep, Page>(db, selectNewest, { ...page, after: last });
     const ids = new Set(steps.map(({ id }) => id));
     // A sign-on whose last step is on an earlier page has been listed there.
-    attempts.push(...groupSteps(await findAllSteps(db, clientId, steps)).filter(({ id }) => ids.has(id)));
+    const isListed = ({ id }: SignOnAttempt) =>
+      requestId === undefined ? ids.has(id) : after === undefined || id < after;
+    for (const attempt of groupSteps(await findAllSteps(db, clientId, steps)))
+      if (isListed(attempt) && (outcome === undefined || outcomeOf(attempt) === outcome))
+        attempts.set(attempt.id, attempt);
     isMore = steps.length === page.limit;
     last = steps.at(-1)?.id ?? last;
   }
-  return attempts.slice(0, limit);
+  return [...attempts.values()].slice(0, limit);
 }
+
+const outcomeOf = ({ steps }: SignOnAttempt): SignOnStep["outcome"] => {
+  if (steps.at(-1)!.outcome === "refused") return "refused";
+  return steps.some(({ step, outcome }) => step === "token" && outcome === "done") ? "done" : "waiting";
+};
 
 function groupSteps(steps: readonly SignOnStep[]): SignOnAttempt[] {
   const requestOf = new Map<string, string>();

@@ -6414,10 +6414,13 @@ export const ApiRequestScalarFieldEnum = {
   id: 'id',
   clientId: 'clientId',
   requestId: 'requestId',
+  shortCode: 'shortCode',
   at: 'at',
   operationId: 'operationId',
+  path: 'path',
   status: 'status',
   code: 'code',
+  message: 'message',
   durationMs: 'durationMs'
 } as const
 
@@ -6428,12 +6431,14 @@ export const SignOnStepScalarFieldEnum = {
   id: 'id',
   clientId: 'clientId',
   requestId: 'requestId',
+  shortCode: 'shortCode',
   at: 'at',
   attempt: 'attempt',
   step: 'step',
   outcome: 'outcome',
   code: 'code',
   description: 'description',
+  reason: 'reason',
   sent: 'sent'
 } as const
 

@@ -40,10 +40,13 @@ export type ApiRequestMinAggregateOutputType = {
   id: string | null
   clientId: string | null
   requestId: string | null
+  shortCode: string | null
   at: Date | null
   operationId: string | null
+  path: string | null
   status: number | null
   code: string | null
+  message: string | null
   durationMs: number | null
 }
 
@@ -51,10 +54,13 @@ export type ApiRequestMaxAggregateOutputType = {
   id: string | null
   clientId: string | null
   requestId: string | null
+  shortCode: string | null
   at: Date | null
   operationId: string | null
+  path: string | null
   status: number | null
   code: string | null
+  message: string | null
   durationMs: number | null
 }
 
@@ -62,10 +68,13 @@ export type ApiRequestCountAggregateOutputType = {
   id: number
   clientId: number
   requestId: number
+  shortCode: number
   at: number
   operationId: number
+  path: number
   status: number
   code: number
+  message: number
   durationMs: number
   _all: number
 }
@@ -85,10 +94,13 @@ export type ApiRequestMinAggregateInputType = {
   id?: true
   clientId?: true
   requestId?: true
+  shortCode?: true
   at?: true
   operationId?: true
+  path?: true
   status?: true
   code?: true
+  message?: true
   durationMs?: true
 }
 
@@ -96,10 +108,13 @@ export type ApiRequestMaxAggregateInputType = {
   id?: true
   clientId?: true
   requestId?: true
+  shortCode?: true
   at?: true
   operationId?: true
+  path?: true
   status?: true
   code?: true
+  message?: true
   durationMs?: true
 }
 
@@ -107,10 +122,13 @@ export type ApiRequestCountAggregateInputType = {
   id?: true
   clientId?: true
   requestId?: true
+  shortCode?: true
   at?: true
   operationId?: true
+  path?: true
   status?: true
   code?: true
+  message?: true
   durationMs?: true
   _all?: true
 }
@@ -205,10 +223,13 @@ export type ApiRequestGroupByOutputType = {
   id: string
   clientId: string
   requestId: string
+  shortCode: string | null
   at: Date
   operationId: string
+  path: string | null
   status: number
   code: string | null
+  message: string | null
   durationMs: number
   _count: ApiRequestCountAggregateOutputType | null
   _avg: ApiRequestAvgAggregateOutputType | null
@@ -239,10 +260,13 @@ export type ApiRequestWhereInput = {
   id?: Prisma.UuidFilter<"ApiRequest"> | string
   clientId?: Prisma.StringFilter<"ApiRequest"> | string
   requestId?: Prisma.StringFilter<"ApiRequest"> | string
+  shortCode?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   at?: Prisma.DateTimeFilter<"ApiRequest"> | Date | string
   operationId?: Prisma.StringFilter<"ApiRequest"> | string
+  path?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   status?: Prisma.IntFilter<"ApiRequest"> | number
   code?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
+  message?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   durationMs?: Prisma.IntFilter<"ApiRequest"> | number
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }
@@ -251,10 +275,13 @@ export type ApiRequestOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrderInput | Prisma.SortOrder
   at?: Prisma.SortOrder
   operationId?: Prisma.SortOrder
+  path?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
+  message?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   app?: Prisma.AppOrderByWithRelationInput
 }
@@ -266,10 +293,13 @@ export type ApiRequestWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ApiRequestWhereInput | Prisma.ApiRequestWhereInput[]
   clientId?: Prisma.StringFilter<"ApiRequest"> | string
   requestId?: Prisma.StringFilter<"ApiRequest"> | string
+  shortCode?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   at?: Prisma.DateTimeFilter<"ApiRequest"> | Date | string
   operationId?: Prisma.StringFilter<"ApiRequest"> | string
+  path?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   status?: Prisma.IntFilter<"ApiRequest"> | number
   code?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
+  message?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   durationMs?: Prisma.IntFilter<"ApiRequest"> | number
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }, "id">
@@ -278,10 +308,13 @@ export type ApiRequestOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrderInput | Prisma.SortOrder
   at?: Prisma.SortOrder
   operationId?: Prisma.SortOrder
+  path?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
+  message?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   _count?: Prisma.ApiRequestCountOrderByAggregateInput
   _avg?: Prisma.ApiRequestAvgOrderByAggregateInput
@@ -297,20 +330,26 @@ export type ApiRequestScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"ApiRequest"> | string
   clientId?: Prisma.StringWithAggregatesFilter<"ApiRequest"> | string
   requestId?: Prisma.StringWithAggregatesFilter<"ApiRequest"> | string
+  shortCode?: Prisma.StringNullableWithAggregatesFilter<"ApiRequest"> | string | null
   at?: Prisma.DateTimeWithAggregatesFilter<"ApiRequest"> | Date | string
   operationId?: Prisma.StringWithAggregatesFilter<"ApiRequest"> | string
+  path?: Prisma.StringNullableWithAggregatesFilter<"ApiRequest"> | string | null
   status?: Prisma.IntWithAggregatesFilter<"ApiRequest"> | number
   code?: Prisma.StringNullableWithAggregatesFilter<"ApiRequest"> | string | null
+  message?: Prisma.StringNullableWithAggregatesFilter<"ApiRequest"> | string | null
   durationMs?: Prisma.IntWithAggregatesFilter<"ApiRequest"> | number
 }
 
 export type ApiRequestCreateInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   operationId: string
+  path?: string | null
   status: number
   code?: string | null
+  message?: string | null
   durationMs: number
   app: Prisma.AppCreateNestedOneWithoutRequestsInput
 }
@@ -319,20 +358,26 @@ export type ApiRequestUncheckedCreateInput = {
   id: string
   clientId: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   operationId: string
+  path?: string | null
   status: number
   code?: string | null
+  message?: string | null
   durationMs: number
 }
 
 export type ApiRequestUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.IntFieldUpdateOperationsInput | number
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   app?: Prisma.AppUpdateOneRequiredWithoutRequestsNestedInput
 }
@@ -341,10 +386,13 @@ export type ApiRequestUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.IntFieldUpdateOperationsInput | number
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -352,20 +400,26 @@ export type ApiRequestCreateManyInput = {
   id: string
   clientId: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   operationId: string
+  path?: string | null
   status: number
   code?: string | null
+  message?: string | null
   durationMs: number
 }
 
 export type ApiRequestUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.IntFieldUpdateOperationsInput | number
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -373,10 +427,13 @@ export type ApiRequestUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.IntFieldUpdateOperationsInput | number
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -394,10 +451,13 @@ export type ApiRequestCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrder
   at?: Prisma.SortOrder
   operationId?: Prisma.SortOrder
+  path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   code?: Prisma.SortOrder
+  message?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
 }
 
@@ -410,10 +470,13 @@ export type ApiRequestMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrder
   at?: Prisma.SortOrder
   operationId?: Prisma.SortOrder
+  path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   code?: Prisma.SortOrder
+  message?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
 }
 
@@ -421,10 +484,13 @@ export type ApiRequestMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrder
   at?: Prisma.SortOrder
   operationId?: Prisma.SortOrder
+  path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   code?: Prisma.SortOrder
+  message?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
 }
 
@@ -478,20 +544,26 @@ export type ApiRequestUncheckedUpdateManyWithoutAppNestedInput = {
 export type ApiRequestCreateWithoutAppInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   operationId: string
+  path?: string | null
   status: number
   code?: string | null
+  message?: string | null
   durationMs: number
 }
 
 export type ApiRequestUncheckedCreateWithoutAppInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   operationId: string
+  path?: string | null
   status: number
   code?: string | null
+  message?: string | null
   durationMs: number
 }
 
@@ -528,50 +600,65 @@ export type ApiRequestScalarWhereInput = {
   id?: Prisma.UuidFilter<"ApiRequest"> | string
   clientId?: Prisma.StringFilter<"ApiRequest"> | string
   requestId?: Prisma.StringFilter<"ApiRequest"> | string
+  shortCode?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   at?: Prisma.DateTimeFilter<"ApiRequest"> | Date | string
   operationId?: Prisma.StringFilter<"ApiRequest"> | string
+  path?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   status?: Prisma.IntFilter<"ApiRequest"> | number
   code?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
+  message?: Prisma.StringNullableFilter<"ApiRequest"> | string | null
   durationMs?: Prisma.IntFilter<"ApiRequest"> | number
 }
 
 export type ApiRequestCreateManyAppInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   operationId: string
+  path?: string | null
   status: number
   code?: string | null
+  message?: string | null
   durationMs: number
 }
 
 export type ApiRequestUpdateWithoutAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.IntFieldUpdateOperationsInput | number
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type ApiRequestUncheckedUpdateWithoutAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.IntFieldUpdateOperationsInput | number
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type ApiRequestUncheckedUpdateManyWithoutAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.IntFieldUpdateOperationsInput | number
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
@@ -581,10 +668,13 @@ export type ApiRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   operationId?: boolean
+  path?: boolean
   status?: boolean
   code?: boolean
+  message?: boolean
   durationMs?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiRequest"]>
@@ -593,10 +683,13 @@ export type ApiRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   operationId?: boolean
+  path?: boolean
   status?: boolean
   code?: boolean
+  message?: boolean
   durationMs?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiRequest"]>
@@ -605,10 +698,13 @@ export type ApiRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   operationId?: boolean
+  path?: boolean
   status?: boolean
   code?: boolean
+  message?: boolean
   durationMs?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiRequest"]>
@@ -617,14 +713,17 @@ export type ApiRequestSelectScalar = {
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   operationId?: boolean
+  path?: boolean
   status?: boolean
   code?: boolean
+  message?: boolean
   durationMs?: boolean
 }
 
-export type ApiRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "requestId" | "at" | "operationId" | "status" | "code" | "durationMs", ExtArgs["result"]["apiRequest"]>
+export type ApiRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "requestId" | "shortCode" | "at" | "operationId" | "path" | "status" | "code" | "message" | "durationMs", ExtArgs["result"]["apiRequest"]>
 export type ApiRequestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }
@@ -644,10 +743,13 @@ export type $ApiRequestPayload<ExtArgs extends runtime.Types.Extensions.Internal
     id: string
     clientId: string
     requestId: string
+    shortCode: string | null
     at: Date
     operationId: string
+    path: string | null
     status: number
     code: string | null
+    message: string | null
     durationMs: number
   }, ExtArgs["result"]["apiRequest"]>
   composites: {}
@@ -1076,10 +1178,13 @@ export interface ApiRequestFieldRefs {
   readonly id: Prisma.FieldRef<"ApiRequest", 'String'>
   readonly clientId: Prisma.FieldRef<"ApiRequest", 'String'>
   readonly requestId: Prisma.FieldRef<"ApiRequest", 'String'>
+  readonly shortCode: Prisma.FieldRef<"ApiRequest", 'String'>
   readonly at: Prisma.FieldRef<"ApiRequest", 'DateTime'>
   readonly operationId: Prisma.FieldRef<"ApiRequest", 'String'>
+  readonly path: Prisma.FieldRef<"ApiRequest", 'String'>
   readonly status: Prisma.FieldRef<"ApiRequest", 'Int'>
   readonly code: Prisma.FieldRef<"ApiRequest", 'String'>
+  readonly message: Prisma.FieldRef<"ApiRequest", 'String'>
   readonly durationMs: Prisma.FieldRef<"ApiRequest", 'Int'>
 }
     

@@ -28,36 +28,42 @@ export type SignOnStepMinAggregateOutputType = {
   id: string | null
   clientId: string | null
   requestId: string | null
+  shortCode: string | null
   at: Date | null
   attempt: string | null
   step: string | null
   outcome: string | null
   code: string | null
   description: string | null
+  reason: string | null
 }
 
 export type SignOnStepMaxAggregateOutputType = {
   id: string | null
   clientId: string | null
   requestId: string | null
+  shortCode: string | null
   at: Date | null
   attempt: string | null
   step: string | null
   outcome: string | null
   code: string | null
   description: string | null
+  reason: string | null
 }
 
 export type SignOnStepCountAggregateOutputType = {
   id: number
   clientId: number
   requestId: number
+  shortCode: number
   at: number
   attempt: number
   step: number
   outcome: number
   code: number
   description: number
+  reason: number
   sent: number
   _all: number
 }
@@ -67,36 +73,42 @@ export type SignOnStepMinAggregateInputType = {
   id?: true
   clientId?: true
   requestId?: true
+  shortCode?: true
   at?: true
   attempt?: true
   step?: true
   outcome?: true
   code?: true
   description?: true
+  reason?: true
 }
 
 export type SignOnStepMaxAggregateInputType = {
   id?: true
   clientId?: true
   requestId?: true
+  shortCode?: true
   at?: true
   attempt?: true
   step?: true
   outcome?: true
   code?: true
   description?: true
+  reason?: true
 }
 
 export type SignOnStepCountAggregateInputType = {
   id?: true
   clientId?: true
   requestId?: true
+  shortCode?: true
   at?: true
   attempt?: true
   step?: true
   outcome?: true
   code?: true
   description?: true
+  reason?: true
   sent?: true
   _all?: true
 }
@@ -177,12 +189,14 @@ export type SignOnStepGroupByOutputType = {
   id: string
   clientId: string
   requestId: string
+  shortCode: string | null
   at: Date
   attempt: string
   step: string
   outcome: string
   code: string | null
   description: string | null
+  reason: string | null
   sent: runtime.JsonValue | null
   _count: SignOnStepCountAggregateOutputType | null
   _min: SignOnStepMinAggregateOutputType | null
@@ -211,12 +225,14 @@ export type SignOnStepWhereInput = {
   id?: Prisma.UuidFilter<"SignOnStep"> | string
   clientId?: Prisma.StringFilter<"SignOnStep"> | string
   requestId?: Prisma.StringFilter<"SignOnStep"> | string
+  shortCode?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   at?: Prisma.DateTimeFilter<"SignOnStep"> | Date | string
   attempt?: Prisma.StringFilter<"SignOnStep"> | string
   step?: Prisma.StringFilter<"SignOnStep"> | string
   outcome?: Prisma.StringFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
+  reason?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   sent?: Prisma.JsonNullableFilter<"SignOnStep">
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }
@@ -225,12 +241,14 @@ export type SignOnStepOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrderInput | Prisma.SortOrder
   at?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   step?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
+  reason?: Prisma.SortOrderInput | Prisma.SortOrder
   sent?: Prisma.SortOrderInput | Prisma.SortOrder
   app?: Prisma.AppOrderByWithRelationInput
 }
@@ -242,12 +260,14 @@ export type SignOnStepWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.SignOnStepWhereInput | Prisma.SignOnStepWhereInput[]
   clientId?: Prisma.StringFilter<"SignOnStep"> | string
   requestId?: Prisma.StringFilter<"SignOnStep"> | string
+  shortCode?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   at?: Prisma.DateTimeFilter<"SignOnStep"> | Date | string
   attempt?: Prisma.StringFilter<"SignOnStep"> | string
   step?: Prisma.StringFilter<"SignOnStep"> | string
   outcome?: Prisma.StringFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
+  reason?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   sent?: Prisma.JsonNullableFilter<"SignOnStep">
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }, "id">
@@ -256,12 +276,14 @@ export type SignOnStepOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrderInput | Prisma.SortOrder
   at?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   step?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
+  reason?: Prisma.SortOrderInput | Prisma.SortOrder
   sent?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SignOnStepCountOrderByAggregateInput
   _max?: Prisma.SignOnStepMaxOrderByAggregateInput
@@ -275,24 +297,28 @@ export type SignOnStepScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"SignOnStep"> | string
   clientId?: Prisma.StringWithAggregatesFilter<"SignOnStep"> | string
   requestId?: Prisma.StringWithAggregatesFilter<"SignOnStep"> | string
+  shortCode?: Prisma.StringNullableWithAggregatesFilter<"SignOnStep"> | string | null
   at?: Prisma.DateTimeWithAggregatesFilter<"SignOnStep"> | Date | string
   attempt?: Prisma.StringWithAggregatesFilter<"SignOnStep"> | string
   step?: Prisma.StringWithAggregatesFilter<"SignOnStep"> | string
   outcome?: Prisma.StringWithAggregatesFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableWithAggregatesFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableWithAggregatesFilter<"SignOnStep"> | string | null
+  reason?: Prisma.StringNullableWithAggregatesFilter<"SignOnStep"> | string | null
   sent?: Prisma.JsonNullableWithAggregatesFilter<"SignOnStep">
 }
 
 export type SignOnStepCreateInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   attempt: string
   step: string
   outcome: string
   code?: string | null
   description?: string | null
+  reason?: string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   app: Prisma.AppCreateNestedOneWithoutSignOnStepsInput
 }
@@ -301,24 +327,28 @@ export type SignOnStepUncheckedCreateInput = {
   id: string
   clientId: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   attempt: string
   step: string
   outcome: string
   code?: string | null
   description?: string | null
+  reason?: string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   attempt?: Prisma.StringFieldUpdateOperationsInput | string
   step?: Prisma.StringFieldUpdateOperationsInput | string
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   app?: Prisma.AppUpdateOneRequiredWithoutSignOnStepsNestedInput
 }
@@ -327,12 +357,14 @@ export type SignOnStepUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   attempt?: Prisma.StringFieldUpdateOperationsInput | string
   step?: Prisma.StringFieldUpdateOperationsInput | string
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -340,24 +372,28 @@ export type SignOnStepCreateManyInput = {
   id: string
   clientId: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   attempt: string
   step: string
   outcome: string
   code?: string | null
   description?: string | null
+  reason?: string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   attempt?: Prisma.StringFieldUpdateOperationsInput | string
   step?: Prisma.StringFieldUpdateOperationsInput | string
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -365,12 +401,14 @@ export type SignOnStepUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   attempt?: Prisma.StringFieldUpdateOperationsInput | string
   step?: Prisma.StringFieldUpdateOperationsInput | string
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -388,12 +426,14 @@ export type SignOnStepCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrder
   at?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   step?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrder
   description?: Prisma.SortOrder
+  reason?: Prisma.SortOrder
   sent?: Prisma.SortOrder
 }
 
@@ -401,24 +441,28 @@ export type SignOnStepMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrder
   at?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   step?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrder
   description?: Prisma.SortOrder
+  reason?: Prisma.SortOrder
 }
 
 export type SignOnStepMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  shortCode?: Prisma.SortOrder
   at?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   step?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrder
   description?: Prisma.SortOrder
+  reason?: Prisma.SortOrder
 }
 
 export type SignOnStepCreateNestedManyWithoutAppInput = {
@@ -466,24 +510,28 @@ export type SignOnStepUncheckedUpdateManyWithoutAppNestedInput = {
 export type SignOnStepCreateWithoutAppInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   attempt: string
   step: string
   outcome: string
   code?: string | null
   description?: string | null
+  reason?: string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUncheckedCreateWithoutAppInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   attempt: string
   step: string
   outcome: string
   code?: string | null
   description?: string | null
+  reason?: string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -520,60 +568,70 @@ export type SignOnStepScalarWhereInput = {
   id?: Prisma.UuidFilter<"SignOnStep"> | string
   clientId?: Prisma.StringFilter<"SignOnStep"> | string
   requestId?: Prisma.StringFilter<"SignOnStep"> | string
+  shortCode?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   at?: Prisma.DateTimeFilter<"SignOnStep"> | Date | string
   attempt?: Prisma.StringFilter<"SignOnStep"> | string
   step?: Prisma.StringFilter<"SignOnStep"> | string
   outcome?: Prisma.StringFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
+  reason?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   sent?: Prisma.JsonNullableFilter<"SignOnStep">
 }
 
 export type SignOnStepCreateManyAppInput = {
   id: string
   requestId: string
+  shortCode?: string | null
   at: Date | string
   attempt: string
   step: string
   outcome: string
   code?: string | null
   description?: string | null
+  reason?: string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUpdateWithoutAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   attempt?: Prisma.StringFieldUpdateOperationsInput | string
   step?: Prisma.StringFieldUpdateOperationsInput | string
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUncheckedUpdateWithoutAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   attempt?: Prisma.StringFieldUpdateOperationsInput | string
   step?: Prisma.StringFieldUpdateOperationsInput | string
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUncheckedUpdateManyWithoutAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   attempt?: Prisma.StringFieldUpdateOperationsInput | string
   step?: Prisma.StringFieldUpdateOperationsInput | string
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -583,12 +641,14 @@ export type SignOnStepSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   attempt?: boolean
   step?: boolean
   outcome?: boolean
   code?: boolean
   description?: boolean
+  reason?: boolean
   sent?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["signOnStep"]>
@@ -597,12 +657,14 @@ export type SignOnStepSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   attempt?: boolean
   step?: boolean
   outcome?: boolean
   code?: boolean
   description?: boolean
+  reason?: boolean
   sent?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["signOnStep"]>
@@ -611,12 +673,14 @@ export type SignOnStepSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   attempt?: boolean
   step?: boolean
   outcome?: boolean
   code?: boolean
   description?: boolean
+  reason?: boolean
   sent?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["signOnStep"]>
@@ -625,16 +689,18 @@ export type SignOnStepSelectScalar = {
   id?: boolean
   clientId?: boolean
   requestId?: boolean
+  shortCode?: boolean
   at?: boolean
   attempt?: boolean
   step?: boolean
   outcome?: boolean
   code?: boolean
   description?: boolean
+  reason?: boolean
   sent?: boolean
 }
 
-export type SignOnStepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "requestId" | "at" | "attempt" | "step" | "outcome" | "code" | "description" | "sent", ExtArgs["result"]["signOnStep"]>
+export type SignOnStepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "requestId" | "shortCode" | "at" | "attempt" | "step" | "outcome" | "code" | "description" | "reason" | "sent", ExtArgs["result"]["signOnStep"]>
 export type SignOnStepInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }
@@ -654,12 +720,14 @@ export type $SignOnStepPayload<ExtArgs extends runtime.Types.Extensions.Internal
     id: string
     clientId: string
     requestId: string
+    shortCode: string | null
     at: Date
     attempt: string
     step: string
     outcome: string
     code: string | null
     description: string | null
+    reason: string | null
     sent: runtime.JsonValue | null
   }, ExtArgs["result"]["signOnStep"]>
   composites: {}
@@ -1088,12 +1156,14 @@ export interface SignOnStepFieldRefs {
   readonly id: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly clientId: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly requestId: Prisma.FieldRef<"SignOnStep", 'String'>
+  readonly shortCode: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly at: Prisma.FieldRef<"SignOnStep", 'DateTime'>
   readonly attempt: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly step: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly outcome: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly code: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly description: Prisma.FieldRef<"SignOnStep", 'String'>
+  readonly reason: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly sent: Prisma.FieldRef<"SignOnStep", 'Json'>
 }
     

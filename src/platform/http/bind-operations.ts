@@ -17,7 +17,8 @@ import { sendDone, sendMade, sendRead } from "./send.ts";
 import { makeRequestCheck, makeResponseCheck } from "./validation.ts";
 
 type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };
-type TokenCheck<Caller> = { kind: "valid"; token: Caller } | { kind: "expired" } | { kind: "unknown" };
+type TokenCheck<Caller> =
+  { kind: "valid"; token: Caller } | { kind: "expired" | "unknown"; clientId?: string | undefined };
 
 export type Binding<Operations, Caller extends Token> = {
   document: OpenApiDocument;
@@ -145,8 +146,9 @@ function makeGuard<Caller extends Token>(
     if (bearer === undefined) throw refuseMissingToken(res);
     if (res.destroyed) return null;
     const check = await binding.checkToken(bearer);
-    if (check.kind !== "valid") throw refuseToken(res, check.kind);
-    return check.token;
+    if (check.kind === "valid") return check.token;
+    res.locals["clientId"] = check.clientId;
+    throw refuseToken(res, check.kind);
   };
 
   return async (req: Request, res: Response, next) => {

@@ -7,7 +7,14 @@ import type { Metrics } from "./metrics.ts";
 
 const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
-type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string; traceId?: string };
+type Locals = {
+  requestId?: string;
+  operation?: string;
+  clientId?: string;
+  code?: string;
+  message?: string;
+  traceId?: string;
+};
 
 const mostParts = 12;
 
@@ -16,6 +23,17 @@ function maskPath(path: string, words: ReadonlySet<string>, isKnown: boolean): s
   const parts = path.split("/", mostParts + 1);
   const masked = parts.map((part) => (part === "" || words.has(part) || uuidPattern.test(part) ? part : ":other"));
   return parts.length > mostParts || (!isKnown && masked.includes(":other")) ? "/:unknown" : masked.join("/");
+}
+
+const mostParameters = 10;
+// As the contracts name parameters; other names may be of people.
+const parameterName = /^[a-z][a-z-]{0,29}(\.id)?$/;
+
+function maskQuery(url: string): string {
+  const at = url.indexOf("?");
+  if (at < 0) return "";
+  const names = [...new Set(new URLSearchParams(url.slice(at + 1)).keys())].slice(0, mostParameters);
+  return `?${names.map((name) => `${parameterName.test(name) ? name : "…"}=…`).join("&")}`;
 }
 
 type Watching = {
@@ -31,8 +49,11 @@ export type Answered = {
   operation: string | undefined;
   clientId: string | undefined;
   code: string | undefined;
+  message: string | undefined;
   requestId: string;
   url: string;
+  /** The path as the log has it, and the names of the query parameters. */
+  maskedUrl: string;
   status: number;
   durationMs: number;
 };
@@ -56,13 +77,16 @@ export function makeRequestWatch({
     res.once("close", () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const path = url.replace(/[?#].*$/s, "");
-      const { operation = nameOperation(method, path), clientId, code, traceId } = locals;
+      const { operation = nameOperation(method, path), clientId, code, message, traceId } = locals;
       metrics.httpSeconds.observe(
         { operation: operation ?? "other", method: knownMethod(method), status: res.statusCode },
         seconds,
       );
       const durationMs = Math.round(seconds * 10_000) / 10;
-      onAnswered?.({ operation, clientId, code, requestId, url, status: res.statusCode, durationMs });
+      const maskedPath = maskPath(path, pathWords, operation !== undefined);
+      const maskedUrl = `${maskedPath}${maskQuery(url)}`;
+      const { statusCode: status } = res;
+      onAnswered?.({ operation, clientId, code, message, requestId, url, maskedUrl, status, durationMs });
       if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
       const refused = res.statusCode >= 400 ? { shortCode: shortCodeOf(requestId) } : {};
       const cut = res.writableFinished ? {} : { cut: true };
@@ -70,7 +94,7 @@ export function makeRequestWatch({
         {
           requestId,
           method,
-          path: maskPath(path, pathWords, operation !== undefined),
+          path: maskedPath,
           status: res.statusCode,
           durationMs,
           operation,

@@ -1,19 +1,24 @@
 import { unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
 import { addressOf, showAppPage } from "./app-page.ts";
 
-const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
+const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{5,63}$/;
+
+/** The search for a request; with `isFit` false nothing can be found. */
+export function readRequestId({ query }: PageRequest): { requestId: string; isFit: boolean } {
+  const requestId = query("request").trim();
+  return { requestId, isFit: requestId === "" || requestIds.test(requestId) };
+}
 
 export async function listRequests(request: PageRequest): Promise<PageView> {
   const { api, path, query } = request;
-  const [requestId, onlyRefused] = [query("request"), query("refused") === "yes"];
-  const isFit = requestId === "" || requestIds.test(requestId);
+  const { requestId, isFit } = readRequestId(request);
+  const onlyRefused = query("refused") === "yes";
   const asked = {
     limit: 50,
     ...(requestId !== "" && { "request-id": requestId }),
     ...(onlyRefused && { "only-refused": true }),
     ...request.cursor,
   };
-  // An invalid id finds nothing.
   const { items, more } = isFit
     ? await unwrapPage(api.GET("/admin/v1/apps/{clientId}/api-requests", { params: { path, query: asked } }))
     : { items: [], more: () => null };

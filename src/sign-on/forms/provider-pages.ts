@@ -19,7 +19,7 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
   return {
     async showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): Promise<void> {
       if (jsonRoutes.has(ctx.oidc.route)) {
-        ctx.body = presentError(out);
+        ctx.body = presentError(ctx, out);
         return;
       }
       const isAway = isDatabaseUnavailable(error);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
-import type { AnswerCheck, FormCheck } from "../../platform/http/index.ts";
+import { type AnswerCheck, type FormCheck, makeProblemType } from "../../platform/http/index.ts";
 import { addressInLanguage, picksLocale, readLocale } from "../../platform/pages/index.ts";
 import { makeRefuseOtherMethods } from "./other-methods.ts";
 import { makeRefuseUnreadForm, makeSendRefusal, type RenderRefusal } from "./refusal.ts";
@@ -52,7 +52,7 @@ export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer, rende
     if (!callback) callbacks.set(current, (callback = current.callback()));
     return callback(req, res);
   };
-  const sendRefusal = makeSendRefusal(renderRefusal);
+  const sendRefusal = makeSendRefusal(renderRefusal, makeProblemType(issuerUrl));
   const speakAsIssuer = makeSpeakAsIssuer(issuerUrl);
 
   library.use(libraryPaths, (req: Request, res: Response, next: NextFunction) => {

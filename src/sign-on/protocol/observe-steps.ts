@@ -2,8 +2,9 @@ import { hash } from "node:crypto";
 import { parse } from "node:querystring";
 import type { Response } from "express";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import type { SentParameter } from "../../platform/advice/sign-on/index.ts";
+import { type SentParameter, type TokenFault, tokenFaultTexts } from "../../platform/advice/sign-on/index.ts";
 import { escapeUnprintable } from "../../platform/text/unprintable.ts";
+import { publicFaultOf, tokenFaultOf } from "./token-fault.ts";
 import { exchangedCodeOf } from "./provider/make-provider.ts";
 import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
 
@@ -17,6 +18,8 @@ export type Step = {
   outcome: "done" | "waiting" | "refused";
   code: string | null;
   description: string | null;
+  /** Why exactly; also what the response does not say. */
+  reason: TokenFault | null;
   /** Describes what the app sent, for requests of the app; to be read at once or not at all. */
   readSent?: () => SentParameter[];
 };
@@ -68,13 +71,15 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
   const add = (ctx: KoaContextWithOIDC, { attempt, refusal, ...rest }: Noted): void => {
     const clientId = ctx.oidc.client?.clientId;
     if (clientId === undefined) return;
-    const description = refusal?.error_description ?? null;
+    const fault = publicFaultOf(ctx);
+    const description = fault === null ? (refusal?.error_description ?? null) : tokenFaultTexts.en[fault];
     note({
       clientId,
       requestId: requestIdOf(ctx),
       attempt: attempt ?? attemptOf(ctx),
       ...rest,
       code: refusal?.error ?? null,
+      reason: tokenFaultOf(ctx),
       description: description && escapeUnprintable(description.slice(0, longestDescription)),
     });
   };

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from "express";
 import { present } from "../../platform/contract-types.ts";
+import type { ProblemType } from "../../platform/http/index.ts";
 import { addressInLanguage, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import type { OAuthError } from "./contract.ts";
 
@@ -18,11 +19,19 @@ export type RenderRefusal = (
 export type SendRefusal = (req: Request, res: Response, refusal: Refusal) => void;
 
 export const makeSendRefusal =
-  (render: RenderRefusal): SendRefusal =>
+  (render: RenderRefusal, typeOf: ProblemType): SendRefusal =>
   (req, res, { status, reason, description }) => {
     res.status(status).set("Cache-Control", "no-store");
     if (reason === null || req.accepts(["json", "html"]) !== "html") {
-      res.json(present<OAuthError>({ error: "invalid_request", error_description: description, scope: undefined }));
+      const error = "invalid_request";
+      res.json(
+        present<OAuthError>({
+          error,
+          error_description: description,
+          error_uri: typeOf(error),
+          scope: undefined,
+        }),
+      );
       return;
     }
     const requestId = (res.locals["requestId"] as string | undefined) ?? null;

@@ -220,13 +220,22 @@ test("a process keeps a share of a minute, and a job removes what is old or more
   const app = await world.app();
   const clock = makeTestClock("2026-02-03T09:00:00Z");
   const traffic = makeTraffic({ db: service.db, clock });
-  const request = { clientId: app.clientId, requestId: "request", operationId: "getUser", code: "x", durationMs: 1 };
+  const request = {
+    clientId: app.clientId,
+    requestId: "request",
+    operationId: "getUser",
+    code: "x",
+    durationMs: 1,
+    path: "/x",
+    message: "x",
+  };
   const step = {
     clientId: app.clientId,
     requestId: "request",
     attempt: "a",
     step: "code",
     code: null,
+    reason: null,
     description: null,
   };
   for (let n = 0; n < 200; n++) {

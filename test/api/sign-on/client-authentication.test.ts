@@ -50,7 +50,11 @@ test("a wrong secret in the right place is not told so, nor is a public client t
     const response = await fetch(`${world.service.url}/oauth2/token`, { method: "POST", headers, body });
     return (await response.json()) as object;
   };
-  const failed = { error: "invalid_client", error_description: "client authentication failed" };
+  const failed = {
+    error: "invalid_client",
+    error_description: "client authentication failed",
+    error_uri: expect.stringMatching(/\/docs\/errors\/invalid_client$/) as string,
+  };
   expect(await post(basic({ ...app, clientSecret: "wrong" }), {})).toEqual(failed);
   const { clientId } = await world.app({ type: "PUBLIC" });
   expect(await post({}, { client_id: clientId, client_secret: "x" })).toEqual(failed);

@@ -36,7 +36,7 @@ test.each([
   const { status, body } = await postToken(world.service, app, { grant_type: "client_credentials", scope });
   expect({ status, body }).toEqual({
     status: 400,
-    body: { error: "invalid_scope", error_description: expect.any(String) },
+    body: { error: "invalid_scope", error_description: expect.any(String), error_uri: expect.any(String) },
   });
 });
 
@@ -162,7 +162,7 @@ test.each(odd)("odd input is 400 with OAuth's JSON: %s", async (_what, make) => 
   expect(response.headers.get("content-type")).toContain("application/json");
   expect(response.headers.get("www-authenticate")).toBeNull();
   const answer = (await response.json()) as Record<string, unknown>;
-  expect(Object.keys(answer).filter((key) => key !== "error" && key !== "error_description")).toEqual([]);
+  expect(Object.keys(answer).filter((key) => !["error", "error_description", "error_uri"].includes(key))).toEqual([]);
   expect(answer["error"]).toMatch(
     /^(invalid_request|invalid_client|invalid_grant|unsupported_grant_type|invalid_target)$/,
   );

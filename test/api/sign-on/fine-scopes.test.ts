@@ -155,5 +155,9 @@ test.each([
     description,
   ]);
   const { body } = await postToken(service, app, { grant_type: "client_credentials", scope });
-  expect(body).toEqual({ error: "invalid_scope", error_description: description });
+  expect(body).toEqual({
+    error: "invalid_scope",
+    error_description: description,
+    error_uri: `${world.service.url}/docs/errors/invalid_scope`,
+  });
 });

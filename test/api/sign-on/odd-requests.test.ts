@@ -66,6 +66,7 @@ test.each([
     {
       error: "invalid_request",
       error_description: expected === 413 ? "the form is too large" : "failed to parse the request body",
+      error_uri: `${world.service.url}/docs/errors/invalid_request`,
     },
   ]);
   const forPerson = await post("text/html");

@@ -44,6 +44,7 @@ test.each(Object.entries(findBundle("sign-on").document.paths))(
         expect(JSON.parse(text)).toEqual({
           error: "invalid_request",
           error_description: `this address only takes ${allow}`,
+          error_uri: expect.stringMatching(/\/docs\/errors\/invalid_request$/) as string,
         });
       }
     }

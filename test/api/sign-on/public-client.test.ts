@@ -37,7 +37,7 @@ test.each(ways)("a public app that sends a secret %s gets no tokens, and its cod
   });
   expect([response.status, await response.json()]).toEqual([
     400,
-    { error: "invalid_client", error_description: expect.any(String) },
+    { error: "invalid_client", error_description: expect.any(String), error_uri: expect.any(String) },
   ]);
   expect(response.headers.get("www-authenticate")).toBeNull();
   expect(await world.service.db.prisma.signIn.count({ where: { clientId: app.clientId } })).toBe(0);

@@ -1,16 +1,37 @@
 import german from "./de.json" with { type: "json" };
 import english from "./en.json" with { type: "json" };
+import germanFaults from "./faults-de.json" with { type: "json" };
+import englishFaults from "./faults-en.json" with { type: "json" };
 import germanSent from "./sent-de.json" with { type: "json" };
 import englishSent from "./sent-en.json" with { type: "json" };
 
-type SignOnAdvice = keyof typeof english;
-type Step = { step: string; outcome: "done" | "waiting" | "refused"; code: string | null };
+type SignOnAdvice = keyof typeof english | TokenFault;
+type Step = {
+  step: string;
+  outcome: "done" | "waiting" | "refused";
+  code: string | null;
+  reason?: string | null;
+};
 
 export const signOnAdviceTexts: Record<"de" | "en", Readonly<Record<SignOnAdvice, string>>> = {
-  de: german,
-  en: english,
+  de: { ...german, ...germanFaults },
+  en: { ...english, ...englishFaults },
 };
+
+/** The page that explains a refused step. */
+export const errorDocs = ({ code, reason }: Pick<Step, "code" | "reason">): string =>
+  `/docs/errors/${reason ?? code ?? "server_error"}`;
 export const signOnDocs = "/docs/sign-on";
+
+/** Why a token request was refused; more exact than the error of OAuth. */
+export type TokenFault = keyof typeof englishFaults;
+
+export const tokenFaultTexts: Record<"de" | "en", Readonly<Record<TokenFault, string>>> = {
+  de: germanFaults,
+  en: englishFaults,
+};
+
+const isFault = (reason: string): reason is TokenFault => Object.hasOwn(englishFaults, reason);
 
 const byCode: Readonly<Record<string, SignOnAdvice>> = {
   invalid_redirect_uri: "redirect_uri",
@@ -34,6 +55,7 @@ export function adviseSignOn(steps: readonly Step[]): { index: number; advice: S
   if (last === undefined) return null;
   if (last.outcome === "waiting") return { index, advice: "waiting" };
   if (last.outcome === "done") return last.step === "code" ? { index, advice: "not_exchanged" } : null;
+  if (last.reason != null && isFault(last.reason)) return { index, advice: last.reason };
   if (last.code === "invalid_grant" || last.code === "invalid_request")
     return {
       index,

@@ -1,5 +1,7 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
+import { tokenFaultTexts } from "../../../platform/advice/sign-on/index.ts";
 import { present, valuesOf } from "../../../platform/contract-types.ts";
+import { makeProblemType } from "../../../platform/http/index.ts";
 import {
   codeChallengeMethods,
   type DiscoveryDocument,
@@ -9,6 +11,7 @@ import {
   type OAuthError,
   type TokenResponse,
 } from "../contract.ts";
+import { publicFaultOf } from "../token-fault.ts";
 import { hideReason } from "./hints.ts";
 
 /** Gives the library's responses the form that the contract promises, route by route. */
@@ -20,6 +23,7 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
     redirectByQuery(ctx);
     nameScope(ctx);
     hideReason(ctx);
+    linkError(ctx);
   } else if (ctx.status >= 400) polishError(ctx);
   else if (route === "end_session") leaveWithoutSession(ctx);
   else if (route === "introspection") ctx.body = presentIntrospection(ctx.body as Partial<Introspection>);
@@ -28,7 +32,7 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
 }
 
 function polishError(ctx: KoaContextWithOIDC): void {
-  if (typeof ctx.body === "object" && ctx.body !== null) ctx.body = presentError(ctx.body as LibraryError);
+  if (typeof ctx.body === "object" && ctx.body !== null) ctx.body = presentError(ctx, ctx.body as LibraryError);
   // RFC 9110 section 15.5.2; the library sends it only to clients that tried Basic.
   if (ctx.status === 401 && !ctx.response.get("WWW-Authenticate"))
     ctx.set("WWW-Authenticate", `Basic realm="${ctx.oidc.issuer}", error="invalid_client"`);
@@ -65,8 +69,29 @@ type LibraryTokens = {
   refresh_token?: string;
 };
 
-export const presentError = ({ error = "server_error", error_description, scope }: LibraryError): OAuthError =>
-  present<OAuthError>({ error, error_description, scope });
+/** The page of docs/errors.md that explains an error. */
+const pageOf = ({ oidc }: KoaContextWithOIDC, code: string): string => makeProblemType(oidc.issuer)(code);
+
+export function presentError(
+  ctx: KoaContextWithOIDC,
+  { error = "server_error", error_description, scope }: LibraryError,
+): OAuthError {
+  const fault = publicFaultOf(ctx);
+  return present<OAuthError>({
+    error,
+    error_description: fault === null ? error_description : tokenFaultTexts.en[fault],
+    error_uri: pageOf(ctx, fault ?? error),
+    scope,
+  });
+}
+
+function linkError(ctx: KoaContextWithOIDC): void {
+  const location = URL.parse(ctx.response.get("Location"));
+  const error = location?.searchParams.get("error");
+  if (!location || !error) return;
+  location.searchParams.set("error_uri", pageOf(ctx, error));
+  ctx.set("Location", location.href);
+}
 
 const presentTokens = (tokens: LibraryTokens): TokenResponse =>
   present<TokenResponse>({
@@ -169,7 +194,7 @@ function isOthersGrant({ oidc }: KoaContextWithOIDC, { error }: LibraryError): b
 export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?: string): void {
   ctx.remove("WWW-Authenticate");
   ctx.status = 400;
-  ctx.body = presentError({ error, ...(description !== undefined && { error_description: description }) });
+  ctx.body = presentError(ctx, { error, error_description: description });
 }
 
 // Other response types are refused; the library would report that in the fragment.

@@ -1,7 +1,8 @@
-import type { KoaContextWithOIDC } from "oidc-provider";
+import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import type { ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
+import { makeProblemType } from "../../../platform/http/index.ts";
 import { seal, unseal } from "../../../platform/crypto/seal.ts";
 import type { Bucket } from "../../../platform/database/token-bucket.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
@@ -17,6 +18,7 @@ import {
   type UnitOfWork,
 } from "../storage/unit-of-work.ts";
 import { nothing, writeArtifacts } from "../storage/write.ts";
+import { noteTokenFault } from "../token-fault.ts";
 import { requestIdOf } from "./account.ts";
 import { refuseToken } from "./answers.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -59,6 +61,7 @@ async function answerEndedSession(
   const error = {
     error: "login_required",
     error_description: "the session ended while the user answered",
+    error_uri: makeProblemType(ctx.oidc.issuer)("login_required"),
     state,
     iss: ctx.oidc.provider.issuer,
   };
@@ -90,7 +93,9 @@ async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, toke
     requestId: requestIdOf(ctx),
     detail: { token: kind === "RefreshToken" ? "refresh_token" : "authorization_code" },
   });
-  refuseToken(ctx, "invalid_grant", "grant request is invalid");
+  noteTokenFault(ctx, kind === "RefreshToken" ? "refresh_token_used" : "code_used");
+  ctx.oidc.provider.emit("grant.error", ctx, new errors.InvalidGrant(`${kind} was used by another request`));
+  refuseToken(ctx, "invalid_grant");
 }
 
 const requestedScope = (ctx: KoaContextWithOIDC): string => [...ctx.oidc.requestParamScopes].sort().join(" ");

@@ -1,6 +1,7 @@
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { isDatabaseUnavailable } from "../../../platform/database/db.ts";
 import { secondsUntil } from "../../../platform/database/token-bucket.ts";
+import { findTokenFault, noteTokenFault } from "../token-fault.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
 import { endSessions } from "../logout/limit-sessions.ts";
 import { findRequest, type FoundCode, type ProviderRequest, runRequest, startRequest } from "../storage/request.ts";
@@ -44,6 +45,7 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
     if (isDatabaseUnavailable(err)) ctx.set("Retry-After", "5");
   });
   (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
+  provider.on("grant.error", (ctx, refusal) => noteTokenFault(ctx, findTokenFault(ctx, refusal)));
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
   const [authorizationPath, logoutPath, tokenPath] = [
     provider.pathFor("authorization"),

@@ -18,6 +18,7 @@ type TokenRow = {
   hasSecondFactor: boolean;
   readsNames: boolean;
   expiresAt: Date;
+  isAllowed: boolean;
 };
 
 const token = table("oidcArtifact", "token");
@@ -37,15 +38,14 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       hasSecondFactor: sql`${token.payload} #> '{claims,id_token,amr}' IS NOT NULL`,
       readsNames: isGranted(app, "PERSON_NAME"),
       expiresAt: token.expiresAt,
+      isAllowed: sql`coalesce(${isCurrent(token)} AND (${token.personId} IS NULL
+        OR ${person.blockedAt} IS NULL AND (${personMaySignIn(token.clientId, person)}
+          OR ${personWorksAsStaff(token.clientId, person, now)})), false)`,
     })}
     FROM ${token} JOIN ${app} ON ${app.clientId} = ${token.clientId}
     LEFT JOIN ${person} ON ${person.id} = ${token.personId}
     WHERE ${token.kind} IN ('AccessToken', 'ClientCredentials')
-      AND ${token.idHash} = ANY (${arrayOf(idHashes, "bytea")}::bytea[])
-      AND ${isCurrent(token)}
-      AND (${token.personId} IS NULL
-        OR ${person.blockedAt} IS NULL AND (${personMaySignIn(token.clientId, person)}
-          OR ${personWorksAsStaff(token.clientId, person, now)}))`,
+      AND ${token.idHash} = ANY (${arrayOf(idHashes, "bytea")}::bytea[])`,
   "sign-on.findTokens",
 );
 
@@ -80,10 +80,11 @@ async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise
 
 function classify(row: TokenRow | undefined, now: Date, platform: string): TokenCheck {
   if (!row) return { kind: "unknown" };
-  if (row.expiresAt <= now) return { kind: "expired" };
+  const { clientId, personId, hasSecondFactor, readsNames } = row;
+  if (!row.isAllowed) return { kind: "unknown", clientId };
+  if (row.expiresAt <= now) return { kind: "expired", clientId };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(platform, scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
-  const { clientId, personId, hasSecondFactor, readsNames } = row;
   const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, readsNames };
   return { kind: "valid", token: found };
 }
