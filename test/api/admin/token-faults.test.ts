@@ -191,7 +191,10 @@ test("a call with an expired token is listed with path and message, and with not
   await fetch(`${service.url}/idm/ep/v1/schools`, { headers: { authorization } });
   const [expired, malformed] = await (await inspectorOf(app))<Schemas["ApiRequest"][]>("api-requests");
   expect(expired).toMatchObject({
-    ...{ operationId: "listSchools", path: "/idm/ep/v1/schools", status: 401, code: "invalid_token" },
+    operationId: "listSchools",
+    path: "/idm/ep/v1/schools",
+    status: 401,
+    code: "invalid_token",
     message: "The access token is unknown, expired or revoked.",
   });
   expect(malformed).toMatchObject({ path: "/idm/ep/v1/schools/:other/users?limit=…&…=…&…=…" });

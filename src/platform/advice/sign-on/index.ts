@@ -55,7 +55,7 @@ export function adviseSignOn(steps: readonly Step[]): { index: number; advice: S
   if (last === undefined) return null;
   if (last.outcome === "waiting") return { index, advice: "waiting" };
   if (last.outcome === "done") return last.step === "code" ? { index, advice: "not_exchanged" } : null;
-  if (last.reason != null && isFault(last.reason)) return { index, advice: last.reason };
+  if (typeof last.reason === "string" && isFault(last.reason)) return { index, advice: last.reason };
   if (last.code === "invalid_grant" || last.code === "invalid_request")
     return {
       index,
