@@ -3530,8 +3530,11 @@ export interface components {
          *
          *     - `person_active`: the person is not deleted.
          *     - `person_not_blocked`: staff have not blocked the person from signing in.
-         *     - `login`: the person has a user name and a password.
+         *     - `login`: the person has a user name, and a password or a login card.
+         *     - `wrong_passwords`: wrong passwords of the last 24 hours.
          *     - `no_wait`: the login is not slowed down after wrong passwords.
+         *     - `card`: the login card, for people who have had one.
+         *     - `second_factor`: the second factor that is asked for; only of people who have one, and of staff who need one.
          *     - `school_grant`: the school has a grant for the app. This and the next two are repeated for each of the person's schools that the
          *       caller can access.
          *     - `sign_on`: the school allows sign-on to the app.
@@ -3542,13 +3545,33 @@ export interface components {
          * @example audience
          * @enum {string}
          */
-        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "no_wait" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
+        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "wrong_passwords" | "no_wait" | "card" | "second_factor" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
         /**
          * @description `REFUSED` stops the sign-in. `NOTE` does not: another school allows it, or the person is asked something during sign-on.
          * @example PASSED
          * @enum {string}
          */
         SignInStepOutcome: "PASSED" | "REFUSED" | "NOTE";
+        /**
+         * @description What a login card is good for at this moment.
+         *
+         *     - `USABLE`: it signs the person in, unless the device is outside the networks of the school.
+         *     - `REVOKED`: it was revoked, for example by a newer card.
+         *     - `ANSWER`: it was revoked after too many wrong answers to its PIN or picture.
+         *     - `STAFF`: cards do not sign in people with a staff role.
+         *     - `DISABLED`: the school has switched login cards off.
+         *     - `GRADE`: the school does not allow cards for the grade of the person.
+         *     - `HOURS`: it is outside the hours in which the school allows cards.
+         * @example HOURS
+         * @enum {string}
+         */
+        CardState: "USABLE" | "REVOKED" | "ANSWER" | "STAFF" | "DISABLED" | "GRADE" | "HOURS";
+        /**
+         * @description Why a try with a login card was refused; `NETWORK` means from outside the networks of the school, `ANSWER` a wrong PIN or picture.
+         * @example NETWORK
+         * @enum {string}
+         */
+        CardRefusalReason: "REVOKED" | "DISABLED" | "GRADE" | "HOURS" | "NETWORK" | "ANSWER";
         /**
          * @description Which people of a school may sign in to an app.
          * @example EVERYBODY
@@ -3599,6 +3622,26 @@ export interface components {
              * @example false
              */
             mustChange?: boolean;
+            /**
+             * Format: int32
+             * @description The number of wrong passwords.
+             * @example 7
+             */
+            tries?: number;
+            /**
+             * Format: date-time
+             * @description When the last one was typed, or the card was refused.
+             * @example 2026-02-03T07:58:00.000Z
+             */
+            lastAt?: string;
+            card?: components["schemas"]["CardState"];
+            refusal?: components["schemas"]["CardRefusalReason"];
+            hours?: components["schemas"]["CardHours"];
+            /**
+             * @description Whether the person has set up a second factor.
+             * @example true
+             */
+            hasSecondFactor?: boolean;
             /**
              * Format: date-time
              * @description When it started.
@@ -3679,11 +3722,12 @@ export interface components {
             isAllowed: boolean;
             /**
              * @description Why the person is refused; null if they are not. `person_not_active`, `person_blocked` and `no_grant` are the reasons in audit
-             *     entries of the sign-on; with `no_login`, `no_password` and `slowed` the person does not get that far.
+             *     entries of the sign-on; with `no_login`, `no_password`, `card_refused` and
+             *     `slowed` the person does not get that far.
              * @example null
              * @enum {string|null}
              */
-            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "slowed" | "no_grant" | null;
+            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "slowed" | "no_grant" | null;
             /** @description The steps of the decision, in order. */
             steps: components["schemas"]["SignInStep"][];
         };

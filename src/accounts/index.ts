@@ -12,6 +12,8 @@
 export { isCardGrade } from "./cards/allowed.ts";
 export { createCardIn, listCards, revokeCardsIn } from "./cards/cards.ts";
 export type { CardId } from "./cards/cards.ts";
+export { lastCardOf, readLastCard } from "./cards/last-card.ts";
+export type { CardRefusalReason, CardState, LastCard, LastCardRow } from "./cards/last-card.ts";
 export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
 export type { MadeCard, MakeCard } from "./cards/make-card.ts";
 export { findCardPlaces } from "./cards/places.ts";
@@ -19,7 +21,7 @@ export type { CardPlace } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
 export { readCardSettings, writeCardSettings } from "./cards/settings.ts";
 export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.ts";
-export { checkAnswer, checkCard, checkCardUse, recordCardUse } from "./cards/use-card.ts";
+export { checkAnswer, checkCard, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
 export { changePassword } from "./change-password.ts";
 export type { PasswordFault } from "./change-password.ts";
@@ -40,8 +42,9 @@ export {
   makePassword,
   sweepSignInTraces,
   waitsOf,
+  wrongPasswordsOf,
 } from "./login/index.ts";
-export type { PasswordCheck, Waits } from "./login/index.ts";
+export type { PasswordCheck, Waits, WrongPasswords } from "./login/index.ts";
 export { makeKeyMaker } from "./login/known-devices.ts";
 export {
   deleteLogoutNotice,

@@ -4,7 +4,7 @@ import type { PersonRole, PersonStatus, SignInState } from "../directory/index.t
 import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
-import type { CardSecondStep, SecondFactor, SignInSettings } from "../accounts/index.ts";
+import type { CardRefusalReason, CardSecondStep, CardState, SecondFactor, SignInSettings } from "../accounts/index.ts";
 import type { SigningKey } from "../sign-on/index.ts";
 import type { CardLanguage } from "./card-pdf/texts.ts";
 import type { CardSkipReason } from "./card-holders.ts";
@@ -65,8 +65,10 @@ export const enums: EnumsAgree<
     AppScope: ScopeName;
     AppType: Registration["type"];
     CardLanguage: CardLanguage;
+    CardRefusalReason: CardRefusalReason;
     CardSecondStep: CardSecondStep;
     CardSkipReason: CardSkipReason;
+    CardState: CardState;
     DeliveryState: DeliveryState;
     EndpointState: Endpoint["state"];
     FigureMetric: Metric;

@@ -7,7 +7,7 @@ import { explain } from "./sign-in-steps.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
 export const explainSignIn: AdminHandler<"explainSignIn"> = async (
-  { db },
+  { db, needsSecondFactor },
   { personId, query, reach, caller, origin },
 ) => {
   const clientId = query.app;
@@ -16,7 +16,10 @@ export const explainSignIn: AdminHandler<"explainSignIn"> = async (
     ? await findSignInFacts(db.pool, { personId, clientId, now: origin.at })
     : null;
   if (facts === null) throw appNotFound();
-  return { status: 200, body: explain({ facts, clientId, reach, roles: caller.roles, homeSchoolId, isGuest }) };
+  const needs = facts.hasSecondFactor || (facts.isStaff && (await needsSecondFactor(personId)));
+  const { roles } = caller;
+  const asked = { facts, clientId, reach, roles, homeSchoolId, isGuest, needsSecondFactor: needs };
+  return { status: 200, body: explain(asked) };
 };
 
 export const releaseSignInLimits: AdminHandler<"releaseSignInLimits"> = (deps, request) =>

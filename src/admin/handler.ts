@@ -36,6 +36,8 @@ export type AdminDeps = {
   /** Where requests of listeners wait for deliveries, and when failed deliveries are tried again. */
   listeners: Pick<ListenerWaits, "wait"> & { rules: Omit<AttemptRules, "now"> };
   makeCard: MakeCard;
+  /** Whether the admin API accepts a token of the person only with a second factor. */
+  needsSecondFactor(personId: PersonId): Promise<boolean>;
   issuerUrl: string;
   /** Calls the IDM API and Schulconnex in this process with the rights of an app. */
   fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "readsNames">, requestId: string) => InnerFetch;

@@ -11,7 +11,6 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Router } from "express";
-import type { PersonId } from "../directory/index.ts";
 import { scopeOfContract, type CheckAccessToken, type ClientId, type ScopeName } from "../access/index.ts";
 import { personActor } from "../events/index.ts";
 import {
@@ -49,8 +48,6 @@ export const rosterTemplate = async (): Promise<string> => (await import("../imp
 export type AdminOptions = AdminDeps & {
   reading: Reading;
   checkAccessToken: CheckAccessToken;
-  /** Whether tokens of the person are valid only with a second factor. */
-  needsSecondFactor(personId: PersonId): Promise<boolean>;
   document: OpenApiDocument;
   log: Log;
   /** Checks every answer against the contract, for development and tests. */

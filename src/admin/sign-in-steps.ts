@@ -12,7 +12,10 @@ export type StepCode =
   | "person_active"
   | "person_not_blocked"
   | "login"
+  | "wrong_passwords"
   | "no_wait"
+  | "card"
+  | "second_factor"
   | "school_grant"
   | "sign_on"
   | "audience"
@@ -34,6 +37,8 @@ type Explanation = {
   roles: readonly StaffRole[];
   homeSchoolId: SchoolId | null;
   isGuest: boolean;
+  /** Whether the service asks the person for a second factor. */
+  needsSecondFactor: boolean;
 };
 
 const step = (code: StepCode, outcome: StepOutcome, values: Values, fix: Fix | null = null): Step => ({
@@ -53,22 +58,53 @@ function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: stri
   return { operationId, path: `/admin/v1${path}`, roles: [...allowed], isAllowed };
 }
 
-const canSignIn = (login: SignInFacts["login"]): boolean => login !== null && (login.hasPassword || login.hasCard);
+const hasCard = ({ card }: SignInFacts): boolean => card !== null && card.revokedAt === null && card.state !== "STAFF";
 
-function loginStep(
-  { facts: { login }, isGuest }: Explanation,
-  fix: (operation: OperationId, end: string) => Fix,
-): Step {
+const canSignIn = (facts: SignInFacts): boolean => facts.login !== null && (facts.login.hasPassword || hasCard(facts));
+
+/** Whether the person has only a card, and that is refused at this moment. */
+const isCardRefused = (facts: SignInFacts): boolean =>
+  facts.login?.hasPassword === false && hasCard(facts) && facts.card?.state !== "USABLE";
+
+function loginStep({ facts, isGuest }: Explanation, fix: (operation: OperationId, end: string) => Fix): Step {
+  const { login } = facts;
   if (login === null) return step("login", "REFUSED", {}, fix("setLogin", "/login"));
   const { username, changedAt, hasPassword, mustChange } = login;
-  const outcome = !canSignIn(login) ? "REFUSED" : !hasPassword || mustChange ? "NOTE" : "PASSED";
+  const outcome = !canSignIn(facts) ? "REFUSED" : !hasPassword || mustChange ? "NOTE" : "PASSED";
   const values = { hasPassword, mustChange, ...(isGuest ? {} : { username, since: time(changedAt) }) };
   return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
 }
 
+function wrongPasswordStep({ tries, lastAt }: SignInFacts["wrongPasswords"], fix: Fix): Step {
+  const last = lastAt === null ? {} : { lastAt: time(lastAt) };
+  return step("wrong_passwords", tries === 0 ? "PASSED" : "NOTE", { tries, ...last }, fix);
+}
+
+/** The card; no step if the person has none that matters. */
+function cardSteps({ facts, roles, homeSchoolId }: Explanation): Step[] {
+  const { card, login } = facts;
+  if (card === null || homeSchoolId === null) return [];
+  const { state, revokedAt, createdAt, hours, refused } = card;
+  const isSound = state === "USABLE" && refused === null;
+  const outcome = isSound ? "PASSED" : login?.hasPassword === true || state === "USABLE" ? "NOTE" : "REFUSED";
+  const values = {
+    schoolId: homeSchoolId,
+    card: state,
+    since: time(revokedAt ?? createdAt),
+    ...(hours !== null && { hours }),
+    ...(refused !== null && { refusal: refused.reason, lastAt: time(refused.at) }),
+  };
+  if (state === "STAFF") return [step("card", outcome, values)];
+  const isGone = [state, refused?.reason].some((one) => one === "REVOKED" || one === "ANSWER");
+  const [operation, end] = isGone
+    ? (["createLoginCards", "login-cards"] as const)
+    : (["putCardSettings", "card-settings"] as const);
+  return [step("card", outcome, values, fixOf(roles, operation, `/schools/${homeSchoolId}/${end}`, [homeSchoolId]))];
+}
+
 function personSteps(asked: Explanation): Step[] {
-  const { facts, roles, homeSchoolId, isGuest } = asked;
-  const { person, waits } = facts;
+  const { facts, roles, homeSchoolId, isGuest, needsSecondFactor } = asked;
+  const { person, waits, hasSecondFactor } = facts;
   const path = `/people/${person.id}`;
   const schools = homeSchoolId === null ? [] : [homeSchoolId];
   const fix = (operation: OperationId, end: string) => fixOf(roles, operation, path + end, schools);
@@ -89,6 +125,9 @@ function personSteps(asked: Explanation): Step[] {
       fix("unblockPerson", "/block"),
     ),
     loginStep(asked, fix),
+    ...(isGuest || facts.login === null
+      ? []
+      : [wrongPasswordStep(facts.wrongPasswords, fix("newPassword", "/login/password"))]),
     step(
       "no_wait",
       passedIf(until === null),
@@ -97,6 +136,17 @@ function personSteps(asked: Explanation): Step[] {
         : { until: time(until), ...(isGuest ? {} : { isEverywhere: everywhereUntil !== null, places }) },
       fix("releaseSignInLimits", "/login/release"),
     ),
+    ...(isGuest ? [] : cardSteps(asked)),
+    ...(isGuest || !needsSecondFactor
+      ? []
+      : [
+          step(
+            "second_factor",
+            "NOTE",
+            { hasSecondFactor },
+            hasSecondFactor ? fix("revokeSecondFactors", "/second-factors") : null,
+          ),
+        ]),
   ];
 }
 
@@ -138,10 +188,12 @@ function questions({ decisions, right, scopes }: SignInFacts): Step[] {
 }
 
 /** The reason why the sign-on refuses, or what prevents the person from getting that far. */
-function reasonOf({ right, login, waits }: SignInFacts): Schemas["SignInExplanation"]["reason"] {
+function reasonOf(facts: SignInFacts): Schemas["SignInExplanation"]["reason"] {
+  const { right, login, waits } = facts;
   if (right.kind === "refused") return right.reason;
   if (login === null) return "no_login";
-  if (!canSignIn(login)) return "no_password";
+  if (!canSignIn(facts)) return "no_password";
+  if (isCardRefused(facts)) return "card_refused";
   return waits.everywhereUntil === null && waits.places === 0 ? null : "slowed";
 }
 

@@ -141,7 +141,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "read at every sign-on and page, many pairs in one statement; a choice of school waits for no lock",
   ],
   [
-    ["src/accounts/login/{check-password,known-devices,limits,rate-limits}.ts", "src/sign-on/protocol/login-hint.ts"],
+    ["src/accounts/login/{check-password,known-devices,limits,rate-limits,wrong-passwords}.ts", "src/sign-on/protocol/login-hint.ts"],
     "the login of every sign-on: credential, rate limits and known devices in prepared statements",
   ],
   [
@@ -154,9 +154,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   ],
   [["src/accounts/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
   [
-    ["src/accounts/cards/use-card.ts"],
+    ["src/accounts/cards/{last-card,use-card}.ts"],
     "the sign-in by card: the card with all that decides on it, and its limits, in one prepared statement",
   ],
+  [["src/directory/sign-in-state.ts"], "conditions that the list of people and the numbers of it share"],
   [["src/accounts/cards/settings.ts"], "all who hold a card of the school in one statement"],
   [
     ["src/accounts/{current-sign-in,end-sign-ins,void-sign-ins,logout-notices}.ts"],

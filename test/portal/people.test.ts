@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { recordFirstSignIn } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
+import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
+import { giveLogin } from "../support/token.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -332,6 +334,31 @@ describe("a person", () => {
     const token = /name="token" value="([^"]*)"/.exec(waits.html)?.[1] ?? "";
     const released = await browser.once(`${page}/release`, { method: "POST", body: new URLSearchParams({ token }) });
     expect(released.status).toBe(303);
+  });
+
+  test("whose card and password were refused: the page says which, when, and what mends it", async () => {
+    const { school, page, id } = await makePerson();
+    const { clientId } = await make.app();
+    await make.grant({ app: clientId, school });
+    const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const reasons = async () => textOf((await browser.open(`${page}/sign-in?app=${clientId}`)).html);
+    expect(await reasons()).toContain("Die Person hat keinen Benutzernamen.");
+    const { username } = await giveLogin(service.db, id);
+    const visitor = makeBrowser(service.url);
+    const form = await visitor.open("/sign-in");
+    await visitor.submit(form, "/sign-in", { username, password: "falsch" });
+    await visitor.submit(form, "/sign-in", { username, password: "auch falsch" });
+    expect(await reasons()).toMatch(/2 falsche Passwörter in den letzten 24 Stunden, das letzte: 03\.02\.2026.*09:00/);
+    const at = service.clock();
+    const refused = { refusedAt: at, refusedFor: "NETWORK" } as const;
+    const card = { id: randomUUID(), tokenHash: new Uint8Array(32), secondStep: "NONE", createdAt: at } as const;
+    await service.db.prisma.loginCard.create({ data: { ...card, ...refused, personId: id, schoolId: school } });
+    const limits = { grades: [], networks: [], hoursFrom: "13:00", hoursTo: "15:00", weekdays: [1, 2] };
+    const settings = { ...limits, enabled: true, secondStep: "NONE", printSecondStep: false, updatedAt: at } as const;
+    await service.db.prisma.cardSettings.create({ data: { schoolId: school, ...settings } });
+    expect(await reasons()).toMatch(
+      /Die Schule erlaubt Karten von 13:00 bis 15:00 Uhr \(Montag und Dienstag\)\. Der letzte Versuch \(.*\) kam von außerhalb des Schulnetzes\. Regeln für Karten ändern/,
+    );
   });
 
   test("is shown with the apps that see them, where they are signed in and what they agreed to", async () => {

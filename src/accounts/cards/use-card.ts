@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import type { CardRefusal as CardRefusalReason } from "../../../generated/prisma/enums.ts";
 import { gradeOfNames, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAudit, recordAuditFrom } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
@@ -50,6 +51,7 @@ type CardCheck =
 type CardRow = UsableCard & {
   /** Not revoked; the person is active, at their home school and not staff. */
   isValid: boolean;
+  isRevoked: boolean;
   isBlocked: boolean;
   classes: string[];
   settings: CardSettingsRow | null;
@@ -67,13 +69,13 @@ const role = table("staffRole", "role");
 const membership = table("membership");
 const group = table("group", "class");
 
-const classNames = sql`(
+export const classNamesOf = (of: { personId: Sql; schoolId: Sql }): Sql => sql`(
   SELECT coalesce(json_agg(${group.name}), '[]') FROM ${membership} JOIN ${group} ON ${group.id} = ${membership.groupId}
-  WHERE ${membership.personId} = ${card.personId} AND ${membership.schoolId} = ${card.schoolId}
+  WHERE ${membership.personId} = ${of.personId} AND ${membership.schoolId} = ${of.schoolId}
     AND ${group.type} = 'KLASSE' AND ${group.status} = 'ACTIVE')`;
 
-const isOfStaff = (now: Value): Sql => sql`EXISTS (SELECT FROM ${role}
-  WHERE ${role.personId} = ${card.personId} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}))`;
+export const isOfStaff = (personId: Sql, now: Value): Sql => sql`EXISTS (SELECT FROM ${role}
+  WHERE ${role.personId} = ${personId} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}::timestamptz))`;
 
 // A card of a school that is no longer the home is invalid: nobody there could revoke it.
 const findStatement = makeForCount((count) =>
@@ -90,10 +92,11 @@ const findStatement = makeForCount((count) =>
         generation: credential.generation,
         secondStep: card.secondStep,
         secondStepHash: card.secondStepHash,
+        isRevoked: sql`${card.revokedAt} IS NOT NULL`,
         isValid: sql`${card.revokedAt} IS NULL AND ${person.homeSchoolId} = ${card.schoolId}
-          AND ${person.status} = 'ACTIVE' AND NOT ${isOfStaff(given.now)}`,
+          AND ${person.status} = 'ACTIVE' AND NOT ${isOfStaff(card.personId, given.now)}`,
         isBlocked: sql`${person.blockedAt} IS NOT NULL`,
-        classes: classNames,
+        classes: classNamesOf(card),
         settings: cardSettingsOf(card.schoolId),
       })}
       FROM (SELECT) AS once LEFT JOIN ${card} ON ${card.tokenHash} = ${given.tokenHash}
@@ -106,7 +109,7 @@ type Use = { token: string; at: Date; address: string };
 
 /** A revoked card is `invalid`, like an unknown one. */
 export async function checkCard(db: Db, use: Use): Promise<CardCheck> {
-  return judge(await findCard(db, use, []), use);
+  return judgeUse(db, await findCard(db, use, []), use);
 }
 
 export async function checkCardUse(
@@ -115,7 +118,7 @@ export async function checkCardUse(
 ): Promise<CardCheck | { kind: "slowed"; retryAfterSeconds: number }> {
   const buckets = bucketsOf(use, key);
   const row = await findCard(db, use, buckets);
-  if (row.taken === buckets.length) return judge(row, use);
+  if (row.taken === buckets.length) return judgeUse(db, row, use);
   const until = await undoTake(db.pool, buckets, row.taken, use.at);
   return { kind: "slowed", retryAfterSeconds: secondsUntil(until, use.at) };
 }
@@ -126,10 +129,43 @@ async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Pro
   return row!;
 }
 
+type Refused = { cardId: CardId; at: Date; reason: CardRefusalReason };
+
+const recordRefusal = statement<Refused>(
+  ({ cardId, at, reason }) => sql`
+    ${update("loginCard", "card", { refusedAt: at, refusedFor: reason })} WHERE ${card.id} = ${cardId}`,
+  "sign-in-card-refused",
+);
+
+const recordedReasons = new Map<string, CardRefusalReason>([
+  ["disabled", "DISABLED"],
+  ["grade", "GRADE"],
+  ["hours", "HOURS"],
+  ["network", "NETWORK"],
+]);
+
+/** Records on the card why it was refused, so that staff can tell its holder. */
+async function judgeUse(db: Db, row: FoundRow, use: Use): Promise<CardCheck> {
+  const check = judge(row, use);
+  const { cardId, isRevoked } = row;
+  if (check.kind !== "refused" || cardId === null) return check;
+  const reason = isRevoked === true ? "REVOKED" : recordedReasons.get(check.reason);
+  if (reason !== undefined) await run(db.pool, recordRefusal, { cardId, at: use.at, reason });
+  return check;
+}
+
 function judge(row: FoundRow, { at, address }: Use): CardCheck {
   if (row.isValid !== true || row.generation === null) return { kind: "refused", reason: "invalid" };
   if (row.isBlocked === true) return { kind: "refused", reason: "blocked" };
-  const { isValid: _valid, isBlocked: _blocked, classes, settings: settingsRow, taken: _taken, ...found } = row;
+  const {
+    isValid: _valid,
+    isRevoked: _revoked,
+    isBlocked: _blocked,
+    classes,
+    settings: settingsRow,
+    taken: _taken,
+    ...found
+  } = row;
   const settings = settingsFrom(settingsRow);
   const reason = findCardRefusal(settings, { grade: gradeOfNames(classes ?? []), at, address });
   if (reason === "hours") return { kind: "refused", reason, hours: settings.hours };
@@ -138,7 +174,7 @@ function judge(row: FoundRow, { at, address }: Use): CardCheck {
 }
 
 /** Wrong answers in a row that revoke a card. One in nine guesses of a picture is right. */
-const mostWrong = { PICTURE: 5, PIN: 10 };
+export const mostWrong = { PICTURE: 5, PIN: 10 };
 
 /** Compares the PIN or picture; too many wrong ones revoke the card. Tries are counted first, against parallel ones. */
 export async function checkAnswer(
@@ -151,7 +187,7 @@ export async function checkAnswer(
   const most = mostWrong[secondStep];
   const counted = await db.prisma.loginCard.updateManyAndReturn({
     where: { id, revokedAt: null, wrongAnswers: { lt: most } },
-    data: { wrongAnswers: { increment: 1 } },
+    data: { wrongAnswers: { increment: 1 }, refusedAt: at, refusedFor: "ANSWER" },
     select: { wrongAnswers: true },
   });
   const [count] = counted;
@@ -175,7 +211,12 @@ type UseParameters = Pick<UsableCard, "cardId" | "personId" | "schoolId"> & {
 const useStatement = statement<UseParameters>(
   (given) => sql`
     WITH used AS (
-      ${update("loginCard", "card", { lastUsedAt: given.at, wrongAnswers: 0 })}
+      ${update("loginCard", "card", {
+        lastUsedAt: given.at,
+        wrongAnswers: 0,
+        refusedAt: sql`NULL`,
+        refusedFor: sql`NULL`,
+      })}
       WHERE ${card.id} = ${given.cardId} AND ${card.revokedAt} IS NULL
       RETURNING ${given.auditId}::uuid AS id, ${given.at}::timestamptz AS at, NULL::text AS client_id,
         ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,

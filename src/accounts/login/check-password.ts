@@ -11,6 +11,7 @@ import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.t
 import { PasswordQueue } from "./password-queue.ts";
 import { countedAddress, isAddressOf, makeKeyMaker } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
+import { recordWrongPassword } from "./wrong-passwords.ts";
 
 /** `refused`: an unknown user name or a wrong password. `device` goes into a cookie. `turnAt`: when to come again. */
 export type PasswordCheck =
@@ -68,10 +69,10 @@ export function makeCheckPassword(deps: {
       address: makeKey("address", countedAddress(attempt.address)),
     };
     const found = await findCredential(db, username, devices.device);
-    const personId = found.credential?.personId ?? null;
-    const limits = chooseLimits({ username, personId, address: attempt.address, device, ...found }, makeKey);
+    const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
+    const wrongKey = makeKey("wrong password", username);
     const result = await oneByOne(limits.origin.key.toString("hex"), () =>
-      limited(attempt, { ...found, devices }, limits),
+      limited(attempt, { ...found, devices, wrongKey }, limits),
     );
     return result === "full" ? busy(attempt) : result;
   };
@@ -83,14 +84,14 @@ export function makeCheckPassword(deps: {
 
   async function limited(
     attempt: Attempt,
-    found: Found & { devices: Devices },
+    found: Found & { devices: Devices; wrongKey: Buffer },
     limits: Limits,
   ): Promise<PasswordCheck> {
     const { password, now } = attempt;
+    const { credential, personId, wrongKey } = found;
     const taken = await takeLimits(db.pool, limits, now);
     if (taken instanceof Date) return slowed(taken, now);
 
-    const { credential } = found;
     const isRight = await queue.run(
       () => isPasswordOf(credential?.passwordHash ?? unmatchable, password.slice(0, longestPassword), hashAside),
       longestWaitOf(attempt),
@@ -104,7 +105,10 @@ export function makeCheckPassword(deps: {
       taken.heldUntil !== null &&
       !(maySignIn && (await isAddressOf(db.pool, credential.personId, found.devices.address)));
     if (maySignIn && !isHeld) return signedIn(attempt, credential, { taken, devices: found.devices });
-    return taken.heldUntil === null ? { kind: "refused" } : slowed(taken.heldUntil, now);
+    // Not counted: while tries are held up, a right password must take as long as a wrong one.
+    if (taken.heldUntil !== null) return slowed(taken.heldUntil, now);
+    await recordWrongPassword(db.pool, { key: wrongKey, personId, now });
+    return { kind: "refused" };
   }
 
   async function signedIn(
@@ -135,13 +139,13 @@ type Credential = {
   generation: number;
   mustChange: boolean;
 };
-type Found = { credential: Credential | null; isOwnDevice: boolean; isKnownDevice: boolean };
+type Found = { personId: PersonId | null; credential: Credential | null; isOwnDevice: boolean; isKnownDevice: boolean };
 
 function isDevice(device: string | null): device is string {
   return device !== null && /^[A-Za-z0-9_-]{22}$/.test(device);
 }
 
-type FoundRow = Omit<Found, "credential"> & { [Field in keyof Credential]: Credential[Field] | null };
+type FoundRow = Omit<Found, "credential" | "personId"> & { [Field in keyof Credential]: Credential[Field] | null };
 
 const credential = table("credential");
 const person = table("person");
@@ -171,5 +175,6 @@ async function findCredential(db: Db, username: string, device: Buffer): Promise
   const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
   const { personId, homeSchoolId, passwordHash, generation, mustChange, ...devices } = row!;
   const isFound = personId !== null && passwordHash !== null && generation !== null && mustChange !== null;
-  return { ...devices, credential: isFound ? { personId, homeSchoolId, passwordHash, generation, mustChange } : null };
+  const credential = isFound ? { personId, homeSchoolId, passwordHash, generation, mustChange } : null;
+  return { ...devices, personId, credential };
 }

@@ -16,3 +16,4 @@ export { bucketsOfAddress, countedAddress, countedSite } from "./known-devices.t
 export { foldUsername } from "./username.ts";
 export { forgetTriesOf, waitsOf, type Waits } from "./rate-limits.ts";
 export { sweepSignInTraces } from "./sweep.ts";
+export { wrongPasswordsOf, type WrongPasswords } from "./wrong-passwords.ts";

@@ -28,24 +28,54 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
   if (fix.operationId === "releaseSignInLimits") return { action: `${base}/release` };
   if (fix.operationId === "putGrant")
     return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/apps/${clientId}` };
-  return { href: `${base}#login` };
+  if (fix.operationId === "putCardSettings") return { href: `/admin/schools/${values.schoolId}/settings` };
+  return { href: `${base}#${fix.operationId === "createLoginCards" ? "cards" : "login"}` };
 }
 
-function wordsOf({ code, outcome, values }: Step, { t, times }: PageRequest): string {
-  const { schoolName = "", username = "", since, until, schools = 0, roles = [], groups = [] } = values;
+/** The end of the key of the text that fits the details of a step. */
+function variantOf({ code, outcome, values }: Step): string {
+  const { username, hasPassword } = values;
+  if (code === "audience") return outcome === "PASSED" ? "" : `_${values.audience ?? "NOBODY"}`;
+  if (code === "second_factor") return values.hasSecondFactor === true ? "_HAS" : "_MISSING";
+  if (code !== "login") return "";
+  if (outcome === "REFUSED") return hasPassword === undefined ? "_NO_USERNAME" : "_NO_PASSWORD";
+  if (username === undefined) return "_GUEST";
+  return outcome === "NOTE" ? (hasPassword === true ? "_MUST_CHANGE" : "_CARD") : "";
+}
+
+function weekdaysOf(days: readonly number[], locale: string): string {
+  const name = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
+  // 5 January 2026 is a Monday.
+  const names = days.map((day) => name.format(new Date(Date.UTC(2026, 0, 4 + day))));
+  return new Intl.ListFormat(locale, { type: "conjunction" }).format(names);
+}
+
+/** What the card is good for, and why it was refused last. */
+function cardWordsOf({ values }: Step, { t, times, locale }: PageRequest): string {
+  const { card = "USABLE", refusal, since, lastAt, hours } = values;
+  const allowed = hours && { from: hours.from, to: hours.to, days: weekdaysOf(hours.weekdays, locale) };
+  const state = t(`steps.card.states.${card}`, { since: times.day(since), ...allowed });
+  if (refusal === undefined) return state;
+  const refused = t(`steps.card.refusals.${refusal}`, { at: times.time(lastAt) });
+  return `${state} ${refused}`;
+}
+
+function wordsOf(step: Step, request: PageRequest): string {
+  const { code, outcome, values } = step;
+  const { t, times } = request;
+  if (code === "card") return cardWordsOf(step, request);
+  const { schoolName = "", username = "", since, until, schools = 0, tries, lastAt, roles = [], groups = [] } = values;
   const named = {
     school: schoolName,
     username,
     since: times.day(since),
     until: times.time(until),
-    count: schools,
+    last: times.time(lastAt),
+    count: tries ?? schools,
     roles: roles.map((role) => t(`roles.${role}`)).join(", "),
     groups: groups.map(({ name }) => name).join(", "),
   };
-  const ofAudience = code === "audience" && outcome !== "PASSED" ? `_${values.audience ?? "NOBODY"}` : "";
-  const ofGuest = code === "login" && outcome !== "REFUSED" && values.username === undefined ? "_GUEST" : "";
-  const of = ofAudience + ofGuest;
-  return t(`steps.${code}.${outcome}${of}`, named);
+  return t(`steps.${code}.${outcome}${variantOf(step)}`, named);
 }
 
 /** Explains step by step why a person can or cannot sign in to an app, with fixes. */
@@ -63,6 +93,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     outcome: step.outcome,
     text: wordsOf(step, request),
     fix: fixOf(step, clientId, request),
+    fixLabel: t(step.code === "card" ? `steps.card.fixes.${step.fix?.operationId}` : `steps.${step.code}.fix`),
   }));
   const model = { base: addressOf(request), fullName: nameOf(person, request), apps, clientId, steps: steps ?? null };
   const isAllowed = explanation?.isAllowed ?? false;

@@ -13,7 +13,16 @@ import type { Origin } from "../../events/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { decisionsOf, type Decisions } from "./consent.ts";
-import { forgetTriesOf, recordAtHome, waitsOf, type Waits } from "../../accounts/index.ts";
+import {
+  forgetTriesOf,
+  isOfStaff,
+  lastCardOf,
+  readLastCard,
+  recordAtHome,
+  waitsOf,
+  wrongPasswordsOf,
+} from "../../accounts/index.ts";
+import type { LastCard, LastCardRow, Waits, WrongPasswords } from "../../accounts/index.ts";
 
 export type SignInFacts = {
   person: PersonFacts;
@@ -22,9 +31,15 @@ export type SignInFacts = {
     changedAt: string;
     hasPassword: boolean;
     mustChange: boolean;
-    hasCard: boolean;
   } | null;
+  /** Of the last day. */
+  wrongPasswords: WrongPasswords;
   waits: Waits;
+  /** At the home school; null for a person who has had none. */
+  card: LastCard | null;
+  /** Staff roles need a second factor where the service requires one. */
+  isStaff: boolean;
+  hasSecondFactor: boolean;
   /** Computed by the rule that sign-on uses. */
   right: SignOnRight;
   decisions: Decisions;
@@ -32,12 +47,15 @@ export type SignInFacts = {
 };
 
 type SignInQuery = { clientId: ClientId; personId: PersonId; now: Date };
-type Row = Omit<SignInFacts, "right" | "person"> & { person: PersonFacts | null; facts: SignOnFacts };
+type Row = Omit<SignInFacts, "right" | "person" | "card"> & {
+  person: PersonFacts | null;
+  card: LastCardRow | null;
+  facts: SignOnFacts;
+};
 
 const credential = table("credential");
-const card = table("loginCard");
 const app = table("app");
-const p = table("person", "p");
+const factor = table("secondFactor", "factor");
 
 const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
   const [client, person] = [sql`${clientId}::text`, sql`${personId}::uuid`];
@@ -46,11 +64,13 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
       person: personFactsOf(client, person),
       login: sql`(
         SELECT json_build_object('username', ${credential.username}, 'changedAt', ${credential.updatedAt},
-          'hasPassword', ${credential.passwordHash} IS NOT NULL, 'mustChange', ${credential.mustChange},
-          'hasCard', EXISTS (SELECT FROM ${card} WHERE ${card.personId} = ${person} AND ${card.revokedAt} IS NULL
-            AND ${card.schoolId} = (SELECT ${p.homeSchoolId} FROM ${p} WHERE ${p.id} = ${person})))
+          'hasPassword', ${credential.passwordHash} IS NOT NULL, 'mustChange', ${credential.mustChange})
         FROM ${credential} WHERE ${credential.personId} = ${person})`,
+      wrongPasswords: wrongPasswordsOf(person, now),
       waits: waitsOf(person, now),
+      card: lastCardOf(person, now),
+      isStaff: isOfStaff(person, sql`${now}`),
+      hasSecondFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person})`,
       facts: signOnFactsOf(client, person, now),
       decisions: decisionsOf(client, person),
       scopes: app.scopes,
@@ -62,8 +82,9 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
 export async function findSignInFacts(db: Queryable, query: SignInQuery): Promise<SignInFacts | null> {
   const [row] = await findRows<Row, SignInQuery>(db, selectFacts, query);
   if (row === undefined || row.person === null) return null;
-  const { person, facts, ...rest } = row;
-  return { ...rest, person, right: decideSignOnRight(facts) };
+  const { person, facts, card, ...rest } = row;
+  const lastCard = card && readLastCard(card, query.now);
+  return { ...rest, person, card: lastCard, right: decideSignOnRight(facts) };
 }
 
 /** Returns how many limits there were. */

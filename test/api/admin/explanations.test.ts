@@ -137,6 +137,14 @@ test("a person who guessed too often waits, and is let in again by the office", 
   expect(await signsIn(login)).toBe(false);
 
   const explained = await explain(personId, clientId, secretary.call);
+  // The sixth try had to wait; its password was not looked at.
+  expect(stepOf(explained, "wrong_passwords")).toMatchObject({
+    outcome: "NOTE",
+    values: { tries: 5, lastAt: service.clock().toISOString() },
+    fix: { operationId: "newPassword", isAllowed: true },
+  });
+  const stored = await service.db.prisma.wrongPassword.findMany({ where: { personId } });
+  expect(stored.map(({ tries }) => tries)).toEqual([5]);
   expect([explained.isAllowed, explained.reason]).toEqual([false, "slowed"]);
   expect(stepOf(explained, "no_wait")).toMatchObject({
     outcome: "REFUSED",
@@ -189,10 +197,86 @@ test("a login without a password is refused, unless a card signs in; one to be c
   const [id, at] = [makeUuid(service.clock()), service.clock()];
   const tokenHash = new Uint8Array(32);
   const schoolId = world.schools["north"]!;
+  await setCards({});
   await loginCard.create({ data: { id, personId, schoolId, tokenHash, secondStep: "NONE", createdAt: at } });
   expect(await loginOf()).toEqual([null, "NOTE", false, false, "newPassword"]);
+  await setCards({ enabled: false });
+  expect(await loginOf()).toEqual(["card_refused", "NOTE", false, false, "newPassword"]);
   await loginCard.update({ where: { id }, data: { revokedAt: at } });
   expect(await loginOf()).toEqual(["no_password", "REFUSED", false, false, "newPassword"]);
+});
+
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [world.schools["north"]!] });
+const setCards = async (wishes: Partial<components["schemas"]["NewCardSettings"]>) => {
+  const settings = { grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false };
+  const body = { enabled: true, ...settings, ...wishes };
+  expect((await admin.call("PUT", `/schools/${world.schools["north"]!}/card-settings`, { body })).status).toBe(204);
+};
+
+test("the last try with a card says why it was refused: hours, network, an older card, a wrong PIN, until it works", async () => {
+  const { personId } = await makePupil();
+  const makeCard = async () => {
+    const body = { personIds: [personId], newPasswords: false, withQr: true };
+    const made = await admin.call("POST", `/schools/${world.schools["north"]!}/login-cards`, { body });
+    return (made.body as components["schemas"]["MadeLoginCards"]).cards[0]!;
+  };
+  const cardOf = async () => {
+    const { outcome, values, fix } = stepOf(await explain(personId, clientId, admin.call), "card")!;
+    return [outcome, values.card, values.refusal, fix?.operationId];
+  };
+  const use = async (url: string, answer?: string) => {
+    const visitor = browser();
+    const page = await visitor.open(url);
+    if (answer !== undefined) return visitor.submit(page, "/card", { answer });
+    return page.status === 200 ? visitor.submit(page, "/card") : page;
+  };
+  expect(stepOf(await explain(personId, clientId), "card")).toBe(undefined);
+  await setCards({});
+  const older = await makeCard();
+  expect(await cardOf()).toEqual(["PASSED", "USABLE", undefined, undefined]);
+  await setCards({ hours: { from: "13:00", to: "16:00", weekdays: [2] } });
+  await use(older.url!);
+  expect(await cardOf()).toEqual(["NOTE", "HOURS", "HOURS", "putCardSettings"]);
+  await setCards({ networks: ["203.0.113.0/24"] });
+  await use(older.url!);
+  expect(await cardOf()).toEqual(["NOTE", "USABLE", "NETWORK", "putCardSettings"]);
+  await setCards({});
+  await use(older.url!);
+  expect(await cardOf()).toEqual(["PASSED", "USABLE", undefined, undefined]);
+
+  await setCards({ secondStep: "PIN" });
+  const card = await makeCard();
+  service.clock.forwardSeconds(1);
+  await use(older.url!);
+  expect(await cardOf()).toEqual(["NOTE", "USABLE", "REVOKED", "createLoginCards"]);
+  service.clock.forwardSeconds(1);
+  for (let tries = 0; tries < 10; tries++) await use(card.url!, "0000");
+  expect(await cardOf()).toEqual(["NOTE", "ANSWER", "ANSWER", "createLoginCards"]);
+  await service.db.prisma.credential.update({ where: { personId }, data: { passwordHash: null } });
+  expect((await explain(personId, clientId)).reason).toBe("no_password");
+  expect((await cardOf())[0]).toBe("REFUSED");
+  await setCards({});
+});
+
+test("staff who are asked for a second factor that they lost are told apart from pupils", async () => {
+  const { personId } = await makePupil();
+  expect(stepOf(await explain(personId, clientId), "second_factor")).toBe(undefined);
+  await service.db.prisma.secondFactor.create({
+    data: {
+      id: makeUuid(service.clock()),
+      personId,
+      kind: "TOTP",
+      label: "phone",
+      transports: [],
+      secret: new Uint8Array(32),
+      createdAt: service.clock(),
+    },
+  });
+  expect(stepOf(await explain(personId, clientId, admin.call), "second_factor")).toMatchObject({
+    outcome: "NOTE",
+    values: { hasSecondFactor: true },
+    fix: { operationId: "revokeSecondFactors", isAllowed: true },
+  });
 });
 
 test("the consent is a note until the person agreed", async () => {
