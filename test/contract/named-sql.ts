@@ -141,7 +141,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "read at every sign-on and page, many pairs in one statement; a choice of school waits for no lock",
   ],
   [
-    ["src/accounts/login/{check-password,known-devices,limits,rate-limits,wrong-passwords}.ts", "src/sign-on/protocol/login-hint.ts"],
+    [
+      "src/accounts/login/{check-password,known-devices,limits,rate-limits,wrong-passwords}.ts",
+      "src/sign-on/protocol/login-hint.ts",
+    ],
     "the login of every sign-on: credential, rate limits and known devices in prepared statements",
   ],
   [

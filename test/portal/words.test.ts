@@ -60,6 +60,8 @@ const shown: Record<string, string[]> = {
   "PersonSession.kind": ["people uses.kinds"],
   "SignInStep.code": ["people steps"],
   "SignInStep.outcome": ["people signIn.outcomes"],
+  "SignInStep.values.card": ["people steps.card.states"],
+  "SignInStep.values.refusal": ["people steps.card.refusals"],
   "Import.format": ["imports format"],
   "Import.mode": ["imports mode", "imports import.modes"],
   "Import.state": ["imports state"],
@@ -139,7 +141,10 @@ describe("every value that a page shows has a text in both languages:", () => {
       const [area = "", key = ""] = place.split(" ");
       return locales.flatMap((locale) => {
         const texts = new Map([...listTexts("src/portal/frame", locale), ...listTexts(`src/portal/${area}`, locale)]);
-        const keysOf = (value: string) => [`${key}.${value.replace(":", "_")}`, `${key}.${value}.PASSED`];
+        const keysOf = (value: string) => [
+          `${key}.${value.replace(":", "_")}`,
+          ...["PASSED", "fix"].map((end) => `${key}.${value}.${end}`),
+        ];
         return valuesOf(path)
           .filter((value) => keysOf(value).every((one) => isMissing(texts, one, value)))
           .map((value) => `${locale} ${place}.${value}`);

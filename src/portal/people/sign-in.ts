@@ -93,7 +93,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     outcome: step.outcome,
     text: wordsOf(step, request),
     fix: fixOf(step, clientId, request),
-    fixLabel: t(step.code === "card" ? `steps.card.fixes.${step.fix?.operationId}` : `steps.${step.code}.fix`),
+    fixLabel: t(step.fix?.operationId === "putCardSettings" ? "steps.card.fixSettings" : `steps.${step.code}.fix`),
   }));
   const model = { base: addressOf(request), fullName: nameOf(person, request), apps, clientId, steps: steps ?? null };
   const isAllowed = explanation?.isAllowed ?? false;
