@@ -177,6 +177,11 @@ export type ImportTurn = Prisma.ImportTurnModel
  */
 export type ImportSchool = Prisma.ImportSchoolModel
 /**
+ * Model ImportChange
+ * 
+ */
+export type ImportChange = Prisma.ImportChangeModel
+/**
  * Model PersonImport
  * 
  */

@@ -292,6 +292,7 @@ export const tables = {
       actorId: "actor_id",
       createdAt: "created_at",
       appliedAt: "applied_at",
+      undoneAt: "undone_at",
       leaseHolder: "lease_holder",
       leaseUntil: "lease_until",
       namedSchoolIds: "named_school_ids",
@@ -322,6 +323,20 @@ export const tables = {
       confirmedPeople: "confirmed_people",
       confirmedGroups: "confirmed_groups",
       appliedAt: "applied_at",
+      undoUntil: "undo_until",
+      changedSubjects: "changed_subjects",
+    },
+  },
+  importChange: {
+    name: "import_change",
+    columns: {
+      importId: "import_id",
+      subjectId: "subject_id",
+      personId: "person_id",
+      schoolId: "school_id",
+      before: "before",
+      after: "after",
+      keepUntil: "keep_until",
     },
   },
   personImport: {
@@ -1033,6 +1048,7 @@ export type Rows = {
     actorId: string | null;
     createdAt: Date;
     appliedAt: Date | null;
+    undoneAt: Date | null;
     leaseHolder: string | null;
     leaseUntil: Date | null;
     namedSchoolIds: string[];
@@ -1057,6 +1073,17 @@ export type Rows = {
     confirmedPeople: number | null;
     confirmedGroups: number | null;
     appliedAt: Date | null;
+    undoUntil: Date | null;
+    changedSubjects: number | null;
+  };
+  importChange: {
+    importId: string;
+    subjectId: string;
+    personId: string | null;
+    schoolId: string;
+    before: unknown | null;
+    after: unknown | null;
+    keepUntil: Date;
   };
   personImport: {
     id: string;
@@ -1452,6 +1479,7 @@ export type Required = {
   import: "id" | "format" | "mode" | "state" | "fileName" | "createdAt";
   importTurn: "importId" | "actorId" | "isReading" | "queuedAt" | "seenAt";
   importSchool: "importId" | "schoolId" | "state" | "counts";
+  importChange: "importId" | "subjectId" | "schoolId" | "keepUntil";
   personImport: "id" | "at" | "personId" | "schoolId" | "importId" | "change";
   importError: "importId" | "row" | "file" | "line" | "code" | "message";
   stagedPerson: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";

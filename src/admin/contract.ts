@@ -2,6 +2,7 @@ import type { AppAttribute, Registration, ScopeName, ScopeRequest, SignOnAudienc
 import type { GroupStatus, GroupType, NameOrder, PersonOrder } from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
 import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
+import type { UndoReason, UndoStep } from "../imports/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
 import type { CardRefusalReason, CardSecondStep, CardState, SecondFactor, SignInSettings } from "../accounts/index.ts";
@@ -42,6 +43,7 @@ export const parameters: ParametersAgree<
     listImportLeavers: "school" | "kept";
     listImportLookAlikes: "school";
     listImports: "school" | "state";
+    listImportUndoEntries: "school" | "kept";
     listLoginCards: "person";
     listMembers: "has-login" | "sign-in" | "search";
     listPeople: "school" | "group" | "status" | "role" | "has-login" | "sign-in" | "search" | "sort";
@@ -52,9 +54,11 @@ export const parameters: ParametersAgree<
     listStaffPeople: "status" | "search";
     listStaffRoles: "school" | "person" | "app" | "role";
     previewImport: "school";
+    previewImportUndo: "school";
     printLoginCards: "language";
     rotateSigningKeys: "force";
     setImportGroupMoves: "school";
+    undoImport: "in-background";
   }
 > = true;
 
@@ -83,6 +87,9 @@ export const enums: EnumsAgree<
     ImportPhase: NonNullable<ImportStatus["progress"]>["phase"];
     ImportSchoolState: ImportStatus["schools"][number]["state"];
     ImportState: ImportState;
+    ImportUndoKind: "PERSON" | "GROUP";
+    ImportUndoReason: UndoReason;
+    ImportUndoStep: UndoStep;
     JobOutcome: JobRun["outcome"];
     JobState: JobState;
     PersonImportChange: PersonImport["change"];

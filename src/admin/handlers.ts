@@ -76,6 +76,7 @@ const handlers: Loaders<OperationId> = {
     "setImportGroupMoves",
     "previewImport",
   ),
+  ...handlersIn(() => import("./import-undo.ts"), "previewImportUndo", "listImportUndoEntries", "undoImport"),
   ...handlersIn(
     () => import("./logins.ts"),
     "getLogin",

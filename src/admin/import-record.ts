@@ -48,16 +48,18 @@ export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number
 
 /** Does not compile if an import has a property that the contract lacks. */
 export const importProperties: Same<
-  Exclude<keyof Schemas["Import"], "leavers"> | "namedSchoolIds",
+  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil"> | "namedSchoolIds",
   keyof ImportStatus
 > = true;
 
 export function presentImport(status: ImportStatus): Schemas["Import"] {
   const { namedSchoolIds: _, schools, ...shown } = status;
+  const undoable = schools.flatMap(({ undoUntil }) => undoUntil ?? []);
   return present<Schemas["Import"]>({
     ...shown,
     leavers: countLeavers(status),
     schoolYear: status.schoolYear || null,
+    undoUntil: undoable.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null),
     schools: schools.map(presentSchool),
   });
 }

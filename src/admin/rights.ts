@@ -84,6 +84,9 @@ export const rights = {
   setImportGroupMoves: office,
   applyImport: office,
   cancelImport: office,
+  previewImportUndo: seeOffice,
+  listImportUndoEntries: seeOffice,
+  undoImport: office,
   // Staff of schools choose in the catalogue; a registration also has addresses of the programs of others.
   listApps: partners,
   getApp: partners,

@@ -16,6 +16,7 @@ const labels = {
   CHECKING: "Checking",
   COMPARING: "Comparing",
   APPLYING: "Applying",
+  UNDOING: "Undoing",
 };
 const [minWaitMs, maxWaitMs] = [100, 2000];
 
@@ -85,6 +86,38 @@ export async function applyImport(service: Service, id: string, isConfirmed: boo
   const ended = await waitFor(service, await apply(!isRefused));
   // A call in the foreground is refused with the reason why the import is not applied.
   return ended.state === "APPLIED" ? ended : apply(false);
+}
+
+export type UndoPreview = Schemas["ImportUndo"] & { entries: Schemas["ImportUndoEntry"][] };
+
+/** What undoing brings back at each school, with everything that stays as it is. */
+export async function previewUndo(service: Service, id: string): Promise<UndoPreview[]> {
+  const { api } = service;
+  const { schools } = await getImport(service, id);
+  const found: UndoPreview[] = [];
+  const open = schools.filter(({ state }) => state !== "UNDONE");
+  // The service refuses the preview of an import that is undone everywhere, with the reason.
+  for (const { id: school } of open.length === 0 ? schools.slice(0, 1) : open) {
+    const at = (query: object) => ({ params: { ...pathOf(id).params, query: { school, ...query } } });
+    const preview = await bodyOf(api.GET(`${oneImport}/undo`, at({})));
+    const list = (page: object) => api.GET(`${oneImport}/undo/entries`, at({ kept: true, ...page }));
+    found.push({ ...preview, entries: await listFirst(list, { limit: maxGroups }) });
+  }
+  return found;
+}
+
+/** Errors: those of the service; conflict undo_not_confirmed unless `keep` is the number of what stays. */
+export async function undoImport(service: Service, id: string, keep: number | undefined): Promise<Import> {
+  const undo = (inBackground: boolean) =>
+    bodyOf(
+      service.api.POST(`${oneImport}/undo`, {
+        params: { ...pathOf(id).params, query: { "in-background": inBackground } },
+        body: omitUndefined({ confirmKept: keep }),
+      }),
+    );
+  const ended = await waitFor(service, await undo(true));
+  // A call in the foreground is refused with the reason why the import is not undone.
+  return ended.state === "UNDONE" ? ended : undo(false);
 }
 
 export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));

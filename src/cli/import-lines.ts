@@ -1,6 +1,6 @@
 import { maxFaults } from "../imports/index.ts";
 import type { Schemas } from "./admin-api.ts";
-import type { Samples } from "./import-calls.ts";
+import type { Samples, UndoPreview } from "./import-calls.ts";
 import { alignColumns, counted, nameOf, type Columns } from "./lines.ts";
 
 type Import = Schemas["Import"];
@@ -87,6 +87,55 @@ const changeTexts: Record<string, string> = {
   leftHome: "leave, and stay at another of their schools",
 };
 
+/** What undoing an import does at its schools, and what stays as it is. */
+export function undoLines(id: string, previews: readonly UndoPreview[]): string[] {
+  const kept = previews.flatMap(({ entries }) => entries);
+  const stays = previews.reduce((sum, preview) => sum + preview.kept.people + preview.kept.groups, 0);
+  return [
+    ...previews.flatMap((preview) => [`School ${preview.schoolId}`, ...alignColumns(undoRows(preview))]),
+    ...(stays === 0 ? [] : ["", `Stay as they are: ${stays}`, ...alignColumns(kept.map(keptColumns))]),
+    "",
+    `To undo it: import undo ${id}${stays === 0 ? "" : ` --keep ${stays}`}`,
+  ];
+}
+
+function undoRows({ people, groups, memberships, deletedForGood, viewChanges }: UndoPreview): string[][] {
+  const apps = viewChanges.map(({ appName, people: { enter, change, leave } }): string[] => [
+    `  app ${appName}`,
+    `${counted(enter, "person", "people")} enter, ${change} change, ${leave} leave`,
+  ]);
+  const words = ({ restored, removed, changed }: UndoPreview["people"]) =>
+    `${restored} come back, ${removed} are deleted again, ${changed} become what they were`;
+  return [
+    ["  people", words(people)],
+    ["  groups", words(groups)],
+    ["  memberships", `${memberships.restored} come back, ${memberships.removed} end`],
+    ...(deletedForGood === 0 ? [] : [["  permanently deleted", counted(deletedForGood, "person", "people")]]),
+    ...apps,
+  ];
+}
+
+const reasonTexts: Record<string, string> = {
+  ID_TAKEN: "someone else has the earlier id",
+  STAFF_ROLE: "has a staff role",
+  HAS_MEMBERS: "has members who stay",
+};
+
+const keptColumns = ({
+  kind,
+  groupName,
+  personName,
+  reasons,
+  changedAt,
+  classesNow,
+}: UndoPreview["entries"][number]) => [
+  `  ${kind.toLowerCase()}`,
+  groupName ?? nameOf(personName),
+  reasons.map((reason) => reasonTexts[reason] ?? `${reason.toLowerCase().replaceAll("_", " ")} changed`).join(", "),
+  changedAt === null ? "" : changedAt.slice(0, 10),
+  classesNow.length === 0 ? "" : `now in ${classesNow.join(", ")}`,
+];
+
 const leaverColumns = ({ sourceSystemIdentifier, name, losesAccess }: Samples["leavers"][number]): string[] => [
   "    person",
   losesAccess ? "removed" : "left",
@@ -101,9 +150,13 @@ const groupColumns = ({ step, sourceSystemIdentifier, name }: Samples["groups"][
   name,
 ];
 
-function next({ id, state }: Import): string {
+function next({ id, state, undoUntil }: Import): string {
   if (state === "READY") return `To apply it: import apply ${id}`;
   if (state === "HELD")
     return `It is held because it would remove an unusually large part of a school. To apply it anyway: import confirm ${id}`;
-  return state === "APPLIED" ? "It has been applied." : "";
+  if (state === "UNDONE") return "It has been undone.";
+  if (state !== "APPLIED") return "";
+  return undoUntil === null
+    ? "It has been applied."
+    : `It has been applied. To see what undoing it would bring back: import undo ${id} --dry-run`;
 }

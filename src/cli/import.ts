@@ -2,7 +2,7 @@ import { plainTemplate } from "../imports/index.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
-import { importColumns, importLines } from "./import-lines.ts";
+import { importColumns, importLines, undoLines } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { argsNamed } from "./verbs.ts";
@@ -51,6 +51,19 @@ export const verbs: Verbs = {
     run: async (service, { args: { importId: id } }) => {
       await calls.cancelImport(service, id);
       return done("Import cancelled.", { id, state: "CANCELLED" });
+    },
+  }),
+  undo: makeApiCommand({
+    summary: "Undo an applied import, as far as nothing that it changed was changed again.",
+    args,
+    options: {
+      dryRun: option.flag("Only show what would come back and what stays as it is."),
+      keep: option.count("How many people and groups stay as they are, where there are any; --dry-run says it."),
+    },
+    run: async (service, { args: { importId: id }, options: { dryRun, keep } }) => {
+      if (!dryRun) return show(service, await calls.undoImport(service, id, keep));
+      const previews = await calls.previewUndo(service, id);
+      return { lines: undoLines(id, previews), quiet: [id], data: { id, schools: previews } };
     },
   }),
   show: makeApiCommand({

@@ -55,6 +55,7 @@ export const auditActions = [
   "import_group_moves_set",
   "import_confirmed",
   "import_applied",
+  "import_undone",
   "import_cancelled",
   "grant_set",
   "sign_on_set",

@@ -6,6 +6,7 @@ import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement } from "../platform/database/sql.ts";
 import { recordCarryOvers, shareSourceIds, writeDifference } from "./apply-steps.ts";
+import { recordChanges } from "./change-record.ts";
 import { changesNothing, countDifference, isHeld, type Counts } from "./counts.ts";
 import { findDifference } from "./difference.ts";
 import { renewLease, type Lease } from "./lease.ts";
@@ -52,10 +53,12 @@ export async function changePart(
   const isUnchanged = changesNothing(counts);
   const purgeAt = addDays(part.now, rules.restoreWindowDays);
   if (!isUnchanged) await run(tx, recordPersonImports, part);
-  if (!isUnchanged) await writeDifference(tx, { ...part, purgeAt }, counts);
+  const write = () => writeDifference(tx, { ...part, purgeAt }, counts);
+  const changed = isUnchanged ? 0 : await recordChanges(tx, { ...part, purgeAt }, write);
   await run(tx, recordCarryOvers, part);
   if (part.schools.length > 1) await run(tx, shareSourceIds, part);
   await recordApplied(tx, part, counts);
+  if (changed > 0) await recordUndoable(tx, part, { changedSubjects: changed, undoUntil: purgeAt });
   const { importId, schoolId } = part;
   if (!isUnchanged)
     await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
@@ -103,3 +106,9 @@ async function recordApplied({ prisma }: RecordStore, { importId, schoolId, now 
   await prisma.importSchool.updateMany({ where: { ...where, state: { not: "APPLIED" } }, data: { counts } });
   await prisma.importSchool.updateMany({ where, data: { state: "APPLIED", appliedAt: now } });
 }
+
+const recordUndoable = (
+  { prisma }: RecordStore,
+  { importId, schoolId }: SchoolPart,
+  data: { changedSubjects: number; undoUntil: Date },
+) => prisma.importSchool.update({ where: { importId_schoolId: { importId, schoolId } }, data });

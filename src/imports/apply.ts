@@ -120,6 +120,7 @@ function checkState(state: string): void {
     HELD: "The import would remove too many people or groups of a school. Look at its preview and confirm it.",
     APPLIED: "The import has been applied already.",
     CANCELLED: "The import was cancelled. Preview the file again.",
+    UNDONE: "The import has been undone. Preview the file again.",
     EXPIRED: "The import waited too long. Preview the file again.",
   };
   const refusal = refusals[state];

@@ -10,7 +10,7 @@ export type ImportReach = { schoolIds: readonly SchoolId[]; actorId: string };
 
 export type ImportStatus = ImportRecord & {
   progress: {
-    phase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING";
+    phase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING" | "UNDOING";
     percent: number;
     place: number | null;
   } | null;
@@ -79,9 +79,11 @@ function present(
   { isApplying, place }: { isApplying: boolean; place: number | null },
 ): ImportStatus {
   const { schools } = record;
-  const done = schools.filter((school) => school.state === "APPLIED").length;
+  const [work, ended] =
+    record.state === "APPLIED" ? (["UNDOING", "UNDONE"] as const) : (["APPLYING", "APPLIED"] as const);
+  const done = schools.filter((school) => school.state === ended).length;
   const progress = isApplying
-    ? { phase: "APPLYING" as const, percent: Math.floor((100 * done) / Math.max(1, schools.length)), place: null }
+    ? { phase: work, percent: Math.floor((100 * done) / Math.max(1, schools.length)), place: null }
     : place !== null
       ? { phase: "WAITING" as const, percent: 0, place }
       : state === "READING" && phase !== null

@@ -37,3 +37,5 @@ export { remedyOf } from "./remedies.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./staging.ts";
 export { makeImportSweep } from "./sweep.ts";
+export { confirmUndo, listUndo, previewUndo, undoImport, type KeptCounts, type UndoPreview } from "./undo.ts";
+export type { UndoEntry, UndoReason, UndoStep } from "./undo-plan.ts";

@@ -62,7 +62,7 @@ async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<bool
 const prolong = statement<Lease>(
   ({ importId, holder }) => sql`
   ${update("import", "i", { leaseUntil: until })}
-  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} = 'READY'`,
+  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} IN ('READY', 'APPLIED')`,
 );
 
 /** Locks the import and extends its lease. Errors: conflict import_running if it is lost. */

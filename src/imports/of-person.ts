@@ -14,7 +14,7 @@ export type PersonImport = {
   at: Date;
   schoolId: SchoolId;
   importId: ImportId;
-  change: "CREATED" | "CHANGED" | "CLASSES" | "JOINED" | "LEFT" | "REMOVED" | "RESTORED";
+  change: "CREATED" | "CHANGED" | "CLASSES" | "JOINED" | "LEFT" | "REMOVED" | "RESTORED" | "UNDONE";
   classes: { before: string[]; after: string[] } | null;
 };
 

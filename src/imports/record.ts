@@ -10,7 +10,7 @@ import type { ImportFormat, ImportMode } from "./formats/format.ts";
 export type ImportId = string & { readonly __importId: true };
 
 /** READY and HELD wait; HELD needs a confirmation; EXPIRED waited too long. */
-export type ImportState = "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED";
+export type ImportState = "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED" | "UNDONE";
 
 // The database types codes and JSON as text.
 type Coded = {
@@ -19,7 +19,13 @@ type Coded = {
   mode: ImportMode;
   state: ImportState;
   notes: Record<string, number>;
-  schools: { id: SchoolId; name: string; state: "READY" | "HELD" | "APPLIED"; counts: Counts }[];
+  schools: {
+    id: SchoolId;
+    name: string;
+    state: "READY" | "HELD" | "APPLIED" | "UNDONE";
+    counts: Counts;
+    undoUntil: Date | null;
+  }[];
 };
 
 type Row = Prisma.ImportGetPayload<{ select: typeof shown }>;
@@ -39,8 +45,9 @@ const shown = {
   notes: true,
   createdAt: true,
   appliedAt: true,
+  undoneAt: true,
   schools: {
-    select: { schoolId: true, school: { select: { name: true } }, state: true, counts: true },
+    select: { schoolId: true, school: { select: { name: true } }, state: true, counts: true, undoUntil: true },
     orderBy: { schoolId: "asc" },
   },
 } as const;

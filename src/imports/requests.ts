@@ -16,6 +16,7 @@ import { checkLease } from "./lease.ts";
 import { joinQueue, makeTurns } from "./queue.ts";
 import { forgetRead, removeStaged, type ImportId } from "./record.ts";
 import type { GiveUserNames } from "./roster-names.ts";
+import { undoImport, type KeptCounts } from "./undo.ts";
 
 type Deps = {
   db: PrismaDb;
@@ -76,14 +77,26 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     await report.clear();
   }
 
-  async function applyInTurn(id: ImportId, origin: Origin): Promise<void> {
+  async function inTurn(id: ImportId, work: () => Promise<unknown>): Promise<void> {
     const turn = turns.keep(id);
     try {
       await turn.started;
-      await applyImport(db, id, rules, origin);
+      await work();
     } finally {
       await turn.end();
     }
+  }
+
+  async function changeInTurn(
+    id: ImportId,
+    { actorId = "" }: Origin,
+    options: CallOptions,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    await checkLease(control, id);
+    await joinQueue(control.pool, { importId: id, actorId, schoolId: null, isReading: false });
+    // The import's record says how it ends; nobody else needs to know of a late failure.
+    await within(inTurn(id, work), options, () => Promise.resolve());
   }
 
   return {
@@ -115,11 +128,12 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
     async apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void> {
       await checkApplicable(control, id);
-      await checkLease(control, id);
-      const actorId = origin.actorId ?? "";
-      await joinQueue(control.pool, { importId: id, actorId, schoolId: null, isReading: false });
-      // The import's record says how it ends; nobody else needs to know of a late failure.
-      await within(applyInTurn(id, origin), options, () => Promise.resolve());
+      await changeInTurn(id, origin, options, () => applyImport(db, id, rules, origin));
+    },
+    /** Undoes an import in its turn; `kept` is from `confirmUndo`. As `read`. Errors: those of `undoImport`. */
+    async undo(id: ImportId, kept: KeptCounts, origin: Origin, options: CallOptions): Promise<void> {
+      const undo = { kept, restoreWindowDays: rules.restoreWindowDays };
+      await changeInTurn(id, origin, options, () => undoImport(db, id, undo, origin));
     },
     async cancel(id: ImportId, origin: Origin): Promise<void> {
       await withPrismaTransaction(control, (tx) => cancelImport(tx, id, origin));

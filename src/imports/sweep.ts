@@ -1,7 +1,9 @@
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { run } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { deleteOldChanges } from "./change-record.ts";
 import { recordFailure } from "./failure.ts";
 import { tryHold } from "./lease.ts";
 import { findTurns, removeLostTurns } from "./queue.ts";
@@ -10,7 +12,7 @@ import { findStaged, removeStaged, type ImportId } from "./record.ts";
 const waitingDays = 7;
 const waiting = { state: { in: ["READING", "READY", "HELD"] } };
 
-/** Removes staged rows and fault lines of old imports, because they contain names; counts remain. */
+/** Removes staged rows, fault lines and recorded changes of old imports, because they contain names; counts remain. */
 export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): WorkerJob {
   return {
     name: "imports.sweep",
@@ -23,6 +25,7 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
         const { count } = await db.prisma.importError.updateMany({ where: withText, data: { lineText: null }, limit });
         return count;
       });
+      await removeInBatches(signal, (batch) => run(db.pool, deleteOldChanges, { before: clock(), batch }));
       await expire(db, before);
       const staged = [...(await findStaged(db.pool))];
       const kept = await db.prisma.import.findMany({ where: { id: { in: staged }, ...waiting }, select: { id: true } });

@@ -114,6 +114,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/imports/find.ts"], "imports whose schools all lie within a reach: a comparison of arrays"],
   [["src/imports/group-moves.ts"], "says of many staged groups at once from which ones they go on"],
   [["src/imports/{listed,listed-groups,look-alikes}.ts"], "lists out of the temporary tables of a comparison"],
+  [
+    ["src/imports/{change-record,undo,undo-part,undo-plan}.ts"],
+    "records what an import changes of a whole school, as JSON, and brings it back, table by table",
+  ],
   [["src/imports/fault-lines.ts"], "writes the lines of all faults of an import at once"],
   [["src/imports/roster-names.ts"], "the user names that the files give the people of a school"],
   [

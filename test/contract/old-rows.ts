@@ -95,6 +95,11 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${importId}, n, 'roster.csv', n, 'c', 'm', 'text' FROM ${numbers}`,
     areOld: "line_text IS NOT NULL",
   },
+  import_change: {
+    insert: `INSERT INTO import_change (import_id, subject_id, school_id, keep_until)
+      SELECT ${importId}, ${id()}, ${id()}, ${old} FROM ${numbers}`,
+    areOld: `keep_until = ${old}`,
+  },
   person_import: {
     insert: `INSERT INTO person_import (id, at, person_id, school_id, import_id, change, classes_before, classes_after)
       SELECT ${id()}, ${old}, ${id()}, ${id()}, ${importId}, 'JOINED', '{}', '{}' FROM ${numbers}`,

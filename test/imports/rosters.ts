@@ -37,20 +37,20 @@ export async function zip(files: Record<string, string | Buffer>): Promise<Buffe
 
 export type Wishes = Partial<Omit<NewImport, "path" | "schoolId">> & { school?: SchoolId; agree?: boolean };
 
-export const makeImporter = (db: PrismaDb) => {
+export const makeImporter = (db: PrismaDb, makeOrigin = () => origin) => {
   const preview = async (content: string | Buffer, { school, agree: _, ...rest }: Wishes = {}): Promise<ImportRecord> =>
     previewImport(
       db,
       { path: await writeRoster(content), holdShare: rules.holdShare, schoolId: school, ...rest },
-      origin,
+      makeOrigin(),
     );
   /** Previews and applies; agrees to removals unless told otherwise. */
   const run = async (content: string | Buffer, wishes: Wishes = {}): Promise<ImportRecord> => {
     const previewed = await preview(content, wishes);
     if (previewed.state === "BROKEN")
       throw new Error(`broken: ${JSON.stringify(await listImportFaults(db, previewed.id))}`);
-    if (previewed.state === "HELD" && wishes.agree !== false) await confirmImport(db, previewed.id, origin);
-    return applyImport(db, previewed.id, rules, origin);
+    if (previewed.state === "HELD" && wishes.agree !== false) await confirmImport(db, previewed.id, makeOrigin());
+    return applyImport(db, previewed.id, rules, makeOrigin());
   };
   const faults = async (content: string | Buffer, wishes: Wishes = {}): Promise<string[]> => {
     const { id, state, errorCount } = await preview(content, wishes);
@@ -62,7 +62,7 @@ export const makeImporter = (db: PrismaDb) => {
         `${file.replace(/^roster-\d+$/, "file")}:${line}:${column ?? "-"} ${field ?? "-"} ${code}`,
     );
   };
-  const apply = (id: ImportRecord["id"]) => applyImport(db, id, rules, origin);
+  const apply = (id: ImportRecord["id"]) => applyImport(db, id, rules, makeOrigin());
   return { preview, run, faults, apply };
 };
 

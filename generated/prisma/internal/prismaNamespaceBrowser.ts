@@ -78,6 +78,7 @@ export const ModelName = {
   Import: 'Import',
   ImportTurn: 'ImportTurn',
   ImportSchool: 'ImportSchool',
+  ImportChange: 'ImportChange',
   PersonImport: 'PersonImport',
   ImportError: 'ImportError',
   StagedPerson: 'StagedPerson',
@@ -458,6 +459,7 @@ export const ImportScalarFieldEnum = {
   actorId: 'actorId',
   createdAt: 'createdAt',
   appliedAt: 'appliedAt',
+  undoneAt: 'undoneAt',
   leaseHolder: 'leaseHolder',
   leaseUntil: 'leaseUntil',
   namedSchoolIds: 'namedSchoolIds',
@@ -489,10 +491,25 @@ export const ImportSchoolScalarFieldEnum = {
   counts: 'counts',
   confirmedPeople: 'confirmedPeople',
   confirmedGroups: 'confirmedGroups',
-  appliedAt: 'appliedAt'
+  appliedAt: 'appliedAt',
+  undoUntil: 'undoUntil',
+  changedSubjects: 'changedSubjects'
 } as const
 
 export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
+
+
+export const ImportChangeScalarFieldEnum = {
+  importId: 'importId',
+  subjectId: 'subjectId',
+  personId: 'personId',
+  schoolId: 'schoolId',
+  before: 'before',
+  after: 'after',
+  keepUntil: 'keepUntil'
+} as const
+
+export type ImportChangeScalarFieldEnum = (typeof ImportChangeScalarFieldEnum)[keyof typeof ImportChangeScalarFieldEnum]
 
 
 export const PersonImportScalarFieldEnum = {

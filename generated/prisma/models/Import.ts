@@ -47,6 +47,7 @@ export type ImportMinAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
+  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   progressPhase: string | null
@@ -65,6 +66,7 @@ export type ImportMaxAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
+  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   progressPhase: string | null
@@ -84,6 +86,7 @@ export type ImportCountAggregateOutputType = {
   actorId: number
   createdAt: number
   appliedAt: number
+  undoneAt: number
   leaseHolder: number
   leaseUntil: number
   namedSchoolIds: number
@@ -115,6 +118,7 @@ export type ImportMinAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   progressPhase?: true
@@ -133,6 +137,7 @@ export type ImportMaxAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   progressPhase?: true
@@ -152,6 +157,7 @@ export type ImportCountAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   namedSchoolIds?: true
@@ -259,6 +265,7 @@ export type ImportGroupByOutputType = {
   actorId: string | null
   createdAt: Date
   appliedAt: Date | null
+  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   namedSchoolIds: string[]
@@ -302,6 +309,7 @@ export type ImportWhereInput = {
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  undoneAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
@@ -311,6 +319,7 @@ export type ImportWhereInput = {
   turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
+  changes?: Prisma.ImportChangeListRelationFilter
 }
 
 export type ImportOrderByWithRelationInput = {
@@ -325,6 +334,7 @@ export type ImportOrderByWithRelationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
@@ -334,6 +344,7 @@ export type ImportOrderByWithRelationInput = {
   turn?: Prisma.ImportTurnOrderByWithRelationInput
   schools?: Prisma.ImportSchoolOrderByRelationAggregateInput
   errors?: Prisma.ImportErrorOrderByRelationAggregateInput
+  changes?: Prisma.ImportChangeOrderByRelationAggregateInput
 }
 
 export type ImportWhereUniqueInput = Prisma.AtLeast<{
@@ -351,6 +362,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  undoneAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
@@ -360,6 +372,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
+  changes?: Prisma.ImportChangeListRelationFilter
 }, "id">
 
 export type ImportOrderByWithAggregationInput = {
@@ -374,6 +387,7 @@ export type ImportOrderByWithAggregationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
@@ -402,6 +416,7 @@ export type ImportScalarWhereWithAggregatesInput = {
   actorId?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
+  undoneAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
@@ -422,6 +437,7 @@ export type ImportCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -431,6 +447,7 @@ export type ImportCreateInput = {
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateInput = {
@@ -445,6 +462,7 @@ export type ImportUncheckedCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -454,6 +472,7 @@ export type ImportUncheckedCreateInput = {
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportUpdateInput = {
@@ -468,6 +487,7 @@ export type ImportUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -477,6 +497,7 @@ export type ImportUpdateInput = {
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateInput = {
@@ -491,6 +512,7 @@ export type ImportUncheckedUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -500,6 +522,7 @@ export type ImportUncheckedUpdateInput = {
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateManyInput = {
@@ -514,6 +537,7 @@ export type ImportCreateManyInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -534,6 +558,7 @@ export type ImportUpdateManyMutationInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -554,6 +579,7 @@ export type ImportUncheckedUpdateManyInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -574,6 +600,7 @@ export type ImportCountOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
@@ -598,6 +625,7 @@ export type ImportMaxOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
@@ -616,6 +644,7 @@ export type ImportMinOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
@@ -678,6 +707,20 @@ export type ImportUpdateOneRequiredWithoutSchoolsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutSchoolsInput, Prisma.ImportUpdateWithoutSchoolsInput>, Prisma.ImportUncheckedUpdateWithoutSchoolsInput>
 }
 
+export type ImportCreateNestedOneWithoutChangesInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutChangesInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutChangesNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutChangesInput
+  upsert?: Prisma.ImportUpsertWithoutChangesInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutChangesInput, Prisma.ImportUpdateWithoutChangesInput>, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+}
+
 export type ImportCreateNestedOneWithoutErrorsInput = {
   create?: Prisma.XOR<Prisma.ImportCreateWithoutErrorsInput, Prisma.ImportUncheckedCreateWithoutErrorsInput>
   connectOrCreate?: Prisma.ImportCreateOrConnectWithoutErrorsInput
@@ -704,6 +747,7 @@ export type ImportCreateWithoutTurnInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -712,6 +756,7 @@ export type ImportCreateWithoutTurnInput = {
   progressAt?: Date | string | null
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutTurnInput = {
@@ -726,6 +771,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -734,6 +780,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   progressAt?: Date | string | null
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutTurnInput = {
@@ -764,6 +811,7 @@ export type ImportUpdateWithoutTurnInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -772,6 +820,7 @@ export type ImportUpdateWithoutTurnInput = {
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutTurnInput = {
@@ -786,6 +835,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -794,6 +844,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateWithoutSchoolsInput = {
@@ -808,6 +859,7 @@ export type ImportCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -816,6 +868,7 @@ export type ImportCreateWithoutSchoolsInput = {
   progressAt?: Date | string | null
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutSchoolsInput = {
@@ -830,6 +883,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -838,6 +892,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   progressAt?: Date | string | null
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutSchoolsInput = {
@@ -868,6 +923,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -876,6 +932,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutSchoolsInput = {
@@ -890,6 +947,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -897,6 +955,119 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
+}
+
+export type ImportCreateWithoutChangesInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+}
+
+export type ImportUncheckedCreateWithoutChangesInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type ImportCreateOrConnectWithoutChangesInput = {
+  where: Prisma.ImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+}
+
+export type ImportUpsertWithoutChangesInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  where?: Prisma.ImportWhereInput
+}
+
+export type ImportUpdateToOneWithWhereWithoutChangesInput = {
+  where?: Prisma.ImportWhereInput
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+}
+
+export type ImportUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+}
+
+export type ImportUncheckedUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -912,6 +1083,7 @@ export type ImportCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -920,6 +1092,7 @@ export type ImportCreateWithoutErrorsInput = {
   progressAt?: Date | string | null
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutErrorsInput = {
@@ -934,6 +1107,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -942,6 +1116,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   progressAt?: Date | string | null
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutErrorsInput = {
@@ -972,6 +1147,7 @@ export type ImportUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -980,6 +1156,7 @@ export type ImportUpdateWithoutErrorsInput = {
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutErrorsInput = {
@@ -994,6 +1171,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -1002,6 +1180,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 
@@ -1012,11 +1191,13 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
 export type ImportCountOutputType = {
   schools: number
   errors: number
+  changes: number
 }
 
 export type ImportCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   schools?: boolean | ImportCountOutputTypeCountSchoolsArgs
   errors?: boolean | ImportCountOutputTypeCountErrorsArgs
+  changes?: boolean | ImportCountOutputTypeCountChangesArgs
 }
 
 /**
@@ -1043,6 +1224,13 @@ export type ImportCountOutputTypeCountErrorsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.ImportErrorWhereInput
 }
 
+/**
+ * ImportCountOutputType without action
+ */
+export type ImportCountOutputTypeCountChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ImportChangeWhereInput
+}
+
 
 export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1056,6 +1244,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1065,6 +1254,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
+  changes?: boolean | Prisma.Import$changesArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["import"]>
 
@@ -1080,6 +1270,7 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1100,6 +1291,7 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1120,6 +1312,7 @@ export type ImportSelectScalar = {
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1128,11 +1321,12 @@ export type ImportSelectScalar = {
   progressAt?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
+  changes?: boolean | Prisma.Import$changesArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ImportIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1144,6 +1338,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     turn: Prisma.$ImportTurnPayload<ExtArgs> | null
     schools: Prisma.$ImportSchoolPayload<ExtArgs>[]
     errors: Prisma.$ImportErrorPayload<ExtArgs>[]
+    changes: Prisma.$ImportChangePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1157,6 +1352,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     actorId: string | null
     createdAt: Date
     appliedAt: Date | null
+    undoneAt: Date | null
     leaseHolder: string | null
     leaseUntil: Date | null
     namedSchoolIds: string[]
@@ -1560,6 +1756,7 @@ export interface Prisma__ImportClient<T, Null = never, ExtArgs extends runtime.T
   turn<T extends Prisma.Import$turnArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$turnArgs<ExtArgs>>): Prisma.Prisma__ImportTurnClient<runtime.Types.Result.GetResult<Prisma.$ImportTurnPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   schools<T extends Prisma.Import$schoolsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$schoolsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   errors<T extends Prisma.Import$errorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$errorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportErrorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  changes<T extends Prisma.Import$changesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$changesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1600,6 +1797,7 @@ export interface ImportFieldRefs {
   readonly actorId: Prisma.FieldRef<"Import", 'String'>
   readonly createdAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly appliedAt: Prisma.FieldRef<"Import", 'DateTime'>
+  readonly undoneAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly leaseHolder: Prisma.FieldRef<"Import", 'String'>
   readonly leaseUntil: Prisma.FieldRef<"Import", 'DateTime'>
   readonly namedSchoolIds: Prisma.FieldRef<"Import", 'String[]'>
@@ -2072,6 +2270,30 @@ export type Import$errorsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.ImportErrorScalarFieldEnum | Prisma.ImportErrorScalarFieldEnum[]
+}
+
+/**
+ * Import.changes
+ */
+export type Import$changesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ImportChange
+   */
+  select?: Prisma.ImportChangeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ImportChange
+   */
+  omit?: Prisma.ImportChangeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ImportChangeInclude<ExtArgs> | null
+  where?: Prisma.ImportChangeWhereInput
+  orderBy?: Prisma.ImportChangeOrderByWithRelationInput | Prisma.ImportChangeOrderByWithRelationInput[]
+  cursor?: Prisma.ImportChangeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ImportChangeScalarFieldEnum | Prisma.ImportChangeScalarFieldEnum[]
 }
 
 /**

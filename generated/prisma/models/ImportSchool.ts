@@ -29,11 +29,13 @@ export type AggregateImportSchool = {
 export type ImportSchoolAvgAggregateOutputType = {
   confirmedPeople: number | null
   confirmedGroups: number | null
+  changedSubjects: number | null
 }
 
 export type ImportSchoolSumAggregateOutputType = {
   confirmedPeople: number | null
   confirmedGroups: number | null
+  changedSubjects: number | null
 }
 
 export type ImportSchoolMinAggregateOutputType = {
@@ -43,6 +45,8 @@ export type ImportSchoolMinAggregateOutputType = {
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
+  undoUntil: Date | null
+  changedSubjects: number | null
 }
 
 export type ImportSchoolMaxAggregateOutputType = {
@@ -52,6 +56,8 @@ export type ImportSchoolMaxAggregateOutputType = {
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
+  undoUntil: Date | null
+  changedSubjects: number | null
 }
 
 export type ImportSchoolCountAggregateOutputType = {
@@ -62,6 +68,8 @@ export type ImportSchoolCountAggregateOutputType = {
   confirmedPeople: number
   confirmedGroups: number
   appliedAt: number
+  undoUntil: number
+  changedSubjects: number
   _all: number
 }
 
@@ -69,11 +77,13 @@ export type ImportSchoolCountAggregateOutputType = {
 export type ImportSchoolAvgAggregateInputType = {
   confirmedPeople?: true
   confirmedGroups?: true
+  changedSubjects?: true
 }
 
 export type ImportSchoolSumAggregateInputType = {
   confirmedPeople?: true
   confirmedGroups?: true
+  changedSubjects?: true
 }
 
 export type ImportSchoolMinAggregateInputType = {
@@ -83,6 +93,8 @@ export type ImportSchoolMinAggregateInputType = {
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
+  undoUntil?: true
+  changedSubjects?: true
 }
 
 export type ImportSchoolMaxAggregateInputType = {
@@ -92,6 +104,8 @@ export type ImportSchoolMaxAggregateInputType = {
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
+  undoUntil?: true
+  changedSubjects?: true
 }
 
 export type ImportSchoolCountAggregateInputType = {
@@ -102,6 +116,8 @@ export type ImportSchoolCountAggregateInputType = {
   confirmedPeople?: true
   confirmedGroups?: true
   appliedAt?: true
+  undoUntil?: true
+  changedSubjects?: true
   _all?: true
 }
 
@@ -199,6 +215,8 @@ export type ImportSchoolGroupByOutputType = {
   confirmedPeople: number | null
   confirmedGroups: number | null
   appliedAt: Date | null
+  undoUntil: Date | null
+  changedSubjects: number | null
   _count: ImportSchoolCountAggregateOutputType | null
   _avg: ImportSchoolAvgAggregateOutputType | null
   _sum: ImportSchoolSumAggregateOutputType | null
@@ -232,6 +250,8 @@ export type ImportSchoolWhereInput = {
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  undoUntil?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  changedSubjects?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   import?: Prisma.XOR<Prisma.ImportScalarRelationFilter, Prisma.ImportWhereInput>
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }
@@ -244,6 +264,8 @@ export type ImportSchoolOrderByWithRelationInput = {
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  undoUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  changedSubjects?: Prisma.SortOrderInput | Prisma.SortOrder
   import?: Prisma.ImportOrderByWithRelationInput
   school?: Prisma.SchoolOrderByWithRelationInput
 }
@@ -260,6 +282,8 @@ export type ImportSchoolWhereUniqueInput = Prisma.AtLeast<{
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  undoUntil?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  changedSubjects?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   import?: Prisma.XOR<Prisma.ImportScalarRelationFilter, Prisma.ImportWhereInput>
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }, "importId_schoolId">
@@ -272,6 +296,8 @@ export type ImportSchoolOrderByWithAggregationInput = {
   confirmedPeople?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrderInput | Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  undoUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  changedSubjects?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ImportSchoolCountOrderByAggregateInput
   _avg?: Prisma.ImportSchoolAvgOrderByAggregateInput
   _max?: Prisma.ImportSchoolMaxOrderByAggregateInput
@@ -290,6 +316,8 @@ export type ImportSchoolScalarWhereWithAggregatesInput = {
   confirmedPeople?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ImportSchool"> | Date | string | null
+  undoUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"ImportSchool"> | Date | string | null
+  changedSubjects?: Prisma.IntNullableWithAggregatesFilter<"ImportSchool"> | number | null
 }
 
 export type ImportSchoolCreateInput = {
@@ -298,6 +326,8 @@ export type ImportSchoolCreateInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
   import: Prisma.ImportCreateNestedOneWithoutSchoolsInput
   school: Prisma.SchoolCreateNestedOneWithoutImportsInput
 }
@@ -310,6 +340,8 @@ export type ImportSchoolUncheckedCreateInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
 }
 
 export type ImportSchoolUpdateInput = {
@@ -318,6 +350,8 @@ export type ImportSchoolUpdateInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   import?: Prisma.ImportUpdateOneRequiredWithoutSchoolsNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutImportsNestedInput
 }
@@ -330,6 +364,8 @@ export type ImportSchoolUncheckedUpdateInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ImportSchoolCreateManyInput = {
@@ -340,6 +376,8 @@ export type ImportSchoolCreateManyInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
 }
 
 export type ImportSchoolUpdateManyMutationInput = {
@@ -348,6 +386,8 @@ export type ImportSchoolUpdateManyMutationInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ImportSchoolUncheckedUpdateManyInput = {
@@ -358,6 +398,8 @@ export type ImportSchoolUncheckedUpdateManyInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ImportSchoolListRelationFilter = {
@@ -383,11 +425,14 @@ export type ImportSchoolCountOrderByAggregateInput = {
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoUntil?: Prisma.SortOrder
+  changedSubjects?: Prisma.SortOrder
 }
 
 export type ImportSchoolAvgOrderByAggregateInput = {
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
+  changedSubjects?: Prisma.SortOrder
 }
 
 export type ImportSchoolMaxOrderByAggregateInput = {
@@ -397,6 +442,8 @@ export type ImportSchoolMaxOrderByAggregateInput = {
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoUntil?: Prisma.SortOrder
+  changedSubjects?: Prisma.SortOrder
 }
 
 export type ImportSchoolMinOrderByAggregateInput = {
@@ -406,11 +453,14 @@ export type ImportSchoolMinOrderByAggregateInput = {
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoUntil?: Prisma.SortOrder
+  changedSubjects?: Prisma.SortOrder
 }
 
 export type ImportSchoolSumOrderByAggregateInput = {
   confirmedPeople?: Prisma.SortOrder
   confirmedGroups?: Prisma.SortOrder
+  changedSubjects?: Prisma.SortOrder
 }
 
 export type ImportSchoolCreateNestedManyWithoutSchoolInput = {
@@ -503,6 +553,8 @@ export type ImportSchoolCreateWithoutSchoolInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
   import: Prisma.ImportCreateNestedOneWithoutSchoolsInput
 }
 
@@ -513,6 +565,8 @@ export type ImportSchoolUncheckedCreateWithoutSchoolInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
 }
 
 export type ImportSchoolCreateOrConnectWithoutSchoolInput = {
@@ -552,6 +606,8 @@ export type ImportSchoolScalarWhereInput = {
   confirmedPeople?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   confirmedGroups?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
   appliedAt?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  undoUntil?: Prisma.DateTimeNullableFilter<"ImportSchool"> | Date | string | null
+  changedSubjects?: Prisma.IntNullableFilter<"ImportSchool"> | number | null
 }
 
 export type ImportSchoolCreateWithoutImportInput = {
@@ -560,6 +616,8 @@ export type ImportSchoolCreateWithoutImportInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
   school: Prisma.SchoolCreateNestedOneWithoutImportsInput
 }
 
@@ -570,6 +628,8 @@ export type ImportSchoolUncheckedCreateWithoutImportInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
 }
 
 export type ImportSchoolCreateOrConnectWithoutImportInput = {
@@ -605,6 +665,8 @@ export type ImportSchoolCreateManySchoolInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
 }
 
 export type ImportSchoolUpdateWithoutSchoolInput = {
@@ -613,6 +675,8 @@ export type ImportSchoolUpdateWithoutSchoolInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   import?: Prisma.ImportUpdateOneRequiredWithoutSchoolsNestedInput
 }
 
@@ -623,6 +687,8 @@ export type ImportSchoolUncheckedUpdateWithoutSchoolInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ImportSchoolUncheckedUpdateManyWithoutSchoolInput = {
@@ -632,6 +698,8 @@ export type ImportSchoolUncheckedUpdateManyWithoutSchoolInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ImportSchoolCreateManyImportInput = {
@@ -641,6 +709,8 @@ export type ImportSchoolCreateManyImportInput = {
   confirmedPeople?: number | null
   confirmedGroups?: number | null
   appliedAt?: Date | string | null
+  undoUntil?: Date | string | null
+  changedSubjects?: number | null
 }
 
 export type ImportSchoolUpdateWithoutImportInput = {
@@ -649,6 +719,8 @@ export type ImportSchoolUpdateWithoutImportInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   school?: Prisma.SchoolUpdateOneRequiredWithoutImportsNestedInput
 }
 
@@ -659,6 +731,8 @@ export type ImportSchoolUncheckedUpdateWithoutImportInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type ImportSchoolUncheckedUpdateManyWithoutImportInput = {
@@ -668,6 +742,8 @@ export type ImportSchoolUncheckedUpdateManyWithoutImportInput = {
   confirmedPeople?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   confirmedGroups?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  changedSubjects?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 
@@ -680,6 +756,8 @@ export type ImportSchoolSelect<ExtArgs extends runtime.Types.Extensions.Internal
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
+  undoUntil?: boolean
+  changedSubjects?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importSchool"]>
@@ -692,6 +770,8 @@ export type ImportSchoolSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
+  undoUntil?: boolean
+  changedSubjects?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importSchool"]>
@@ -704,6 +784,8 @@ export type ImportSchoolSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
+  undoUntil?: boolean
+  changedSubjects?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importSchool"]>
@@ -716,9 +798,11 @@ export type ImportSchoolSelectScalar = {
   confirmedPeople?: boolean
   confirmedGroups?: boolean
   appliedAt?: boolean
+  undoUntil?: boolean
+  changedSubjects?: boolean
 }
 
-export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "confirmedPeople" | "confirmedGroups" | "appliedAt", ExtArgs["result"]["importSchool"]>
+export type ImportSchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "schoolId" | "state" | "counts" | "confirmedPeople" | "confirmedGroups" | "appliedAt" | "undoUntil" | "changedSubjects", ExtArgs["result"]["importSchool"]>
 export type ImportSchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -746,6 +830,8 @@ export type $ImportSchoolPayload<ExtArgs extends runtime.Types.Extensions.Intern
     confirmedPeople: number | null
     confirmedGroups: number | null
     appliedAt: Date | null
+    undoUntil: Date | null
+    changedSubjects: number | null
   }, ExtArgs["result"]["importSchool"]>
   composites: {}
 }
@@ -1178,6 +1264,8 @@ export interface ImportSchoolFieldRefs {
   readonly confirmedPeople: Prisma.FieldRef<"ImportSchool", 'Int'>
   readonly confirmedGroups: Prisma.FieldRef<"ImportSchool", 'Int'>
   readonly appliedAt: Prisma.FieldRef<"ImportSchool", 'DateTime'>
+  readonly undoUntil: Prisma.FieldRef<"ImportSchool", 'DateTime'>
+  readonly changedSubjects: Prisma.FieldRef<"ImportSchool", 'Int'>
 }
     
 

@@ -273,6 +273,7 @@ export type PersonWhereInput = {
   voidSignIn?: Prisma.XOR<Prisma.VoidSignInNullableScalarRelationFilter, Prisma.VoidSignInWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   imports?: Prisma.PersonImportListRelationFilter
+  importChanges?: Prisma.ImportChangeListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
 }
@@ -304,6 +305,7 @@ export type PersonOrderByWithRelationInput = {
   voidSignIn?: Prisma.VoidSignInOrderByWithRelationInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   imports?: Prisma.PersonImportOrderByRelationAggregateInput
+  importChanges?: Prisma.ImportChangeOrderByRelationAggregateInput
   secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
 }
@@ -338,6 +340,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   voidSignIn?: Prisma.XOR<Prisma.VoidSignInNullableScalarRelationFilter, Prisma.VoidSignInWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   imports?: Prisma.PersonImportListRelationFilter
+  importChanges?: Prisma.ImportChangeListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
 }, "id">
@@ -409,6 +412,7 @@ export type PersonCreateInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -438,6 +442,7 @@ export type PersonUncheckedCreateInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -467,6 +472,7 @@ export type PersonUpdateInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -496,6 +502,7 @@ export type PersonUncheckedUpdateInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -746,6 +753,22 @@ export type PersonUncheckedUpdateManyWithoutHomeNestedInput = {
   deleteMany?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
 }
 
+export type PersonCreateNestedOneWithoutImportChangesInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutImportChangesInput, Prisma.PersonUncheckedCreateWithoutImportChangesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutImportChangesInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneWithoutImportChangesNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutImportChangesInput, Prisma.PersonUncheckedCreateWithoutImportChangesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutImportChangesInput
+  upsert?: Prisma.PersonUpsertWithoutImportChangesInput
+  disconnect?: Prisma.PersonWhereInput | boolean
+  delete?: Prisma.PersonWhereInput | boolean
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutImportChangesInput, Prisma.PersonUpdateWithoutImportChangesInput>, Prisma.PersonUncheckedUpdateWithoutImportChangesInput>
+}
+
 export type PersonCreateNestedOneWithoutImportsInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutImportsInput, Prisma.PersonUncheckedCreateWithoutImportsInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutImportsInput
@@ -900,6 +923,7 @@ export type PersonCreateWithoutSignInsInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -928,6 +952,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -972,6 +997,7 @@ export type PersonUpdateWithoutSignInsInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1000,6 +1026,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1028,6 +1055,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1056,6 +1084,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1131,6 +1160,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1159,6 +1189,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1192,6 +1223,7 @@ export type PersonCreateWithoutHomeInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1219,6 +1251,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1268,6 +1301,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1296,6 +1330,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1314,6 +1349,138 @@ export type PersonUpdateWithWhereUniqueWithoutHomeInput = {
 export type PersonUpdateManyWithWhereWithoutHomeInput = {
   where: Prisma.PersonScalarWhereInput
   data: Prisma.XOR<Prisma.PersonUpdateManyMutationInput, Prisma.PersonUncheckedUpdateManyWithoutHomeInput>
+}
+
+export type PersonCreateWithoutImportChangesInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutImportChangesInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutImportChangesInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutImportChangesInput, Prisma.PersonUncheckedCreateWithoutImportChangesInput>
+}
+
+export type PersonUpsertWithoutImportChangesInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutImportChangesInput, Prisma.PersonUncheckedUpdateWithoutImportChangesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutImportChangesInput, Prisma.PersonUncheckedCreateWithoutImportChangesInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutImportChangesInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutImportChangesInput, Prisma.PersonUncheckedUpdateWithoutImportChangesInput>
+}
+
+export type PersonUpdateWithoutImportChangesInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutImportChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportsInput = {
@@ -1340,6 +1507,7 @@ export type PersonCreateWithoutImportsInput = {
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1368,6 +1536,7 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1412,6 +1581,7 @@ export type PersonUpdateWithoutImportsInput = {
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1440,6 +1610,7 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1468,6 +1639,7 @@ export type PersonCreateWithoutCredentialInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1496,6 +1668,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1540,6 +1713,7 @@ export type PersonUpdateWithoutCredentialInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1568,6 +1742,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1596,6 +1771,7 @@ export type PersonCreateWithoutUserNamesInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1624,6 +1800,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1668,6 +1845,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1696,6 +1874,7 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1724,6 +1903,7 @@ export type PersonCreateWithoutVoidSignInInput = {
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1752,6 +1932,7 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1796,6 +1977,7 @@ export type PersonUpdateWithoutVoidSignInInput = {
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1824,6 +2006,7 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1852,6 +2035,7 @@ export type PersonCreateWithoutConsentsInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1880,6 +2064,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1924,6 +2109,7 @@ export type PersonUpdateWithoutConsentsInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1952,6 +2138,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1980,6 +2167,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -2008,6 +2196,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -2052,6 +2241,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -2080,6 +2270,7 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -2109,6 +2300,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
@@ -2137,6 +2329,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2181,6 +2374,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
@@ -2209,6 +2403,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2237,6 +2432,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
 }
 
@@ -2265,6 +2461,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2309,6 +2506,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
 }
 
@@ -2337,6 +2535,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2364,6 +2563,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -2392,6 +2592,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -2436,6 +2637,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -2464,6 +2666,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -2509,6 +2712,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -2537,6 +2741,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -2598,6 +2803,7 @@ export type PersonUpdateWithoutHomeInput = {
   voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -2625,6 +2831,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -2658,6 +2865,7 @@ export type PersonCountOutputType = {
   knownDevices: number
   staffRoles: number
   imports: number
+  importChanges: number
   secondFactors: number
   recoveryCodes: number
 }
@@ -2670,6 +2878,7 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   knownDevices?: boolean | PersonCountOutputTypeCountKnownDevicesArgs
   staffRoles?: boolean | PersonCountOutputTypeCountStaffRolesArgs
   imports?: boolean | PersonCountOutputTypeCountImportsArgs
+  importChanges?: boolean | PersonCountOutputTypeCountImportChangesArgs
   secondFactors?: boolean | PersonCountOutputTypeCountSecondFactorsArgs
   recoveryCodes?: boolean | PersonCountOutputTypeCountRecoveryCodesArgs
 }
@@ -2736,6 +2945,13 @@ export type PersonCountOutputTypeCountImportsArgs<ExtArgs extends runtime.Types.
 /**
  * PersonCountOutputType without action
  */
+export type PersonCountOutputTypeCountImportChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ImportChangeWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
 export type PersonCountOutputTypeCountSecondFactorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.SecondFactorWhereInput
 }
@@ -2775,6 +2991,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   voidSignIn?: boolean | Prisma.Person$voidSignInArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
   imports?: boolean | Prisma.Person$importsArgs<ExtArgs>
+  importChanges?: boolean | Prisma.Person$importChangesArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
@@ -2851,6 +3068,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   voidSignIn?: boolean | Prisma.Person$voidSignInArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
   imports?: boolean | Prisma.Person$importsArgs<ExtArgs>
+  importChanges?: boolean | Prisma.Person$importChangesArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
@@ -2878,6 +3096,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     voidSignIn: Prisma.$VoidSignInPayload<ExtArgs> | null
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     imports: Prisma.$PersonImportPayload<ExtArgs>[]
+    importChanges: Prisma.$ImportChangePayload<ExtArgs>[]
     secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
   }
@@ -3302,6 +3521,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   voidSignIn<T extends Prisma.Person$voidSignInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$voidSignInArgs<ExtArgs>>): Prisma.Prisma__VoidSignInClient<runtime.Types.Result.GetResult<Prisma.$VoidSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   staffRoles<T extends Prisma.Person$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   imports<T extends Prisma.Person$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonImportPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  importChanges<T extends Prisma.Person$importChangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$importChangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -3999,6 +4219,30 @@ export type Person$importsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.PersonImportScalarFieldEnum | Prisma.PersonImportScalarFieldEnum[]
+}
+
+/**
+ * Person.importChanges
+ */
+export type Person$importChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ImportChange
+   */
+  select?: Prisma.ImportChangeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ImportChange
+   */
+  omit?: Prisma.ImportChangeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ImportChangeInclude<ExtArgs> | null
+  where?: Prisma.ImportChangeWhereInput
+  orderBy?: Prisma.ImportChangeOrderByWithRelationInput | Prisma.ImportChangeOrderByWithRelationInput[]
+  cursor?: Prisma.ImportChangeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ImportChangeScalarFieldEnum | Prisma.ImportChangeScalarFieldEnum[]
 }
 
 /**

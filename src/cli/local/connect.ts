@@ -82,6 +82,7 @@ function makeLocalImports({ config, clock }: Machine, db: OpenDb): ImportRequest
     holdShare,
     read: async (...call) => (await open()).read(...call),
     apply: async (...call) => (await open()).apply(...call),
+    undo: async (...call) => (await open()).undo(...call),
     cancel: async (...call) => (await open()).cancel(...call),
     forget: async (id) => (await open()).forget(id),
     count: inServiceOnly,

@@ -18,14 +18,17 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     lists: isWaiting && school !== null ? listsOf(school) : [],
     ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
     others: othersOf(read, request),
+    isDone: read.state === "APPLIED" || read.state === "UNDONE",
     mayImport: request.may("applyImport"),
   };
   return { title: t("import.title"), view: "import", model };
 }
 
-/** The state, or APPLYING or WAITING while it is being applied or queued. */
+/** The state, or APPLYING, UNDOING or WAITING while it is being applied, undone or queued. */
 const stageOf = ({ state, progress }: Import) =>
-  progress?.phase === "APPLYING" || progress?.phase === "WAITING" ? progress.phase : state;
+  progress?.phase === "APPLYING" || progress?.phase === "UNDOING" || progress?.phase === "WAITING"
+    ? progress.phase
+    : state;
 
 function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool): [name: string, count: number][] {
   const { created, changed, restored, joined } = people;

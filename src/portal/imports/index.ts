@@ -5,6 +5,7 @@ import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showMov
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
+import { showUndo, showUndoChanges, showUndoKept, undo } from "./undo.ts";
 
 const texts = { de: german, en: english };
 
@@ -28,4 +29,8 @@ export const importPages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(`${one}/apps`, showViewChanges);
   pages.post(`${one}/apply`, apply, showImport);
   pages.post(`${one}/cancel`, cancel, showImport);
+  pages.get(`${one}/undo`, showUndo);
+  pages.post(`${one}/undo`, undo, showUndo);
+  pages.get(`${one}/undo-kept`, showUndoKept);
+  pages.get(`${one}/undo-changes`, showUndoChanges);
 });

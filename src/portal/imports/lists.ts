@@ -3,7 +3,7 @@ import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImp
 
 const size = 50;
 
-function showList(
+export function showList(
   request: PageRequest,
   name: string,
   { next, ...model }: { next?: string | null; [key: string]: unknown },
@@ -17,7 +17,7 @@ function showList(
   };
 }
 
-function pageOf(request: PageRequest) {
+export function pageOf(request: PageRequest) {
   const { path, query } = paramsOf(request);
   return { path, query: { ...query, limit: size, ...request.cursor } };
 }

@@ -74,6 +74,7 @@ const keyOfChange: Record<Import["change"], string | null> = {
   LEFT: "affiliation_removed",
   REMOVED: "person_soft_deleted",
   RESTORED: "person_restored",
+  UNDONE: "import_undone",
 };
 
 function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: PageRequest): string {

@@ -1,0 +1,90 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { leavingOf, unwrap, unwrapPage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { importAddress, nameOf, readImport } from "./import-record.ts";
+import { pageOf, showList } from "./lists.ts";
+
+type Entry = AdminSchemas["ImportUndoEntry"];
+
+/** What undoing the import would bring back, and what stays; at other schools of the file too. */
+export async function showUndo(request: PageRequest): Promise<PageView> {
+  const { path, t } = request;
+  const read = await readImport(request);
+  const previews = [];
+  for (const { id, state } of read.schools) if (state === "APPLIED") previews.push(await previewAt(request, id));
+  const here = previews.find(({ schoolId }) => schoolId === path.schoolId) ?? null;
+  const kept = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);
+  const mayUndo = request.may("undoImport");
+  const base = importAddress(request);
+  return { title: t("undo.title"), view: "undo", model: { read, here, kept, mayUndo, base, figures: figuresOf(here) } };
+}
+
+function previewAt(request: PageRequest, school: string) {
+  const params = { path: request.path, query: { school } };
+  return unwrap(request.api.GET("/admin/v1/imports/{importId}/undo", { params, signal: leavingOf(request) }));
+}
+
+function figuresOf(preview: AdminSchemas["ImportUndo"] | null): [name: string, count: number][] {
+  if (preview === null) return [];
+  const { people, groups, memberships, deletedForGood } = preview;
+  const figures = {
+    peopleRestored: people.restored,
+    peopleRemoved: people.removed,
+    peopleChanged: people.changed,
+    groupsRestored: groups.restored,
+    groupsRemoved: groups.removed,
+    groupsChanged: groups.changed,
+    memberships: memberships.restored + memberships.removed,
+    deletedForGood,
+  };
+  return Object.entries(figures).filter(([, count]) => count > 0);
+}
+
+async function listEntries(request: PageRequest, kept: boolean) {
+  const { path, query } = pageOf(request);
+  const params = { path, query: { ...query, kept } };
+  const { items, next } = await unwrapPage(
+    request.api.GET("/admin/v1/imports/{importId}/undo/entries", { params, signal: leavingOf(request) }),
+  );
+  const school = `/admin/schools/${request.path.schoolId}`;
+  const entries = items.map((entry) => ({
+    name: entry.groupName ?? nameOf(entry.personName, request),
+    address: `${school}/${entry.kind === "GROUP" ? "classes" : "people"}/${entry.id}`,
+    words: kept ? describeKept(entry, request) : describeUndone(entry, request),
+  }));
+  return { entries, next };
+}
+
+/** Says why an entry stays, such as "classes were changed on 3 May, now in 6b". */
+function describeKept({ reasons, changedAt, classesNow }: Entry, { t, times }: PageRequest): string {
+  const words = reasons.map((reason) => t(`undo.reasons.${reason}`));
+  const since = changedAt === null ? [] : [t("undo.changedAt", { time: times.day(changedAt) })];
+  const now =
+    reasons.includes("GROUPS") && classesNow.length > 0 ? [t("undo.now", { classes: classesNow.join(", ") })] : [];
+  return [...words, ...since, ...now].join(", ");
+}
+
+function describeUndone({ kind, step, classesNow, classesThen }: Entry, { t }: PageRequest): string {
+  const [now, then] = [classesNow.join(", "), classesThen.join(", ")];
+  const moves = kind === "PERSON" && step !== "REMOVED" && now !== then;
+  return [
+    t(`undo.steps.${step}`),
+    ...(moves ? [t("undo.classes", { now: now || t("undo.noClass"), then: then || t("undo.noClass") })] : []),
+  ].join(", ");
+}
+
+export const showUndoKept = async (request: PageRequest): Promise<PageView> =>
+  showList(request, "undo-kept", await listEntries(request, true));
+
+export const showUndoChanges = async (request: PageRequest): Promise<PageView> =>
+  showList(request, "undo-changes", await listEntries(request, false));
+
+export async function undo(request: PageRequest): Promise<Redirect> {
+  const { api, path, field } = request;
+  const undone = await unwrap(
+    api.POST("/admin/v1/imports/{importId}/undo", {
+      params: { path },
+      body: { confirmKept: Number(field("kept")) || 0 },
+    }),
+  );
+  return { to: importAddress(request), ...(undone.state === "UNDONE" && { done: "importUndone" }) };
+}
