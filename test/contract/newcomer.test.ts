@@ -19,7 +19,7 @@ import { makeCheck } from "./schema-check.ts";
 
 // Plays docs/design/four-changes.md in a copy of the project, and leaves out one file at a time.
 const project = join(import.meta.dirname, "..", "..");
-const sources = ["openapi", "prisma", "src", "demo", "generated", "package.json", "prisma.config.ts"];
+const sources = ["openapi", "prisma", "src", "demo", "clients", "generated", "package.json", "prisma.config.ts"];
 
 let copy: string;
 /** Texts that the compiler reads instead of those in the copy; null: there is no such file. */
