@@ -64,7 +64,7 @@ export async function loadDemoWorld(db: PrismaDb, options: LoadOptions): Promise
 
 async function isEmpty(tx: Queryable): Promise<boolean> {
   const { rows } = await tx.query<{ empty: boolean }>(
-    "SELECT NOT EXISTS (SELECT FROM school) AND NOT EXISTS (SELECT FROM app) AS empty",
+    "SELECT NOT EXISTS (SELECT FROM school) AND NOT EXISTS (SELECT FROM app WHERE client_id <> 'schultor-cli') AS empty",
   );
   return rows[0]!.empty;
 }

@@ -13,7 +13,7 @@ import {
   type Queryable,
 } from "../platform/database/sql.ts";
 import type { BackchannelLogoutUri } from "./redirect-uri.ts";
-import type { ClientId, ScopeName } from "./token.ts";
+import { commandLineClientId, type ClientId, type ScopeName } from "./token.ts";
 
 type Secrets = {
   secretHash: Buffer | null;
@@ -69,7 +69,7 @@ type AppFilter = { search?: string | undefined; among?: readonly ClientId[] | un
 
 export async function listAppPlaces({ prisma }: RecordStore, { search, among }: AppFilter): Promise<AppPlace[]> {
   const text = search?.normalize("NFC").toLowerCase() ?? "";
-  const where = among === undefined ? {} : { clientId: { in: [...among] } };
+  const where = among === undefined ? { clientId: { not: commandLineClientId } } : { clientId: { in: [...among] } };
   const apps = await prisma.app.findMany({ where, select: { clientId: true, name: true } });
   return apps
     .filter(({ clientId, name }) => `${name} ${clientId}`.toLowerCase().includes(text))

@@ -2,6 +2,9 @@ import type { PersonId } from "../directory/index.ts";
 
 export type ClientId = string & { readonly __clientId: true };
 
+/** The app of the service itself as which staff sign in on the command line; a migration makes it. */
+export const commandLineClientId = "schultor-cli" as ClientId;
+
 /** On the wire `urn:<platform>:idm:v1:` or `urn:<platform>:admin:v1:` precedes API scopes; see scope.ts. */
 export const scopeNames = [
   "openid",

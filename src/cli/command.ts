@@ -58,6 +58,9 @@ export type Service = Screen & {
 export type OwnTools = Pick<Screen, "tell"> & {
   remotes: RemotesFile;
   clientSecret: string | undefined;
+  /** Whether the program has no database of its own, so that all commands act on a service. */
+  isForPartners: boolean;
+  ask?: ((question: string, signal?: AbortSignal) => Promise<string>) | undefined;
   /** Asks the person at the terminal without showing what is typed; undefined without a terminal. */
   askSecret?: ((question: string) => Promise<string>) | undefined;
 };

@@ -3,6 +3,7 @@ import type { Commands, NounEntry } from "./command.ts";
 import { completion } from "./completion.ts";
 import { listen } from "./listen.ts";
 import { logout } from "./logout.ts";
+import { login } from "./remote-login.ts";
 import { watchCommands } from "./watch.ts";
 
 export const noun = (summary: string, load: NounEntry["load"]): NounEntry => ({ summary, load });
@@ -29,6 +30,7 @@ export const partnerCommands = {
     "Remote services: log in to one, so that commands act on it with --remote.",
     () => import("./remotes.ts"),
   ),
+  login,
   "check-app": checkApp,
   listen,
   logout,

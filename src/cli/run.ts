@@ -11,7 +11,8 @@ import { UsageError } from "./option.ts";
 import { printResult } from "./print.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
 import { expandLogin, findPlace, readCall, type Place } from "./read-call.ts";
-import { findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
+import { credentialsOf, findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
+import type { Credentials } from "./remote/token.ts";
 
 /** Where a command line writes: results and help to `out`, all else to `err`. */
 export type Terminal = {
@@ -19,7 +20,8 @@ export type Terminal = {
   err(text: string): void;
   readRemoteSettings(): RemoteSettings;
   local?: Local;
-  ask?(question: string): Promise<string>;
+  /** The signal ends the question. */
+  ask?(question: string, signal?: AbortSignal): Promise<string>;
   /** The same without showing what is typed. */
   askSecret?(question: string): Promise<string>;
   /** Aborts when the person stops the command; called by commands that go on until then. */
@@ -86,13 +88,16 @@ async function runCommand(
     untilStopped: () => terminal.untilStopped?.() ?? new AbortController().signal,
   };
   const { tell } = screen;
-  const { askSecret } = terminal;
+  const { ask, askSecret } = terminal;
   try {
     const result =
       command.on === "its own"
-        ? await command.run({ tell, remotes, clientSecret, askSecret }, call as Resolved)
+        ? await command.run(
+            { tell, remotes, clientSecret, ask, askSecret, isForPartners: local === undefined },
+            call as Resolved,
+          )
         : remote !== null
-          ? await runRemotely(command, call, remote, screen)
+          ? await runRemotely(command, call, credentialsOf(remote, remotes), screen)
           : local !== undefined
             ? await runLocally(command, call, local, screen)
             : refuseWithoutService();
@@ -119,7 +124,7 @@ async function runLocally(command: Elsewhere, call: ReadCall, local: Local, scre
   }
 }
 
-async function runRemotely(command: Elsewhere, call: ReadCall, remote: KnownRemote, screen: Screen): Promise<Result> {
+async function runRemotely(command: Elsewhere, call: ReadCall, remote: Credentials, screen: Screen): Promise<Result> {
   const { connectRemote } = await import("./remote/connect.ts");
   return runOnService(command, call, { ...screen, api: connectRemote(remote, screen.tell), machine: null });
 }
@@ -140,7 +145,7 @@ function checkPlace(command: Command, remote: KnownRemote | null): void {
     throw new AppError("conflict", "beside_only", message);
   }
   if (command.on === "service" && command.remoteOnly !== undefined && remote === null) {
-    const message = `This command needs a running service: ${command.remoteOnly} Nothing was done. Log in to the service with remote login, and choose it with --remote.`;
+    const message = `This command needs a running service: ${command.remoteOnly} Nothing was done. Log in to it with schultor login <address>, and choose it with --remote.`;
     throw new AppError("conflict", "remote_only", message);
   }
 }

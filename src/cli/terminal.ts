@@ -3,9 +3,12 @@ import { Writable } from "node:stream";
 import { readRemoteSettings } from "../config/remote.ts";
 import type { Terminal } from "./run.ts";
 
-async function ask(question: string): Promise<string> {
+async function ask(question: string, signal?: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  return terminal.question(question).finally(() => terminal.close());
+  const stopped = new AbortController();
+  terminal.once("SIGINT", () => stopped.abort(new Error("Stopped. Nothing was changed.")));
+  const signals = AbortSignal.any([stopped.signal, ...(signal === undefined ? [] : [signal])]);
+  return terminal.question(question, { signal: signals }).finally(() => terminal.close());
 }
 
 /** Reads in raw mode, so that the terminal does not echo. */

@@ -1,14 +1,18 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../../../generated/openapi/admin.ts";
+import type { Fetch } from "./discovery.ts";
 import { patiently, readRefusal, sendOnce, withToken } from "./send.ts";
-import { makeTokenSource } from "./token.ts";
+import { makeTokenSource, type Credentials } from "./token.ts";
 
-type Remote = { address: string; clientId: string; clientSecret: string };
+export const makeFetch = (tell: (line: string) => void): Fetch => {
+  const send = patiently(sendOnce, tell);
+  return (url, init) => send(new Request(url, { redirect: "error", ...init }));
+};
 
 /** Makes a client for a remote service. Nothing is sent before the first call; the first change names the service. */
-export function connectRemote(remote: Remote, tell: (line: string) => void): Client<paths> {
+export function connectRemote(remote: Credentials, tell: (line: string) => void): Client<paths> {
   const send = patiently(sendOnce, tell);
-  const token = makeTokenSource(remote, (url, init) => send(new Request(url, { redirect: "error", ...init })));
+  const token = makeTokenSource(remote, makeFetch(tell));
   const call = withToken(send, token);
   let told = false;
   return createClient<paths>({

@@ -1,8 +1,12 @@
 import { chmod, mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../platform/errors.ts";
+import type { Credentials, Login } from "./token.ts";
 
-export type KnownRemote = { name: string; address: string; clientId: string; clientSecret: string };
+/** A service to which an app is logged in with its secret, or a person with a refresh token. */
+export type KnownRemote = { name: string; address: string; clientId: string } & (
+  { clientSecret: string } | { refreshToken: string }
+);
 
 /** The remote services that the user has logged in to; `used` is the name of the one that commands act on. */
 export type Remotes = { used: string | null; known: readonly KnownRemote[] };
@@ -23,6 +27,17 @@ export type RemotesFile = {
 
 const none: Remotes = { used: null, known: [] };
 const forOthers = 0o077;
+
+/** What `remote` logs in with; a refresh token is replaced in the file when it is used. */
+export function credentialsOf(remote: KnownRemote, file: RemotesFile): Credentials {
+  const { name, address, clientId } = remote;
+  if ("clientSecret" in remote) return { address, clientId, clientSecret: remote.clientSecret };
+  const keep = async (login: Login): Promise<void> => {
+    const { used, known } = await file.read();
+    await file.write({ used, known: known.map((one) => (one.name === name ? { ...one, ...login } : one)) });
+  };
+  return { address, clientId, login: remote, keep };
+}
 
 /** The file remotes.json in the user's own configuration, which nobody else can read. */
 export function makeRemotesFile(configFolder: string | undefined): RemotesFile {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
-import { type App, listSecretHashes, scopeToWire } from "../../../access/index.ts";
+import { type App, commandLineClientId, listSecretHashes, scopeToWire } from "../../../access/index.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
 export const appMetadata = ["pkce_required", "secret_sha256"] as const;
@@ -19,7 +19,7 @@ export function presentClient(app: App, { platform, now }: { platform: string; n
       secret_sha256: listSecretHashes(app, now).map((hash) => hash.toString("base64url")),
     }),
     token_endpoint_auth_method: isPublic ? "none" : "client_secret_basic",
-    application_type: app.redirectUris.every((uri) => /^https?:/.test(uri)) ? "web" : "native",
+    application_type: isNative(app) ? "native" : "web",
     pkce_required: app.pkceRequired,
     redirect_uris: app.redirectUris,
     post_logout_redirect_uris: app.postLogoutRedirectUris,
@@ -33,6 +33,10 @@ export function presentClient(app: App, { platform, now }: { platform: string; n
     }),
   };
 }
+
+/** The library asks the person at each sign-on to such an app, and compares loopback addresses without the port. */
+const isNative = ({ clientId, redirectUris }: App): boolean =>
+  clientId === commandLineClientId || !redirectUris.every((uri) => /^https?:/.test(uri));
 
 function listGrantTypes({ type, redirectUris, scopes }: App): GrantType[] {
   const mayUse: Record<GrantType, boolean> = {

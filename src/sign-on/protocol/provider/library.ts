@@ -10,10 +10,13 @@ import {
   Provider,
 } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
-import { secretMatches } from "../../../access/index.ts";
+import { commandLineClientId, secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
 import type { Standing } from "../storage/request.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
+
+/** Source: RFC 8252 section 7.3. */
+const commandLineRedirectUri = /^http:\/\/127\.0\.0\.1:\d{1,5}\/callback$/;
 
 type Policy = interactionPolicy.DefaultPolicy;
 type Reliance = { name: string; use: string; isThere(provider: Provider, policy: Policy): boolean };
@@ -47,7 +50,10 @@ export const reliances: readonly Reliance[] = [
   // adapter: gives client_secret, which the library compares as it is; none for a hash or a second secret.
   method("Client.prototype.compareClientSecret", "replaced: compares hashes"),
   // application_type: `web` refuses schemes of an app's own, `native` allows every port of a loopback address.
-  method("Client.prototype.redirectUriAllowed", "replaced: addresses must be equal, also on loopback ports"),
+  method(
+    "Client.prototype.redirectUriAllowed",
+    "replaced: addresses must be equal; the port is free for the command line only",
+  ),
   method("Client.prototype.postLogoutRedirectUriAllowed", "replaced: the same after a logout"),
   // features.backchannelLogout, fetch: send once, while the person waits, and record nothing.
   method("Client.prototype.backchannelLogout", "replaced: logout tokens are sent by a job"),
@@ -140,7 +146,8 @@ export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSe
       );
     },
     redirectUriAllowed(this: Client, uri: string): boolean {
-      return this.redirectUris?.includes(uri) ?? false;
+      const isOwnPort = this.clientId === commandLineClientId && commandLineRedirectUri.test(uri);
+      return isOwnPort || (this.redirectUris?.includes(uri) ?? false);
     },
     postLogoutRedirectUriAllowed(this: Client, uri: string): boolean {
       return this.postLogoutRedirectUris?.includes(uri) ?? false;

@@ -1,5 +1,5 @@
 import { interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
-import type { ClientId } from "../../../access/index.ts";
+import { commandLineClientId, type ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
@@ -25,8 +25,17 @@ export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy 
   policy.add(new Prompt({ name: "refusal", requestable: false }, ...makeRightChecks(deps)), 1);
   policy.add(new Prompt({ name: secondFactorPrompt, requestable: false }, makeSecondFactorCheck(deps)), 2);
   policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 3);
+  policy.get("consent")?.checks.add(commandLineCheck);
   return policy;
 }
+
+/** Any program of the person's machine can ask as the command line, so that the person confirms each sign-on. */
+const commandLineCheck = new Check(
+  "command_line",
+  "the user has to confirm the login of the command line",
+  "interaction_required",
+  ({ oidc }) => oidc.client?.clientId === commandLineClientId && !oidc.result?.["consent"],
+);
 
 type Checked = (ctx: KoaContextWithOIDC, pair: { clientId: ClientId; personId: PersonId }) => Promise<boolean>;
 

@@ -1,0 +1,77 @@
+import { readFile } from "node:fs/promises";
+import { commandLineClientId } from "../access/token.ts";
+import { bodyOf } from "./admin-api.ts";
+import { makeOwnCommand, type OwnTools } from "./command.ts";
+import { done } from "./lines.ts";
+import { argument, option, UsageError } from "./option.ts";
+import { readAddress } from "./remote/address.ts";
+import { localName, type KnownRemote, type Remotes } from "./remote/remotes-file.ts";
+import type { Credentials } from "./remote/token.ts";
+
+const nameShape = /^[a-z0-9][a-z0-9.:_-]*$/i;
+
+function checkName(name: string): string {
+  if (nameShape.test(name) && name !== localName) return name;
+  throw new UsageError(
+    `--name: '${name}' is not a valid name. Use letters, digits, dots and hyphens; 'local' is reserved.`,
+  );
+}
+
+async function readSecret({ clientSecret, askSecret }: OwnTools, file: string | undefined): Promise<string> {
+  const secret =
+    file !== undefined
+      ? (await readFile(file, "utf8")).trim()
+      : (clientSecret ?? (await askSecret?.("Client secret (not shown): "))?.trim());
+  if (secret) return secret;
+  throw new UsageError("The secret is missing: set SCHULTOR_CLIENT_SECRET, or give --secret-file <path>.");
+}
+
+type Wanted = { clientId: string | undefined; secretFile: string | undefined; noBrowser: boolean | undefined };
+
+/** Who logs in: an app with its secret, or the person in the browser. */
+async function readCredentials(tools: OwnTools, address: string, wanted: Wanted): Promise<Credentials> {
+  const { clientId, secretFile, noBrowser } = wanted;
+  if (clientId !== undefined) return { address, clientId, clientSecret: await readSecret(tools, secretFile) };
+  if (secretFile !== undefined) throw new UsageError("--secret-file goes with --client-id.");
+  const { logInWithBrowser } = await import("./remote/browser-login.ts");
+  const { makeFetch } = await import("./remote/connect.ts");
+  const { tell, ask } = tools;
+  const login = await logInWithBrowser(address, makeFetch(tell), { tell, ask, opensBrowser: noBrowser !== true });
+  // What getMe renews is stored with the rest.
+  return { address, clientId: commandLineClientId, login, keep: async () => undefined };
+}
+
+function rememberRemote({ used, known }: Remotes, name: string, credentials: Credentials): Remotes {
+  const { address, clientId } = credentials;
+  const others = known.filter((one) => one.name !== name && one.address !== address);
+  const secret: { clientSecret: string } | { refreshToken: string } =
+    "login" in credentials ? credentials.login : { clientSecret: credentials.clientSecret };
+  const added: KnownRemote = Object.assign({ name, address, clientId }, secret);
+  return { used, known: [...others, added] };
+}
+
+export const login = makeOwnCommand({
+  summary:
+    "Log in to a service with your browser, in the roles that you have there; with --client-id as an app that holds a role, whose secret is asked for or taken from SCHULTOR_CLIENT_SECRET. The login is kept in a file of yours alone.",
+  args: { address: argument.text() },
+  options: {
+    clientId: option.text("The client id of an app.", "client-id"),
+    secretFile: option.text("A file with its secret; /dev/stdin for what is piped.", "path"),
+    noBrowser: option.flag("Only print the address for the browser."),
+    name: option.text("What to call the service here; its host if left out.", "name"),
+  },
+  run: async (tools, { args, options: { name, ...wanted } }) => {
+    const address = readAddress(args.address);
+    const called = checkName(name ?? new URL(address).host);
+    const credentials = await readCredentials(tools, address, wanted);
+    const { connectRemote } = await import("./remote/connect.ts");
+    const me = await bodyOf(connectRemote(credentials, tools.tell).GET("/admin/v1/me"));
+    await tools.remotes.write(rememberRemote(await tools.remotes.read(), called, credentials));
+    const held = me.roles.map(({ role }) => role);
+    const who = "login" in credentials ? "" : ` as ${credentials.clientId}`;
+    const line = `Logged in to ${address}${who}, with ${held.length === 0 ? "no role yet" : held.join(", ")}.`;
+    const next = `Commands act on it with --remote ${called}, with SCHULTOR_REMOTE=${called}, or all after: schultor remote use ${called}`;
+    const data = { name: called, address, clientId: credentials.clientId, roles: held };
+    return { ...done(line, data), lines: tools.isForPartners ? [line] : [line, next] };
+  },
+});
