@@ -31,7 +31,7 @@ const adminApp = table("app", "admin_app");
 
 type Person = Columns<"id" | "homeSchoolId">;
 
-/** FROM and WHERE, binding `role`: those of staff at no school in an admin app, and of all staff in the command line. */
+/** FROM and WHERE, binding `role`: of staff at no school in an admin app, of all staff in the command line. */
 const fromStaffRoles = (client: Value, person: Person, now: Value): Sql => sql`
   FROM ${role} WHERE (${person.homeSchoolId} IS NULL OR ${client} = 'schultor-cli') AND ${role.personId} = ${person.id}
     AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now})
