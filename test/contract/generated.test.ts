@@ -11,7 +11,15 @@ let copy: string;
 beforeEach(async () => {
   await mkdir(join(project, ".cache"), { recursive: true });
   copy = await mkdtemp(join(project, ".cache", "stale-"));
-  for (const source of ["openapi", "prisma", "generated", "clients", "prisma.config.ts", "package.json", "tsconfig.json"]) {
+  for (const source of [
+    "openapi",
+    "prisma",
+    "generated",
+    "clients",
+    "prisma.config.ts",
+    "package.json",
+    "tsconfig.json",
+  ]) {
     await cp(join(project, source), join(copy, source), { recursive: true });
   }
   await symlink(join(project, "node_modules"), join(copy, "node_modules"));
