@@ -136,10 +136,11 @@ const webhookFaults: readonly [Settings["verifies"], Fault, CheckId, ...([] | [O
   ],
   [
     ...(["ep", "looks whether the signature is there", "webhook-signature-wrong", "failed"] as const),
-    "webhook-body-changed",
+    ...(["webhook-body-changed", "webhook-timestamp-old"] as const),
   ],
   ["standard", "takes unsigned", "webhook-signature-missing"],
   ["standard", "ignores the time", "webhook-timestamp-old"],
+  ["ep", "ignores the time", "webhook-timestamp-old"],
   ["ep", "refuses what it has", "webhook-duplicate"],
   ["ep", "refuses gaps", "webhook-order"],
   ["ep", "refuses unknown types", "webhook-unknown-event"],

@@ -2,6 +2,7 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from "jose
 import { beforeAll, describe, expect, test } from "vitest";
 import { contents } from "../../src/publish/contents.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
+import { makeSignatureHeaders, readSigningSecret } from "../../src/webhooks/index.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeTestClock, type TestService } from "../support/service.ts";
 import { getAppToken, getUserTokens, passPages } from "../support/token.ts";
@@ -13,7 +14,6 @@ const app = demoApp("demo-lernapp");
 const webhook = {
   secret: "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=",
   body: '{"event":"person","action":"update","updatedProperties":["groups"],"personId":"c0000000-0000-4000-8000-000000000002"}',
-  signature: "7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef",
 };
 let service: TestService;
 let surroundings: Surroundings;
@@ -56,28 +56,40 @@ describe("a program of docs/ prints what its page shows", () => {
   );
 });
 
-describe("a receiver of webhooks of docs/ takes the example of the contract and nothing forged", () => {
+describe("a receiver of webhooks of docs/ takes what the service signs, and nothing forged or old", () => {
   test.for(runnable.filter(({ snippet }) => wordOf(snippet, "webhook") !== undefined))(
     "$page, $number, in $snippet.language",
     async ({ snippet }) => {
       const server = await startSnippet(snippet, surroundings, wordOf(snippet, "webhook")!);
-      const send = async (body: string, signature: string | undefined) => {
-        const headers = {
-          "Content-Type": "application/json",
-          ...(signature === undefined ? {} : { "X-EP-Signature-Sha256": signature }),
-        };
-        return (await fetch(server.url, { method: "POST", body, headers })).status;
+      const post = async (body: string, headers: Record<string, string | undefined>) => {
+        const sent = Object.entries(headers).filter((header): header is [string, string] => header[1] !== undefined);
+        return (await fetch(server.url, { method: "POST", body, headers: sent })).status;
       };
-      for (const [body, signature] of [
-        [`${webhook.body} `, webhook.signature],
-        [webhook.body, webhook.signature.replace(/^./, "0")],
-        [webhook.body, webhook.signature.slice(2)],
-        [webhook.body, "no hex"],
-        [webhook.body, ""],
-        [webhook.body, undefined],
+      const sign = (secondsAgo = 0) =>
+        makeSignatureHeaders(
+          { messageId: "msg-1", eventType: "person", isTest: false, body: webhook.body },
+          [readSigningSecret(webhook.secret)],
+          new Date(Date.now() - secondsAgo * 1000),
+        );
+      const genuine = sign();
+      const signature = genuine["webhook-signature"]!;
+      for (const [body, headers] of [
+        [`${webhook.body} `, {}],
+        [webhook.body, { "webhook-id": "msg-2" }],
+        [webhook.body, { "webhook-timestamp": String(Math.floor(Date.now() / 1000) - 7) }],
+        [webhook.body, { "webhook-timestamp": "" }],
+        [webhook.body, { "webhook-timestamp": undefined }],
+        [webhook.body, { "webhook-timestamp": "soon" }],
+        [webhook.body, { "webhook-signature": signature.replace(/^v1,./, "v1,!") }],
+        [webhook.body, { "webhook-signature": signature.slice(0, -4) }],
+        [webhook.body, { "webhook-signature": "" }],
+        [webhook.body, { "webhook-signature": undefined }],
+        [webhook.body, sign(600)],
+        [webhook.body, sign(-600)],
       ] as const)
-        expect(await send(body, signature), signature).toBe(401);
-      expect(await send(webhook.body, webhook.signature), server.complaints()).toBe(204);
+        expect(await post(body, { ...genuine, ...headers }), JSON.stringify(headers)).toBe(401);
+      const several = { ...genuine, "webhook-signature": `v1,AAAA ${signature}` };
+      expect(await post(webhook.body, several), server.complaints()).toBe(204);
       await expect.poll(() => fits(snippet.output ?? "", server.printed())).toBe(true);
     },
   );

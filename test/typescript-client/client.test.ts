@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ApiError, CursorExpiredError, readAll, TokenError } from "../../clients/typescript/src/index.ts";
+import { ApiError, CursorExpiredError, NetworkError, readAll, TokenError } from "../../clients/typescript/src/index.ts";
 import { json, makeStub, problem } from "./stub.ts";
 
 afterEach(() => {
@@ -141,6 +141,88 @@ describe("Retry-After", () => {
   });
 });
 
+describe("a service that does not answer", () => {
+  const refused = () => {
+    const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });
+    throw new TypeError("fetch failed", { cause });
+  };
+  const withoutWaiting = () => {
+    const waits: unknown[] = [];
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(((done: () => void, ms: number) => {
+      waits.push(ms);
+      queueMicrotask(done);
+    }) as typeof setTimeout);
+    return waits;
+  };
+
+  test("is asked again after growing waits, and the last failure is an error of its own", async () => {
+    const waits = withoutWaiting();
+    const { client, calls } = makeStub((_call, nth) => (nth < 3 ? refused() : json({ id })));
+    expect(await client.findSchool(id)).toEqual({ id });
+    expect(waits).toEqual([1000, 2000]);
+    expect(calls).toHaveLength(3);
+    const down = makeStub(refused, { maxRetries: 1 });
+    const error = await down.client.findSchool(id).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({
+      name: "NetworkError",
+      code: "connection_failed",
+      message: "https://login.example.org cannot be reached: connect ECONNREFUSED 127.0.0.1:9.",
+      cause: { message: "fetch failed" },
+    });
+    expect(down.calls).toHaveLength(2);
+  });
+
+  test("is asked again for a token, and where a gateway answers for it", async () => {
+    withoutWaiting();
+    const token = (_call: unknown, nth: number) =>
+      nth === 1 ? refused() : json({ access_token: "late", token_type: "bearer", expires_in: 60 });
+    const { client, calls } = makeStub(
+      (_call, nth) => (nth < 3 ? new Response("<h1>", { status: nth === 1 ? 502 : 504 }) : json({ id })),
+      { token },
+    );
+    expect(await client.findSchool(id)).toEqual({ id });
+    expect(calls).toHaveLength(3);
+  });
+
+  test.each(["no answer", "503"])("gets a request that is not idempotent once: %s", async (what) => {
+    const { client, calls } = makeStub(() => (what === "503" ? problem(503, "unavailable") : refused()));
+    const post = client.idm.request as unknown as (method: string, path: string) => Promise<unknown>;
+    await expect(post("post", "/idm/ep/v1/schools")).rejects.toThrow();
+    expect(calls).toHaveLength(1);
+    const del = client.idm.request as unknown as (method: string, path: string) => Promise<unknown>;
+    withoutWaiting();
+    await expect(del("delete", "/idm/ep/v1/schools")).rejects.toThrow();
+    expect(calls).toHaveLength(6);
+  });
+
+  test("is waited for so long only, with its body, and the caller may give up earlier", async () => {
+    const never = () => new Promise<Response>(() => undefined);
+    const silent = makeStub(never, { timeoutMs: 20, maxRetries: 0 });
+    await expect(silent.client.findSchool(id)).rejects.toMatchObject({
+      name: "NetworkError",
+      code: "timed_out",
+      message: "https://login.example.org did not answer within 20 ms.",
+    });
+    const stalls = () => new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode("{")) }));
+    const half = makeStub(stalls, { timeoutMs: 20, maxRetries: 0 });
+    await expect(half.client.findSchool(id)).rejects.toMatchObject({ code: "timed_out" });
+    const { client, calls } = makeStub(never);
+    const giveUp = new AbortController();
+    const found = client.findSchool(id, { signal: giveUp.signal });
+    await expect.poll(() => calls.length).toBe(1);
+    giveUp.abort(new Error("enough"));
+    await expect(found).rejects.toThrow("enough");
+    expect(calls).toHaveLength(1);
+  });
+
+  test("at a real closed port is the same error", async () => {
+    const options = { fetch: (request: Request) => fetch(request), issuer: "http://127.0.0.1:9", maxRetries: 0 };
+    const { client } = makeStub(() => json({}), options);
+    await expect(client.findSchool(id)).rejects.toMatchObject({ name: "NetworkError", code: "connection_failed" });
+  });
+});
+
 describe("errors", () => {
   test("carry status, code and request id; Schulconnex and answers of others too", async () => {
     const schulconnex = {
@@ -153,7 +235,7 @@ describe("errors", () => {
     const error = await refused.client.listPersonenInfo().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 403, code: "403/00", requestId: "r-2", message: "Das darf die App nicht." });
-    const proxy = makeStub(() => new Response("<h1>Bad Gateway</h1>", { status: 502 }));
+    const proxy = makeStub(() => new Response("<h1>Bad Gateway</h1>", { status: 502 }), { maxRetries: 0 });
     await expect(proxy.client.findSchool(id)).rejects.toMatchObject({ code: "http_502", requestId: null });
   });
 

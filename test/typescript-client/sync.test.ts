@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
 import { makeMemoryStore, makeSync, type Store, type Sync, type Webhook } from "../../clients/typescript/src/index.ts";
@@ -140,4 +142,13 @@ test("a write of the SQLite store that fails leaves nothing behind", async () =>
     }),
   ).rejects.toThrow();
   expect(await store.listIds("group")).toEqual([]);
+});
+
+test("a Node without node:sqlite is told which one has it", () => {
+  const file = join(import.meta.dirname, "../../clients/typescript/src/sqlite.ts");
+  const program = `import { openSqlite } from ${JSON.stringify(file)}; await openSqlite(":memory:");`;
+  const run = (...options: string[]) =>
+    spawnSync(process.execPath, [...options, "--input-type=module", "--eval", program], { encoding: "utf8" });
+  expect(run()).toMatchObject({ status: 0 });
+  expect(run("--no-experimental-sqlite").stderr).toContain("This Node has no node:sqlite: it needs 22.13 or later.");
 });

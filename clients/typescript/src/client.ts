@@ -16,7 +16,7 @@ import type {
 } from "./contract.ts";
 import { ApiError, readApiError } from "./errors.ts";
 import { readPages } from "./pages.ts";
-import { makeRetrying, type RetryOptions, type Send } from "./retry.ts";
+import { isIdempotent, makeRetrying, type RetryOptions, type Send } from "./retry.ts";
 import { makeTokens, type Credentials } from "./tokens.ts";
 
 export type ClientOptions<Spelling extends SchulconnexSpelling = "V1_4"> = Credentials &
@@ -71,13 +71,13 @@ export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & 
 /**
  * A client of the service for one app.
  *
- * Errors: every call throws `ApiError`, or `TokenError` if there is no token for it; what `fetch` throws goes through.
+ * Errors: every call throws `ApiError`, `TokenError` if there is no token for it, `NetworkError` if there is no answer,
+ * or the reason of its signal.
  */
 export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
   options: ClientOptions<Spelling>,
 ): Client<Spelling> {
-  const send = makeRetrying(options.fetch ?? ((request) => fetch(request)), options);
-  const settings = { baseUrl: options.baseUrl ?? options.issuer, fetch: makeAuthorized(options, send) };
+  const settings = { baseUrl: options.baseUrl ?? options.issuer, fetch: makeAuthorized(options) };
   const idm = makeFetchClient<IdmPaths>(settings);
   const schulconnex = makeFetchClient<SchulconnexPaths>(settings);
   for (const client of [idm, schulconnex]) client.use(throwErrors);
@@ -145,8 +145,14 @@ export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
 }
 
 /** Adds the token of the app to a request that has none, and asks once for another one if the service refuses it. */
-function makeAuthorized(credentials: Credentials, send: Send): Send {
-  const tokens = makeTokens(credentials, send);
+function makeAuthorized(options: ClientOptions<SchulconnexSpelling>): Send {
+  const sendOnce = options.fetch ?? ((request: Request) => fetch(request));
+  const send = makeRetrying(sendOnce, options, isIdempotent);
+  // One token more harms nobody.
+  const tokens = makeTokens(
+    options,
+    makeRetrying(sendOnce, options, () => true),
+  );
   return async (request) => {
     if (request.headers.has("authorization")) return send(request);
     const token = await tokens.get(request.signal);

@@ -1,4 +1,4 @@
-import { readRetryAfter } from "./retry.ts";
+import { readRetryAfter } from "./retry-after.ts";
 
 type Facts = {
   status: number;
@@ -39,6 +39,18 @@ export class CursorExpiredError extends ApiError {
 /** The token endpoint gave no token, for instance with the code `invalid_client` or `invalid_scope`. */
 export class TokenError extends ApiError {
   override readonly name = "TokenError";
+}
+
+export type NetworkErrorCode = "timed_out" | "connection_failed";
+
+/** The service did not answer, also not when it was asked again. `cause` is what `fetch` threw. */
+export class NetworkError extends Error {
+  override readonly name = "NetworkError";
+  readonly code: NetworkErrorCode;
+  constructor(code: NetworkErrorCode, message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
 }
 
 /** Reads the answer that is no success as the error to throw. */

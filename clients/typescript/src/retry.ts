@@ -1,40 +1,76 @@
+import { NetworkError } from "./errors.ts";
+import { readRetryAfter } from "./retry-after.ts";
+
 export type Send = (request: Request) => Promise<Response>;
 
 export type RetryOptions = {
-  /** How often a request is sent again that was answered with 429 or 503. Default 4. */
+  /**
+   * How often a request is sent again that got no answer, or 429, 502, 503 or 504. Only requests that change nothing
+   * when they are repeated are: by GET, HEAD, OPTIONS, PUT and DELETE, and for a token. Default 4.
+   */
   maxRetries?: number | undefined;
   /** The longest wait before one retry, in milliseconds; what asks for more is not retried. Default 60,000. */
   maxWaitMs?: number | undefined;
+  /** How long one attempt may take with its body, in milliseconds. Default 30,000. */
+  timeoutMs?: number | undefined;
 };
 
 /** The longest that `setTimeout` can wait. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Sends a request again that was answered with 429 or 503, after the time that `Retry-After` asks for. */
-export function makeRetrying(send: Send, { maxRetries = 4, maxWaitMs = 60_000 }: RetryOptions): Send {
+const idempotent: readonly string[] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
+export const isIdempotent = ({ method }: Request): boolean => idempotent.includes(method);
+
+const retried: readonly number[] = [429, 502, 503, 504];
+
+/**
+ * Sends a request again if it may be repeated: after the time that `Retry-After` asks for, or after 1, 2, 4 … seconds.
+ *
+ * Errors: `NetworkError` if the last attempt got no answer; the reason of the request's signal.
+ */
+export function makeRetrying(send: Send, options: RetryOptions, mayRepeat: (request: Request) => boolean): Send {
+  const { maxRetries = 4, maxWaitMs = 60_000, timeoutMs = 30_000 } = options;
   return async (request) => {
+    const most = mayRepeat(request) ? maxRetries : 0;
     for (let retries = 0; ; retries++) {
-      const response = await send(request.clone());
-      if (response.status !== 429 && response.status !== 503) return response;
-      const waitMs = readRetryAfter(response.headers.get("retry-after")) ?? 1000 * 2 ** retries;
-      if (retries >= maxRetries || waitMs > maxWaitMs) return response;
-      await response.body?.cancel();
+      const attempt = await sendOnce(send, request.clone(), timeoutMs);
+      const isFailed = attempt instanceof NetworkError;
+      if (!isFailed && !retried.includes(attempt.status)) return attempt;
+      const waitMs = (isFailed ? null : readRetryAfter(attempt.headers.get("retry-after"))) ?? 1000 * 2 ** retries;
+      if (retries >= most || waitMs > maxWaitMs) {
+        if (isFailed) throw attempt;
+        return attempt;
+      }
       await sleep(waitMs, request.signal);
     }
   };
 }
 
-/**
- * Reads a `Retry-After` header, which holds seconds or a date; null if it holds neither.
- *
- * Units: milliseconds from now, 0 for a date in the past.
- * Source: RFC 9110 section 10.2.3.
- */
-export function readRetryAfter(value: string | null): number | null {
-  if (value === null) return null;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const at = /^[A-Za-z]+,? /.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+const withoutBody: readonly number[] = [101, 204, 205, 304];
+
+/** Reads the body too, so that a connection that breaks in it counts as no answer. */
+async function sendOnce(send: Send, request: Request, timeoutMs: number): Promise<Response | NetworkError> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([request.signal, limit]);
+  const read = async (): Promise<Response> => {
+    const response = await send(new Request(request, { signal }));
+    const body = await response.arrayBuffer();
+    const { status, statusText, headers } = response;
+    return new Response(withoutBody.includes(status) ? null : body, { status, statusText, headers });
+  };
+  try {
+    return await abortable(read(), signal);
+  } catch (cause) {
+    request.signal.throwIfAborted();
+    const { origin } = new URL(request.url);
+    if (limit.aborted) return new NetworkError("timed_out", `${origin} did not answer within ${timeoutMs} ms.`, cause);
+    return new NetworkError("connection_failed", `${origin} cannot be reached: ${describe(cause)}.`, cause);
+  }
+}
+
+function describe(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }
 
 /** Waits; ends at once with the reason of the signal when it is aborted. */

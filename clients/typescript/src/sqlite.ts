@@ -10,6 +10,22 @@ export type SqliteDatabase = {
   };
 };
 
+/**
+ * Opens a file with the SQLite that is built into Node.
+ *
+ * Errors: says which Node has it, if this one has not.
+ */
+export async function openSqlite(file: string): Promise<SqliteDatabase & { close(): void }> {
+  const name = "node:sqlite";
+  const { DatabaseSync } = (await import(/* @vite-ignore */ name).catch((cause: unknown) => {
+    throw new Error(
+      "This Node has no node:sqlite: it needs 22.13 or later. Or give makeSqliteStore a database of better-sqlite3.",
+      { cause },
+    );
+  })) as { DatabaseSync: new (file: string) => SqliteDatabase & { close(): void } };
+  return new DatabaseSync(file);
+}
+
 const tables = `
   CREATE TABLE IF NOT EXISTS sync_record (type TEXT, id TEXT, body TEXT NOT NULL, PRIMARY KEY (type, id));
   CREATE TABLE IF NOT EXISTS sync_position (one INTEGER PRIMARY KEY CHECK (one = 1), position TEXT NOT NULL);

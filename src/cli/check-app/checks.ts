@@ -142,8 +142,9 @@ export const webhookChecks = {
   "webhook-timestamp-old": {
     title: "A request signed ten minutes ago is refused",
     why: "Somebody who recorded a request could send it again.",
-    remedy: "With webhook-signature, refuse a webhook-timestamp that is more than five minutes away from your clock.",
-    docs: "/webhooks",
+    remedy:
+      "Refuse a webhook-timestamp that is more than five minutes away from your clock, and verify webhook-signature: " +
+      "X-EP-Signature-Sha256 does not cover the time, so whoever recorded a request could change it.",
   },
   "webhook-duplicate": {
     title: "The same event a second time is confirmed",

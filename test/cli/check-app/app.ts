@@ -178,9 +178,9 @@ export async function startApp(settings: Settings) {
       (_, at) => !(has("forgets the old secret") && at === 1) && !(has("forgets the new secret") && at === 0),
     );
     const signed = readSigned(body);
-    if (verifies === "ep") return good.some((secret) => isSame(ep, hmac(secret, signed, "hex")));
     const [id, time] = [String(headers["webhook-id"]), String(headers["webhook-timestamp"])];
     if (Math.abs(Date.now() / 1000 - Number(time)) > 300 && !has("ignores the time")) return false;
+    if (verifies === "ep") return good.some((secret) => isSame(ep, hmac(secret, signed, "hex")));
     const covered = `${id}.${time}.${signed}`;
     const all = String(standard).split(" ");
     const read = has("reads the first signature") ? all.slice(0, 1) : all;
