@@ -4,7 +4,10 @@ type Group = { title: string; entries: readonly Entry[] };
 
 /** The table of contents; add a new page here. The references join the last group. */
 export const contents: readonly Group[] = [
-  { title: "Start", entries: ["first-steps", "tutorial-typescript", "tutorial-python", "client-credentials"] },
+  {
+    title: "Start",
+    entries: ["first-steps", "tutorial-typescript", "tutorial-python", "client-credentials", "going-live"],
+  },
   {
     title: "Sign-on",
     entries: ["sign-on-server", "sign-on-browser", "sign-on-mobile", "logout", "sign-on-without-pkce"],

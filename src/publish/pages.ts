@@ -4,7 +4,7 @@ import { contents } from "./contents.ts";
 import type { PublishedDocument } from "./documents.ts";
 import type { Guide, RenderArticle } from "./guides.ts";
 import { plainText } from "./markdown.ts";
-import type { Found } from "./search.ts";
+import type { Results } from "./search.ts";
 
 export const render = makeTemplates(join(import.meta.dirname, "templates"));
 
@@ -50,8 +50,8 @@ export function renderOverview(pages: Contents, documents: PublishedDocument[]):
   return makeArticles(pages)({ path: "/docs", title: "For partners", html });
 }
 
-export function renderSearch(pages: Contents, query: string, found: readonly Found[]): Page {
-  const html = render("search", { query, found });
+export function renderSearch(pages: Contents, query: string, results: Results): Page {
+  const html = render("search", { query, ...results });
   return renderFrame("Search", render("article", { pages, path: "/docs/search", html, query }));
 }
 

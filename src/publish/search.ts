@@ -1,33 +1,62 @@
+import MiniSearch from "minisearch";
 import type { PublishedDocument } from "./documents.ts";
 import { listErrors, type Guide } from "./guides.ts";
 import { listHeadings, plainText } from "./markdown.ts";
+import { splitWords, termsOf } from "./search-terms.ts";
 
 type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: string; text: string };
 
 export type Found = Omit<Findable, "text"> & { excerpt: string[] };
 
-export type Search = (query: string) => Found[];
+/** `isNear`: nothing has the words, and these are the nearest pages. */
+export type Results = { found: Found[]; isNear: boolean };
+export type Search = (query: string) => Results;
 
 const mostResults = 30;
+const nearResults = 6;
 const excerptLength = 180;
 
 export function makeSearch(guides: readonly Guide[], documents: readonly PublishedDocument[]): Search {
-  const findables = [...guides.flatMap(listSections), ...listErrorPages(), ...documents.flatMap(listOperations)].map(
-    (findable) => ({ findable, title: findable.title.toLowerCase(), all: searchText(findable) }),
-  );
+  const findables = [...guides.flatMap(listSections), ...listErrorPages(), ...documents.flatMap(listOfDocument)];
+  const index = new MiniSearch<Findable & { id: number }>({
+    fields: ["title", "path", "text"],
+    tokenize: splitWords,
+    processTerm: termsOf,
+    searchOptions: { boost: { title: 5, path: 2 }, prefix: (term) => term.length > 3, fuzzy: false },
+  });
+  index.addAll(findables.map((findable, id) => ({ ...findable, id })));
+  const near = listStarts(guides);
   return (query) => {
-    const words = query.toLowerCase().match(/[\p{L}\p{N}_/-]+/gu) ?? [];
-    if (words.length === 0) return [];
-    return findables
-      .filter(({ all }) => words.every((word) => all.includes(word)))
-      .map((one) => ({ ...one, rank: words.filter((word) => one.title.includes(word)).length }))
-      .sort((one, other) => other.rank - one.rank)
-      .slice(0, mostResults)
-      .map(({ findable: { text, ...found } }) => ({ ...found, excerpt: makeExcerpt(text, words) }));
+    const words = [...new Set(splitWords(query))].slice(0, mostWords);
+    if (words.length === 0) return { found: [], isNear: false };
+    const marked = words.filter((word) => termsOf(word).length > 0);
+    const present = (results: readonly { id: unknown }[]) =>
+      results.map(({ id }) => {
+        const { text, ...found } = findables[id as number]!;
+        return { ...found, excerpt: makeExcerpt(text, marked) };
+      });
+    const asked = words.join(" ");
+    const exact = index.search(asked).slice(0, mostResults);
+    if (exact.length > 0) return { found: present(exact), isNear: false };
+    const similar = index.search(asked, { fuzzy: 0.35 }).slice(0, nearResults);
+    return { found: similar.length > 0 ? present(similar) : near, isNear: true };
   };
 }
 
-const searchText = ({ title, text }: Findable): string => `${title} ${text}`.toLowerCase();
+const mostWords = 20;
+const starts = ["first-steps", "tutorial-typescript", "sign-on-server", "first-load", "receive-webhooks", "errors"];
+
+const listStarts = (guides: readonly Guide[]): Found[] =>
+  starts.flatMap((wanted) =>
+    guides
+      .filter(({ name }) => name === wanted)
+      .map(({ name, title, text }) => ({
+        kind: "Page" as const,
+        title,
+        path: `/docs/${name}`,
+        excerpt: makeExcerpt(plainText(text.replace(/^# .*\n/, "")), []),
+      })),
+  );
 
 function listSections({ name, title, text }: Guide): Findable[] {
   if (name === "errors") return [];
@@ -52,10 +81,29 @@ const listErrorPages = (): Findable[] =>
     text: plainText(text.replace(/^# .*\n/, "").replace(/\n\[All errors\].*\n$/, "")),
   }));
 
+/** The operations of a reference, and its chapters of text. */
+function listOfDocument(document: PublishedDocument): Findable[] {
+  if (document.isVariant) return [];
+  const { tags = [] } = JSON.parse(document.json) as { tags?: Tag[] };
+  const chapters = tags.flatMap(({ name, description = "", "x-traitTag": isChapter = false }): Findable[] =>
+    isChapter
+      ? [
+          {
+            kind: "Page",
+            title: `${document.label}: ${name}`,
+            path: `/docs/${document.name}#tag/${name.replaceAll(" ", "-")}`,
+            text: plainText(description),
+          },
+        ]
+      : [],
+  );
+  return [...chapters, ...listOperations(document)];
+}
+
+type Tag = { name: string; description?: string; "x-traitTag"?: boolean };
 type Operation = { operationId?: string; summary?: string; description?: string; tags?: string[] };
 
-function listOperations({ name, isVariant, label, json }: PublishedDocument): Findable[] {
-  if (isVariant) return [];
+function listOperations({ name, label, json }: PublishedDocument): Findable[] {
   const { paths } = JSON.parse(json) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId, summary = "", description = "", tags = [] }]) =>
@@ -72,7 +120,7 @@ function listOperations({ name, isVariant, label, json }: PublishedDocument): Fi
 }
 
 function makeExcerpt(text: string, words: readonly string[]): string[] {
-  const pattern = new RegExp(`(${words.join("|")})`, "giu");
+  const pattern = new RegExp(`(${words.length === 0 ? "(?!)" : words.join("|")})`, "giu");
   const first = Math.max(0, text.search(pattern) - excerptLength / 3);
   const begin = first === 0 ? 0 : text.indexOf(" ", first) + 1;
   const cut = text.slice(begin, begin + excerptLength);

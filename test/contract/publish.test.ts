@@ -186,13 +186,15 @@ describe("the search", () => {
     return { html, paths: [...html.matchAll(/<li><a href="([^"]+)">[^<]*<\/a> <span/g)].map((match) => match[1]!) };
   };
 
-  test("finds pages, errors and operations by all of the words", async () => {
+  test("finds pages, errors and operations, and shows the nearest pages if there are none", async () => {
     expect((await search("invalid_token")).paths[0]).toBe("/docs/errors/invalid_token");
     expect((await search("List the people of a school")).paths).toContain(
       "/docs/idm#tag/People/operation/listSchoolPeople",
     );
     expect((await search("change FEED position")).paths).toContain("/docs/first-load#take-a-position");
-    expect((await search("zeppelin")).paths).toEqual([]);
+    const nothing = await search("zeppelin");
+    expect(nothing.html).toContain("No page has the words <strong>zeppelin</strong>.");
+    expect(nothing.paths).toContain("/docs/first-steps");
     expect((await search("  ")).paths).toEqual([]);
   });
 
