@@ -59,6 +59,10 @@ const kinds = {
     breaks: "Apps that send it at the old place are not heard.",
     instead: "Take it at both places.",
   },
+  "path-parameter-renamed": {
+    breaks: generated,
+    instead: "Keep the name: addresses stay the same, but generated clients name an argument after it.",
+  },
   "parameter-required": { breaks: "Apps that do not send it are refused.", instead: optional },
   "parameter-optional": { breaks: readers, instead: "Send it always." },
   "parameter-style-changed": { breaks: senders, instead: beside },

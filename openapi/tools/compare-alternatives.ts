@@ -48,12 +48,28 @@ function compareDiscriminators(
     report("discriminator-changed", where, `${shown(before)} told the alternatives apart, now ${shown(after)} does`);
     return;
   }
-  const [inner, outer] = direction === "input" ? [before, after] : [after, before];
-  for (const [value, schema] of Object.entries(inner?.mapping ?? {}))
-    if ((outer?.mapping?.[value] ?? `#/components/schemas/${value}`) !== schema)
-      report(
-        "discriminator-changed",
-        where,
-        `${value} ${direction === "input" ? "no longer means" : "now means"} ${schema}`,
-      );
+  if (before === undefined || after === undefined) return;
+  const shared = refsOf(old).filter((ref) => refsOf(now).includes(ref));
+  const [known, sent] = [valuesOf(before, shared), valuesOf(after, shared)];
+  if (direction === "input") {
+    for (const [value, schema] of known)
+      if ((sent.get(value) ?? prefix + value) !== schema)
+        report("discriminator-changed", where, `${value} no longer means ${schema}`);
+  } else
+    for (const [value, schema] of sent)
+      if (known.get(value) !== schema) report("discriminator-changed", where, `${value} now means ${schema}`);
+}
+
+const prefix = "#/components/schemas/";
+const refsOf = ({ oneOf, anyOf }: Schema): string[] =>
+  (oneOf ?? anyOf ?? []).flatMap(({ $ref }) => ($ref === undefined ? [] : [$ref]));
+
+/** The values that tell alternatives apart: those of the mapping, and the names of schemas that it does not have. */
+function valuesOf({ mapping = {} }: Discriminator, refs: readonly string[]): Map<string, string> {
+  const mapped = Object.entries(mapping).map(([value, schema]): [string, string] => [
+    value,
+    schema.includes("/") ? schema : prefix + schema,
+  ]);
+  const named = refs.filter((ref) => !mapped.some(([, schema]) => schema === ref));
+  return new Map([...named.map((ref): [string, string] => [ref.slice(ref.lastIndexOf("/") + 1), ref]), ...mapped]);
 }

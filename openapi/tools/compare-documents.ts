@@ -3,7 +3,7 @@ import type { Break } from "./breaks.ts";
 import { compareOperations } from "./compare-operations.ts";
 import { compareSchemas } from "./compare-schemas.ts";
 import { reportTo, whyNotRemovable, type Comparison, type Side } from "./comparison.ts";
-import { operationsIn, resolved, type Document, type PathItem } from "./document.ts";
+import { operationsIn, resolved, type Document, type Operation, type PathItem } from "./document.ts";
 
 // Ours, because npm has no oasdiff, and openapi-diff 0.24.1 finds 20 of the 82 breaks planted by
 // test/contract/contract-changes.ts, reports 5 of its harmless changes and cannot read recursive schemas.
@@ -40,21 +40,26 @@ function comparePaths(
   { side, at }: Where,
 ): void {
   const report = reportTo(comparison);
+  const byShape = new Map(Object.keys(after).map((path) => [shapeOf(path), path]));
   for (const [path, item] of Object.entries(before)) {
+    const present = after[path] === undefined ? (byShape.get(shapeOf(path)) ?? path) : path;
+    const renamed = renamedParameters(path, present);
+    for (const [name, now] of renamed)
+      report("path-parameter-renamed", `${at}${path} ${name}`, `it is called ${now} now`);
     const operations = Object.entries(operationsIn(item));
-    const current = operationsIn(after[path] ?? {});
+    const current = operationsIn(after[present] ?? {});
     const removed = operations.flatMap(([method, operation]) => {
       const why = current[method] ? null : whyNotRemovable(operation, comparison.today);
       return why === null ? [] : [{ where: `${at}${method.toUpperCase()} ${path}`, why }];
     });
     const [first] = removed;
-    if (first && !after[path]) report("path-removed", `${at}${path}`, first.why);
+    if (first && !after[present]) report("path-removed", `${at}${path}`, first.why);
     else for (const { where, why } of removed) report("operation-removed", where, why);
     for (const [method, operation] of operations) {
       const where = `${at}${method.toUpperCase()} ${path}`;
       const now = current[method];
       if (!now) continue;
-      compareOperations(comparison, operation, now, { side, where });
+      compareOperations(comparison, withNames(comparison.before, operation, renamed), now, { side, where });
       for (const [name, callback] of Object.entries(operation.callbacks ?? {})) {
         const old = resolved(comparison.before, callback) as Record<string, PathItem>;
         const calls = resolved(comparison.after, now.callbacks?.[name] ?? {}) as Record<string, PathItem>;
@@ -62,6 +67,27 @@ function comparePaths(
       }
     }
   }
+}
+
+const placeholders = /\{([^}]+)\}/g;
+const shapeOf = (path: string): string => path.replace(placeholders, "{}");
+const namesIn = (path: string): string[] => [...path.matchAll(placeholders)].map(([, name]) => name!);
+
+/** The path parameters with another name in the same place, by their old names. */
+function renamedParameters(path: string, present: string): Map<string, string> {
+  const now = namesIn(present);
+  const pairs = namesIn(path).map((name, index): [string, string] => [name, now[index] ?? name]);
+  return new Map(pairs.filter(([name, other]) => name !== other));
+}
+
+/** The operation with its path parameters under their new names. */
+function withNames(document: Document, operation: Operation, renamed: ReadonlyMap<string, string>): Operation {
+  if (renamed.size === 0 || operation.parameters === undefined) return operation;
+  const parameters = operation.parameters.map((given) => {
+    const parameter = resolved(document, given);
+    return parameter.in === "path" ? { ...parameter, name: renamed.get(parameter.name) ?? parameter.name } : parameter;
+  });
+  return { ...operation, parameters };
 }
 
 /** What no operation refers to stands inside tokens, which apps read. */

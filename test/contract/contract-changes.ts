@@ -133,6 +133,13 @@ const input = (document: Loose) => document.components.schemas.NewPerson;
 const path = (document: Loose) => document.paths["/people/{id}"];
 const parameter = (document: Loose, index: number) => path(document).get.parameters[index];
 
+function renameId({ paths }: Loose): void {
+  const { "/people/{id}": item } = paths;
+  delete paths["/people/{id}"];
+  item.parameters[0].name = "personId";
+  paths["/people/{personId}"] = item;
+}
+
 const create = (document: Loose) => document.paths["/people"].post;
 const callback = (document: Loose) => create(document).callbacks.created["{$request.body#/url}"].post;
 const called = (document: Loose) => callback(document).requestBody.content["application/json"].schema;
@@ -151,6 +158,7 @@ const receive = "POST /people calls POST {$request.body#/url}";
  */
 export const planted: [kind: Kind, where: string, change: Change, mirror?: Kind][] = [
   ["path-removed", "/people/{id}", (d) => delete d.paths["/people/{id}"]],
+  ["path-parameter-renamed", "/people/{id} id", (d) => renameId(d), "path-parameter-renamed"],
   ["operation-removed", "PUT /people/{id}", (d) => delete path(d).put],
   ["operation-id-changed", "GET /people/{id}", (d) => (path(d).get.operationId = "findPerson"), "operation-id-changed"],
   [
@@ -305,6 +313,12 @@ export const planted: [kind: Kind, where: string, change: Change, mirror?: Kind]
     "discriminator-changed",
   ],
   ["discriminator-changed", "POST /people 201.shape", (d) => (answered(d).shape.discriminator.mapping.head = "#/x")],
+  [
+    "discriminator-changed",
+    "POST /people 201.shape",
+    (d) => delete answered(d).shape.discriminator.mapping.pupil,
+    "discriminator-changed",
+  ],
   // What the service calls: it sends the body, and the app answers.
   ["path-removed", "POST /people calls {$request.body#/url}", (d) => delete create(d).callbacks],
   ["security-changed", receive, (d) => (callback(d).security = [])],
