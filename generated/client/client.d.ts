@@ -57,6 +57,7 @@ export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & 
 /**
  * A client of the service for one app.
  *
- * Errors: every call throws `ApiError`, or `TokenError` if there is no token for it; what `fetch` throws goes through.
+ * Errors: every call throws `ApiError`, `TokenError` if there is no token for it, `NetworkError` if there is no answer,
+ * or the reason of its signal.
  */
 export declare function createClient<Spelling extends SchulconnexSpelling = "V1_4">(options: ClientOptions<Spelling>): Client<Spelling>;

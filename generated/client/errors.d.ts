@@ -28,6 +28,13 @@ export declare class CursorExpiredError extends ApiError {
 export declare class TokenError extends ApiError {
     readonly name = "TokenError";
 }
+export type NetworkErrorCode = "timed_out" | "connection_failed";
+/** The service did not answer, also not when it was asked again. `cause` is what `fetch` threw. */
+export declare class NetworkError extends Error {
+    readonly name = "NetworkError";
+    readonly code: NetworkErrorCode;
+    constructor(code: NetworkErrorCode, message: string, cause: unknown);
+}
 /** Reads the answer that is no success as the error to throw. */
 export declare function readApiError(response: Response): Promise<ApiError>;
 /** Reads the answer of the token endpoint that brought no token as the error to throw. */

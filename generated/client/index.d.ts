@@ -4,7 +4,7 @@
  */
 export { createClient, type CallOptions, type ChangesOptions, type Client, type ClientOptions, type IdmClient, type ListDeletedOptions, type ListOptions, } from "./client.ts";
 export type * from "./contract.ts";
-export { ApiError, CursorExpiredError, TokenError } from "./errors.ts";
+export { ApiError, CursorExpiredError, NetworkError, TokenError, type NetworkErrorCode } from "./errors.ts";
 export { readAll } from "./pages.ts";
 export { makeMemoryStore, type MemoryStore } from "./sync/memory-store.ts";
 export { makeSync, type Sync, type SyncOptions } from "./sync/sync.ts";

@@ -8,5 +8,13 @@ export type SqliteDatabase = {
         all(...values: (string | number)[]): unknown[];
     };
 };
+/**
+ * Opens a file with the SQLite that is built into Node.
+ *
+ * Errors: says which Node has it, if this one has not.
+ */
+export declare function openSqlite(file: string): Promise<SqliteDatabase & {
+    close(): void;
+}>;
 /** Keeps the copy in three tables of a SQLite database, which it makes; a record is JSON in the column `body`. */
 export declare function makeSqliteStore(database: SqliteDatabase): Store;

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from "jose
 import { beforeAll, describe, expect, test } from "vitest";
 import { contents } from "../../src/publish/contents.ts";
 import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
-import { makeSignatureHeaders, readSigningSecret } from "../../src/webhooks/index.ts";
+import { makeHeaders, readSecret } from "../../src/webhooks/signature.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeTestClock, type TestService } from "../support/service.ts";
 import { getAppToken, getUserTokens, passPages } from "../support/token.ts";
@@ -66,9 +66,9 @@ describe("a receiver of webhooks of docs/ takes what the service signs, and noth
         return (await fetch(server.url, { method: "POST", body, headers: sent })).status;
       };
       const sign = (secondsAgo = 0) =>
-        makeSignatureHeaders(
+        makeHeaders(
           { messageId: "msg-1", eventType: "person", isTest: false, body: webhook.body },
-          [readSigningSecret(webhook.secret)],
+          [readSecret(webhook.secret)],
           new Date(Date.now() - secondsAgo * 1000),
         );
       const genuine = sign();
