@@ -7,9 +7,10 @@ import { zip } from "../imports/rosters.ts";
 import type { Browser, Shown } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
-import { startService } from "../support/service.ts";
+import { makeTestClock, startService } from "../support/service.ts";
 
-const service = await startService();
+const clock = makeTestClock();
+const service = await startService({ clock });
 const make = makeMakers(service.db);
 const { prisma } = service.db;
 
@@ -403,4 +404,37 @@ test("the page of an import that is being read asks for itself again, and has a 
     leavers: "0",
   });
   expect([refused.status, textOf(refused)]).toEqual([409, expect.stringContaining("wird noch gelesen")]);
+});
+
+describe("undoing", () => {
+  test("the page says what would come back and what stays, and undoes the rest once that is confirmed", async () => {
+    const world = await makeWorld();
+    clock.forwardSeconds(60);
+    await world.office.submit(await handIn(world, csv(...pupils(3, "5a"))), "/apply");
+    clock.forwardSeconds(60);
+    const second = await handIn(world, csv(...pupils(2, "6a"), "9;student;Neu;Neuer;6a"));
+    const applied = await world.office.submit(second, "/apply", { leavers: "1" });
+    expect(textOf(applied)).toMatch(/Import rückgängig machen Bis .* können Sie/);
+    const moved = await prisma.person.findFirstOrThrow({ where: { homeSchoolId: world.school, last: "Nr1" } });
+    await prisma.membership.deleteMany({ where: { personId: moved.id } });
+    const shown = await world.office.open(`${second.url}/undo`);
+    expect(textOf(shown)).toMatch(/Personen, die wiederkommen 1 Personen, die wieder gelöscht werden 1/);
+    expect(textOf(shown)).toContain("Ein Eintrag lässt sich nicht rückgängig machen");
+    expect(textOf(await world.office.open(`${second.url}/undo-kept`))).toMatch(
+      /Kind Nr1 .*Klasse oder Gruppe seitdem geändert/,
+    );
+    expect(textOf(await world.office.open(`${second.url}/undo-changes`))).toMatch(
+      /5a kommt wieder .*Kind Nr2 .*6a → 5a/,
+    );
+    const refused = await world.office.submit(shown, "/undo");
+    expect([refused.status, textOf(refused)]).toEqual([409, expect.stringContaining("Prüfen Sie die Liste")]);
+    const done = await world.office.submit(shown, "/undo", { kept: "1" });
+    expect(textOf(done)).toMatch(/Der Import ist rückgängig gemacht\..*Rückgängig gemacht/);
+    expect((await peopleOf(world)).map(({ sourceSystemIdentifier }) => sourceSystemIdentifier).sort()).toEqual([
+      "1",
+      "2",
+      "3",
+    ]);
+    expect(textOf(await world.office.open(`${second.url}/undo`))).toContain("schon rückgängig gemacht");
+  });
 });

@@ -10,7 +10,9 @@ export async function showUndo(request: PageRequest): Promise<PageView> {
   const { path, t } = request;
   const read = await readImport(request);
   const previews = [];
-  for (const { id, state } of read.schools) if (state === "APPLIED") previews.push(await previewAt(request, id));
+  const applied = read.schools.filter(({ state }) => state === "APPLIED").map(({ id }) => id);
+  // The API refuses the preview of an import that is not applied, with the reason.
+  for (const id of applied.length === 0 ? [path.schoolId] : applied) previews.push(await previewAt(request, id));
   const here = previews.find(({ schoolId }) => schoolId === path.schoolId) ?? null;
   const kept = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);
   const mayUndo = request.may("undoImport");
