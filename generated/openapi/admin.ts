@@ -7414,7 +7414,8 @@ export interface components {
          */
         SignInFilter: components["schemas"]["SignInState"];
         /**
-         * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
+         * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
+         *     id. A search over several schools is recorded in the audit log, with each person found.
          * @example bo muster
          */
         PersonSearch: string;
@@ -8532,7 +8533,8 @@ export interface operations {
                  */
                 "sign-in"?: components["parameters"]["SignInFilter"];
                 /**
-                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
+                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
+                 *     id. A search over several schools is recorded in the audit log, with each person found.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
@@ -10308,7 +10310,8 @@ export interface operations {
                  */
                 "sign-in"?: components["parameters"]["SignInFilter"];
                 /**
-                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
+                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
+                 *     id. A search over several schools is recorded in the audit log, with each person found.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
@@ -13547,7 +13550,8 @@ export interface operations {
                  */
                 status?: components["parameters"]["PersonStatusFilter"];
                 /**
-                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive.
+                 * @description Only people whose names, user name or source system identifier contain every word of this text, case-insensitive; or the person with this
+                 *     id. A search over several schools is recorded in the audit log, with each person found.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];

@@ -9,14 +9,17 @@ import {
   updatePerson as update,
   type Change,
   type GroupId,
+  type Person,
   type PersonId,
   type SchoolId,
 } from "../directory/index.ts";
-import { storeOf } from "../platform/database/db.ts";
+import { recordAuditLines, type Origin } from "../events/index.ts";
+import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
+import { uuidPattern } from "../platform/crypto/ids.ts";
 import { forgetPerson, giveUserNames } from "../accounts/index.ts";
 import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { createRecord } from "./change.ts";
-import type { AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
 import { readPage } from "./page.ts";
 import { changePerson, makePresenter, personTag, readPerson } from "./person-record.ts";
@@ -37,6 +40,13 @@ function refuseUnbounded({ sort, school, group, "sign-in": signIn }: PeopleQuery
     throw invalidRequest("The query parameter sort allows times only together with school or group.");
 }
 
+/** Records each person found at their home school, and a search without a result alone. */
+async function recordSearch({ db }: AdminDeps, found: readonly Person[], origin: Origin): Promise<void> {
+  const line = { ...origin, action: "people_searched" } as const;
+  const lines = found.map(({ id, homeSchoolId }) => ({ ...line, personId: id, schoolId: homeSchoolId }));
+  await withPrismaTransaction(db, (tx) => recordAuditLines(tx, lines.length === 0 ? [line] : lines));
+}
+
 export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   const { query, reach } = request;
   const page = readPage(deps, request);
@@ -46,6 +56,7 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   const group = groupId === undefined ? null : await readGroup(deps.db, reach, groupId);
   const homeSchoolId = schoolId ?? (group?.schoolId as SchoolId);
   const state = query["sign-in"];
+  const personId = uuidPattern.test(query.search ?? "") ? (query.search as PersonId) : undefined;
   const found = await list(storeOf(deps.db), {
     schoolId,
     groupId,
@@ -53,12 +64,15 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
     role: query.role,
     hasLogin: query["has-login"],
     signIn: state && { state, homeSchoolId },
-    words: searchTermsOf(query.search),
+    personId,
+    words: personId === undefined ? searchTermsOf(query.search) : undefined,
     identifiersOf: reach.all ? null : keepingSchools(reach),
     among: reach.all ? null : [...reach.schoolIds],
     order: query.sort,
     ...page.range,
   });
+  const isOverSchools = schoolId === undefined && groupId === undefined && (reach.all || reach.schoolIds.size > 1);
+  if (query.search !== undefined && isOverSchools) await recordSearch(deps, found, request.origin);
   return page.answer(found, await makePresenter(deps.db, reach, found));
 };
 

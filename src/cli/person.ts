@@ -248,7 +248,7 @@ export const verbs: Verbs = {
   }),
   find: makeApiCommand({
     summary:
-      "Find people of all schools by parts of their names, their user name or their identifier in the source system.",
+      "Find people of all schools by parts of their names, their user name, their identifier in the source system or their id.",
     args: { text: argument.text() },
     options: { limit: listOptions.limit, after: listOptions.after },
     run: async ({ api }, { args: { text: search }, options: { after, limit = defaultLimit } }) => {

@@ -206,6 +206,7 @@ export async function findPerson({ prisma }: RecordStore, personId: PersonId): P
  * identifier or the user name; `search` is one text of these.
  */
 export type PeopleFilter = {
+  personId?: PersonId | undefined;
   schoolId?: SchoolId | undefined;
   among?: readonly SchoolId[] | null | undefined;
   groupId?: GroupId | undefined;
@@ -257,7 +258,7 @@ const peopleKeys: Record<PersonOrder, (of: { sortKey: Sql; createdAt: Sql; id: S
 };
 const personPosition = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[order](of), id: of.id });
 
-type Narrowing = "group" | "school" | "schools" | "text";
+type Narrowing = "person" | "group" | "school" | "schools" | "text";
 type OfPeople = { [Name in keyof People]-?: Parameter };
 
 const named = table("person", "named");
@@ -269,6 +270,7 @@ const textOfPerson = sql`lower(${orNone(named.firstFull)} || ' ' || ${orNone(nam
 // Reads what narrows the search most first, whatever PostgreSQL estimates: otherwise it scans all people for a rare
 // name.
 const candidates: Record<Narrowing, (given: OfPeople) => Sql> = {
+  person: ({ personId }) => sql`SELECT ${personId}::uuid`,
   group: ({ groupId }) => sql`SELECT ${m.personId} FROM ${m} WHERE ${m.groupId} = ${groupId}`,
   school: ({ schoolId }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${schoolId}`,
   schools: ({ among }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${among}::uuid[])`,
@@ -277,7 +279,8 @@ const candidates: Record<Narrowing, (given: OfPeople) => Sql> = {
       UNION ALL SELECT ${c.personId} FROM ${c} WHERE lower(${c.username}) LIKE lower(${rarest})`,
 };
 
-function narrowingOf({ groupId, schoolId, among, rarest }: People): Narrowing | null {
+function narrowingOf({ personId, groupId, schoolId, among, rarest }: People): Narrowing | null {
+  if (personId !== undefined) return "person";
   if (groupId !== undefined) return "group";
   if (schoolId !== undefined) return "school";
   if (among) return "schools";
@@ -323,7 +326,7 @@ const orders = Object.keys(peopleKeys) as PersonOrder[];
 const searchesBy = (narrowing: Narrowing | null) =>
   new Map(orders.map((order) => [order, searchPeople(order, narrowing)]));
 const peopleSearches = new Map(
-  ([null, "group", "school", "schools", "text"] as const).map((by) => [by, searchesBy(by)]),
+  ([null, "person", "group", "school", "schools", "text"] as const).map((by) => [by, searchesBy(by)]),
 );
 
 export async function listPeople(

@@ -16,6 +16,7 @@ export const auditActions = [
   "person_unblocked",
   "person_signed_out",
   "person_data_read",
+  "people_searched",
   "home_school_changed",
   "affiliation_added",
   "affiliation_removed",

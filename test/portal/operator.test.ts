@@ -3,7 +3,7 @@ import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
-import { getAppToken } from "../support/token.ts";
+import { getAppToken, giveLogin } from "../support/token.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -165,4 +165,36 @@ test("a form that none of our pages made does nothing", async () => {
     expect((await browser.once(address, { method: "POST", body: new URLSearchParams() })).status).toBe(403);
   expect(await readRequest(id)).toMatchObject({ state: "REQUESTED" });
   expect(await prisma.signingKey.count()).toBe(before);
+});
+
+test("an operator finds a person of any school by name, user name and id, and each search is in the school's log", async () => {
+  const school = await make.school({ name: "Lindenschule" });
+  const name = { firstFull: "Zoë", firstCall: "Zoë", last: "Quastenflosser" };
+  const person = await make.person({ school, name });
+  const { username } = await giveLogin(service.db, person);
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const find = async (user: typeof browser, search: string) => {
+    const page = await user.open("/admin/people");
+    expect(page.html).toContain('<a href="/admin/people" aria-current="page"');
+    return (await user.submit(page, "/admin/people/search", { search })).html;
+  };
+  for (const search of ["quasten", username, person]) {
+    const found = await find(browser, search);
+    expect(found).toContain(`<a href="/admin/schools/${school}/people/${person}">Zoë Quastenflosser</a>`);
+    expect(found).toContain("<td>Lindenschule</td><td>Lernende</td>");
+  }
+  const lines = () => prisma.audit.findMany({ where: { action: "people_searched", personId: person } });
+  expect(await lines()).toMatchObject(Array(3).fill({ schoolId: school, actorRole: "OPERATOR" }));
+  expect(await find(browser, "niemandheissthier")).toContain("Niemand passt zu dieser Suche.");
+  expect(await prisma.audit.count({ where: { action: "people_searched", personId: null } })).toBe(1);
+
+  const { browser: inside } = await makePortalUser(service, "DISTRICT", { schoolIds: [school, await make.school()] });
+  expect(await find(inside, "quasten")).toContain("Zoë Quastenflosser");
+  expect(await lines()).toHaveLength(4);
+  const elsewhere = { schoolIds: [await make.school(), await make.school()] };
+  const { browser: outside } = await makePortalUser(service, "DISTRICT", elsewhere);
+  for (const search of ["quasten", person]) expect(await find(outside, search)).not.toContain("Quastenflosser</a>");
+  expect(await lines()).toHaveLength(4);
+  const { browser: partner } = await makePortalUser(service, "PARTNER", { clientIds: [(await make.app()).clientId] });
+  expect((await partner.open("/admin/people")).status).toBe(403);
 });

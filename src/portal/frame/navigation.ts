@@ -24,6 +24,7 @@ const schoolPages = {
 
 const servicePages = {
   operator_schools: "createSchool",
+  operator_people: "listPeople",
   operator_apps: "approveScopeRequest",
   operator_staff: "listStaffPeople",
   operator_keys: "listSigningKeys",

@@ -1,6 +1,7 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import { confirmStep, showStep } from "./confirm.ts";
 import { handDataAsJson, handDataAsPdf, showData } from "./data-request.ts";
+import { searchEverywhere, showEverywhere } from "./everywhere.ts";
 import { addPerson, showNewPerson } from "./new-person.ts";
 import { listPeople, searchPeople } from "./list.ts";
 import { givePassword, setLogin } from "./logins.ts";
@@ -19,6 +20,8 @@ const person = `${people}/:personId`;
 
 /** `/admin/schools/:schoolId/people`: the people of a school. */
 export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: "people" }, (pages) => {
+  pages.get("/admin/people", onlyIf("listPeople", showEverywhere));
+  pages.post("/admin/people/search", searchEverywhere);
   pages.get(people, listPeople);
   pages.post(`${people}/search`, searchPeople);
   pages.get(`${people}/new`, onlyIf("createPerson", showNewPerson));
