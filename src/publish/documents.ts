@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readChangelog, releasesFolder } from "./changelog.ts";
 import { fillAddresses, fillPlatform } from "./fill.ts";
@@ -27,11 +27,14 @@ const forStaff = new Set(["admin"]);
 export function loadPublishedDocuments(place: Place): PublishedDocument[] {
   const names = listNames(bundles);
   return names.map((name) => {
-    const yaml = readFilled(bundles, `${name}.yaml`, place);
+    const written = readFilled(bundles, `${name}.yaml`, place);
     const parsed = JSON.parse(readFilled(bundles, `${name}.json`, place)) as {
       info: { title: string; description: string; version: string };
     };
-    const { title, description, version } = parsed.info;
+    const version = nameVersion(name, parsed.info.version);
+    const yaml = written.replace(/^ {2}version: .*$/m, `  version: ${version}`);
+    parsed.info.version = version;
+    const { title, description } = parsed.info;
     const label = title.replace(/^Schultor /, "");
     return {
       name,
@@ -44,6 +47,14 @@ export function loadPublishedDocuments(place: Place): PublishedDocument[] {
       json: JSON.stringify(parsed),
     };
   });
+}
+
+/** A document that differs from the release of its version is on the way to the next one. */
+function nameVersion(name: string, version: string): string {
+  const released = join(releasesFolder, version, `${name}.yaml`);
+  const read = (file: string) => readFileSync(file, "utf8");
+  const isReleased = existsSync(released) && read(released) === read(join(bundles, `${name}.yaml`));
+  return isReleased ? version : `${version}+next`;
 }
 
 export function loadPublishedReleases(place: Place): PublishedRelease[] {

@@ -179,6 +179,19 @@ test("the guides show this operator's addresses and scopes", async () => {
   expect(html).toContain("urn:nordlicht:idm:v1:schools:read");
 });
 
+test("a document is the release of its version, or says that it belongs to the next one", async () => {
+  const read = async (path: string) => (await fetch(`${url}/openapi/${path}`)).text();
+  for (const { name } of partnerBundles) {
+    const today = await read(`${name}.yaml`);
+    const { version } = (parse(today) as { info: { version: string } }).info;
+    const [, number, next] = /^(\d+\.\d+\.\d+)(\+next)?$/.exec(version)!;
+    const released = await read(`${number}/${name}.yaml`);
+    if (next === undefined) expect(today, name).toBe(released);
+    else expect(today.replace(version, number!), name).not.toBe(released);
+    expect(JSON.parse(await read(`${name}.json`)), name).toMatchObject({ info: { version } });
+  }
+});
+
 describe("the search", () => {
   const search = async (query: string) => {
     const response = await fetch(`${url}/docs/search?q=${encodeURIComponent(query)}`);
