@@ -65,6 +65,8 @@ const shown: Record<string, string[]> = {
   "Import.format": ["imports format"],
   "Import.mode": ["imports mode", "imports import.modes"],
   "Import.state": ["imports state"],
+  "ImportUndoEntry.step": ["imports undo.steps"],
+  "ImportUndoEntry.reasons": ["imports undo.reasons"],
   "AdminApp.type": ["partner new.types", "frame frame.difference.value"],
   "AdminApp.attributes": ["frame attribute", "apps attribute", "frame frame.difference.value"],
   "AdminApp.schulconnexSpelling": ["frame frame.difference.value"],
@@ -87,7 +89,7 @@ const shown: Record<string, string[]> = {
 /** Enumerations that no page writes, and names that everybody of the field writes the same. */
 const unshown = [
   ...["SecondFactor.kind", "PersonImport.change"],
-  ...["ImportProgress.phase", "ImportSchool.state", "ImportGroupChange.step"],
+  ...["ImportProgress.phase", "ImportSchool.state", "ImportGroupChange.step", "ImportUndoEntry.kind"],
   ...["SignInExplanation.reason", "AdminApp.idTokenAlgorithm", "Figures.step", "JobRun.state"],
 ];
 
