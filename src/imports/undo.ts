@@ -46,6 +46,8 @@ async function listUndoable(db: Store, importId: ImportId, now: Date): Promise<U
   if (state !== "APPLIED")
     throw conflict("import_not_applied", "The import has not been applied; nothing can be undone.");
   const schools = await db.prisma.importSchool.findMany({ where: { importId, state: "APPLIED" } });
+  // The last school was undone, and the program ended before the import was.
+  if (schools.length === 0) return [];
   const changed = schools.filter(({ counts }) => !changesNothing(counts as Counts));
   if (changed.length === 0 && schools.every(({ undoUntil }) => undoUntil === null))
     throw conflict("import_changed_nothing", "The import changed nothing, so there is nothing to undo.");

@@ -202,3 +202,12 @@ test("a person deleted by hand since the import stays deleted", async () => {
   await undo(id, 1);
   expect(await personOf(school, "1")).toMatchObject({ status: "SOFT_DELETED", last: "Married" });
 });
+
+test("undoing that ended after the last school is completed by undoing again", async () => {
+  const school = await make.school();
+  const { id } = await run(first, { school });
+  await undo(id);
+  await db.prisma.import.update({ where: { id }, data: { state: "APPLIED", undoneAt: null } });
+  expect(await undo(id)).toMatchObject({ state: "UNDONE" });
+  await expect(undo(id)).rejects.toMatchObject({ code: "import_undone" });
+});
