@@ -14,7 +14,7 @@ export const contents: readonly Group[] = [
   },
   { title: "Data", entries: ["first-load", "not-found", "school-year", "people", "schulconnex-spelling"] },
   { title: "Webhooks", entries: ["receive-webhooks"] },
-  { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "listen", "first-school"] },
+  { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "listen"] },
   {
     title: "Operation",
     entries: ["command-line", "configuration", "operation", "scale", "contract-review"],

@@ -5,7 +5,7 @@ import express, { Router } from "express";
 import { contents } from "./contents.ts";
 import type { Place } from "./documents.ts";
 import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.ts";
-import { renderMarkdown, renderOnPage } from "./markdown.ts";
+import { renderMarkdown, renderOnPage, titleOf } from "./markdown.ts";
 import { listRules, renderRuleList } from "./rules.ts";
 import { answerPage, onFirstRequest } from "./static-answer.ts";
 import type { Page } from "../platform/pages/index.ts";
@@ -19,7 +19,7 @@ const guides: Guide[] = contents
   .sort()
   .map((name) => {
     const text = readFileSync(join(folder, `${name}.md`), "utf8");
-    return { name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
+    return { name, title: titleOf(text), text };
   });
 
 const errorsName = "errors";

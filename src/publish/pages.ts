@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { addAsset, makeTemplates, pageHeaders, renderPage, type Page } from "../platform/pages/index.ts";
 import { contents } from "./contents.ts";
 import type { PublishedDocument } from "./documents.ts";
+import type { Response } from "express";
 import type { Guide, RenderArticle } from "./guides.ts";
 import { plainText } from "./markdown.ts";
 import type { Results } from "./search.ts";
@@ -82,6 +83,10 @@ const referencePolicy = [
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join("; ");
+
+export function sendPage(res: Response, { status, headers, html }: Page): void {
+  res.status(status).set(headers).send(html);
+}
 
 function allowCaching(page: Page): Page {
   const { "Cache-Control": _, "Content-Type": __, ...headers } = page.headers;

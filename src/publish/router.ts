@@ -1,23 +1,31 @@
-import { Router, type RequestHandler, type Response } from "express";
-import type { Page } from "../platform/pages/index.ts";
+import { Router, type RequestHandler } from "express";
 import { makeChangelogRouter } from "./changelog-page.ts";
 import { makeDownloadsRouter, type Packages } from "./downloads.ts";
 import { loadPublishedDocuments, loadPublishedReleases } from "./documents.ts";
 import { listGuides, makeGuidesRouter, type GuideSettings } from "./guides.ts";
-import { listContents, makeArticles, renderOverview, renderReference, renderSearch, renderStatus } from "./pages.ts";
+import {
+  listContents,
+  makeArticles,
+  renderOverview,
+  renderReference,
+  renderSearch,
+  renderStatus,
+  sendPage,
+} from "./pages.ts";
 import { makeSearch, type Search } from "./search.ts";
+import { makeSchoolGuideRouter } from "./school-guide.ts";
 import { answerPage, answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
 
 type PublishOptions = GuideSettings & { packages: Packages; isReady(): Promise<boolean> };
 
-/** Serves the contract at `/openapi`, pages at `/docs` and packages at `/downloads`, read at the first request. */
+/** Serves the contract at `/openapi`, pages for partners at `/docs`, for schools at `/guide`, and packages at `/downloads`. */
 export function makePublishRouter(options: PublishOptions): RequestHandler {
   const answer = onFirstRequest(() => makeRouter(options));
   return (req, res, next) => (isPublished.test(req.url) ? answer(req, res, next) : next());
 }
 
-const isPublished = /^\/(docs|openapi|downloads)(?![^/?])/i;
+const isPublished = /^\/(docs|openapi|downloads|guide)(?![^/?])/i;
 
 function makeRouter({ isReady, ...place }: PublishOptions): Router {
   const documents = loadPublishedDocuments(place);
@@ -34,7 +42,8 @@ function makeRouter({ isReady, ...place }: PublishOptions): Router {
   }
 
   router.use("/downloads", refuseOtherMethods, makeDownloadsRouter(place));
-  router.use("/docs", refuseOtherMethods);
+  router.use(["/docs", "/guide"], refuseOtherMethods);
+  router.use(makeSchoolGuideRouter());
   let search: Search | undefined;
   router.use(makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));
   router.get("/docs", answerPage(renderOverview(pages, documents)));
@@ -52,10 +61,6 @@ function makeRouter({ isReady, ...place }: PublishOptions): Router {
 }
 
 const longestQuery = 200;
-
-function sendPage(res: Response, { status, headers, html }: Page): void {
-  res.status(status).set(headers).send(html);
-}
 
 /** The contract is public, also for scripts of other origins. */
 const openToEveryOrigin: RequestHandler = (_req, res, next) => {

@@ -50,7 +50,7 @@ describe.each(looks)("on a $size", (look) => {
     },
   );
 
-  test.each(["client-credentials", "not-found", "first-school", "errors", "changelog", "promises", "../openapi"])(
+  test.each(["client-credentials", "not-found", "errors", "changelog", "promises", "../openapi", "../guide"])(
     "/docs/%s is readable",
     async (name) => {
       const page = await newPage(look);

@@ -13,7 +13,7 @@ import { makeTestClock, startService } from "../support/service.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { expectHeading } from "./support/steps.ts";
 
-// The way that docs/first-school.md describes. PICTURES names a folder for its pictures.
+// The way that docs/school-guide.en.md describes. PICTURES names a folder for its pictures.
 const { newPage } = useBrowser();
 const service = await startService({
   clock: makeTestClock(new Date()),

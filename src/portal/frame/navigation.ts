@@ -52,7 +52,8 @@ export function listPages(reader: Reader, shownSchoolId: string | null, current:
     (Object.entries(links) as [Page, OperationId][])
       .filter(([, operation]) => permissions.may(operation, schoolId ?? undefined))
       .map(([page]) => ({ href: hrefOf(page), label: t(`frame.pages.${page}`), isCurrent: page === current }));
-  if (schoolId !== null) return pagesOf(schoolPages, (page) => `/admin/schools/${schoolId}/${page}`);
+  const guide = { href: "/guide", label: t("frame.pages.guide"), isCurrent: false };
+  if (schoolId !== null) return [...pagesOf(schoolPages, (page) => `/admin/schools/${schoolId}/${page}`), guide];
   const partner = { href: "/partner", label: t("frame.pages.partner"), isCurrent: current === "partner" };
   return [
     ...pagesOf(servicePages, (page) => page.replace("operator_", "/admin/")),
