@@ -19,7 +19,7 @@ import { makeVersionsRouter } from "./versions.ts";
 
 type PublishOptions = GuideSettings & { packages: Packages; isReady(): Promise<boolean> };
 
-/** Serves the contract at `/openapi`, pages for partners at `/docs`, for schools at `/guide`, and packages at `/downloads`. */
+/** Serves the contract at `/openapi`, pages at `/docs` and `/guide` (for schools), and packages at `/downloads`. */
 export function makePublishRouter(options: PublishOptions): RequestHandler {
   const answer = onFirstRequest(() => makeRouter(options));
   return (req, res, next) => (isPublished.test(req.url) ? answer(req, res, next) : next());
