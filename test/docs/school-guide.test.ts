@@ -9,15 +9,18 @@ const read = (locale: Locale): string => readFileSync(`docs/school-guide.${local
 const partsOf = (text: string): string[] =>
   [...text.matchAll(/^(#+) |(\(pictures\/.+\))|^(```)/gm)].map(([, ...parts]) => parts.find(Boolean)!);
 
-test.each(["de", "en"] as const)("the guide for schools is served in the language of the browser: %s", async (locale) => {
-  const response = await fetch(`${service.url}/guide`, { headers: { "Accept-Language": locale } });
-  const html = await response.text();
-  expect(response.headers.get("Content-Language")).toBe(locale);
-  expect(html).toContain(`<h1>${/^# (.+)$/m.exec(read(locale))![1]!}</h1>`);
-  const pictures = [...html.matchAll(/src="(\/docs\/pictures\/[^"]+)"/g)].map(([, path]) => path!);
-  expect(pictures.length).toBeGreaterThan(5);
-  for (const path of pictures) expect((await fetch(service.url + path, { method: "HEAD" })).status, path).toBe(200);
-});
+test.each(["de", "en"] as const)(
+  "the guide for schools is served in the language of the browser: %s",
+  async (locale) => {
+    const response = await fetch(`${service.url}/guide`, { headers: { "Accept-Language": locale } });
+    const html = await response.text();
+    expect(response.headers.get("Content-Language")).toBe(locale);
+    expect(html).toContain(`<h1>${/^# (.+)$/m.exec(read(locale))![1]!}</h1>`);
+    const pictures = [...html.matchAll(/src="(\/docs\/pictures\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(pictures.length).toBeGreaterThan(5);
+    for (const path of pictures) expect((await fetch(service.url + path, { method: "HEAD" })).status, path).toBe(200);
+  },
+);
 
 test("both languages have the same chapters and pictures", () => {
   expect(partsOf(read("de"))).toEqual(partsOf(read("en")));
