@@ -187,6 +187,16 @@ export type ImportChange = Prisma.ImportChangeModel
  */
 export type PersonImport = Prisma.PersonImportModel
 /**
+ * Model ImportPiece
+ * 
+ */
+export type ImportPiece = Prisma.ImportPieceModel
+/**
+ * Model ColumnMapping
+ * 
+ */
+export type ColumnMapping = Prisma.ColumnMappingModel
+/**
  * Model ImportError
  * 
  */

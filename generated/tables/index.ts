@@ -299,6 +299,7 @@ export const tables = {
       progressPhase: "progress_phase",
       progressPercent: "progress_percent",
       progressAt: "progress_at",
+      upload: "upload",
     },
   },
   importTurn: {
@@ -350,6 +351,23 @@ export const tables = {
       change: "change",
       classesBefore: "classes_before",
       classesAfter: "classes_after",
+    },
+  },
+  importPiece: {
+    name: "import_piece",
+    columns: {
+      importId: "import_id",
+      number: "number",
+      bytes: "bytes",
+    },
+  },
+  columnMapping: {
+    name: "column_mapping",
+    columns: {
+      schoolId: "school_id",
+      headings: "headings",
+      mapping: "mapping",
+      usedAt: "used_at",
     },
   },
   importError: {
@@ -1055,6 +1073,7 @@ export type Rows = {
     progressPhase: string | null;
     progressPercent: number | null;
     progressAt: Date | null;
+    upload: unknown | null;
   };
   importTurn: {
     importId: string;
@@ -1094,6 +1113,17 @@ export type Rows = {
     change: string;
     classesBefore: string[];
     classesAfter: string[];
+  };
+  importPiece: {
+    importId: string;
+    number: number;
+    bytes: Buffer;
+  };
+  columnMapping: {
+    schoolId: string;
+    headings: string;
+    mapping: unknown;
+    usedAt: Date;
   };
   importError: {
     importId: string;
@@ -1481,6 +1511,8 @@ export type Required = {
   importSchool: "importId" | "schoolId" | "state" | "counts";
   importChange: "importId" | "subjectId" | "schoolId" | "keepUntil";
   personImport: "id" | "at" | "personId" | "schoolId" | "importId" | "change";
+  importPiece: "importId" | "number" | "bytes";
+  columnMapping: "schoolId" | "headings" | "mapping" | "usedAt";
   importError: "importId" | "row" | "file" | "line" | "code" | "message";
   stagedPerson: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
   stagedRole: "importId" | "row" | "line" | "column" | "personSourceId" | "role" | "isPrimary" | "isDeleted";

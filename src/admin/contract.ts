@@ -23,13 +23,14 @@ export const parameters: ParametersAgree<
   operations,
   {
     applyImport: "in-background";
-    createImport: "school" | "format" | "mode" | "file-name" | "school-year" | "carry-over" | "in-background";
+    createImport: "school" | "format" | "mode" | "file-name" | "school-year" | "carry-over" | "choose-columns" | "in-background";
     explainSignIn: "app";
     getAppAnswer: "path";
     getAppView: "resource" | "id" | "show-deleted";
     getFigures: "metric" | "step" | "school" | "app" | "from" | "until";
     getToday: "school";
     joinImportGroups: "school";
+    putImportColumns: "in-background";
     listApiRequests: "request-id" | "only-refused";
     listApps: "search" | "sort";
     listAudit: "school" | "person" | "actor" | "app" | "action" | "from" | "until" | "sort";

@@ -62,6 +62,12 @@ const handlers: Loaders<OperationId> = {
   ),
   ...handlersIn(() => import("./imports.ts"), "createImport", "getImport", "listImports", "listImportFaults"),
   ...handlersIn(
+    () => import("./import-columns.ts"),
+    "getImportColumns",
+    "putImportColumns",
+    "listColumnMappings",
+  ),
+  ...handlersIn(
     () => import("./import-lists.ts"),
     "listImportLeavers",
     "listImportChanges",

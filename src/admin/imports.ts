@@ -25,6 +25,7 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
       schoolYear: query["school-year"],
       carryOvers: readCarryOvers(query["carry-over"]),
       among: reach.all ? undefined : reach.schoolIds,
+      choosesColumns: query["choose-columns"] === true,
     },
     origin,
     { inBackground: query["in-background"] === true },

@@ -43,16 +43,17 @@ export type NewImport = {
   mode: Import["mode"] | undefined;
   carryOvers: ReadonlyMap<string, string>;
   schoolYear: string | undefined;
+  choosesColumns: boolean | undefined;
 };
 
 export async function previewImport(service: Service, request: NewImport): Promise<Import> {
-  const { path, schoolId, mode, carryOvers, schoolYear } = request;
+  const { path, schoolId, mode, carryOvers, schoolYear, choosesColumns } = request;
   const file = await openAsBlob(path);
   const lines = [...carryOvers].map(([next, previous]) => `${previous}=${next}`);
   const query = {
     "file-name": basename(path),
     "in-background": true,
-    ...omitUndefined({ school: schoolId, mode, "school-year": schoolYear }),
+    ...omitUndefined({ school: schoolId, mode, "school-year": schoolYear, "choose-columns": choosesColumns }),
     ...(lines.length > 0 && { "carry-over": lines.join("\n") }),
   };
   const created = await bodyOf(
@@ -67,6 +68,14 @@ export async function previewImport(service: Service, request: NewImport): Promi
   const record = await waitFor(service, created);
   if (record.state === "READY" || record.state === "HELD") showPercent(service, labels.COMPARING, 100);
   return record;
+}
+
+export const getColumns = ({ api }: Service, id: string): Promise<Schemas["ImportColumns"]> =>
+  bodyOf(api.GET(`${oneImport}/columns`, pathOf(id)));
+
+export async function mapColumns(service: Service, id: string, body: Schemas["NewImportColumns"]): Promise<Import> {
+  const params = { ...pathOf(id).params, query: { "in-background": true } };
+  return waitFor(service, await bodyOf(service.api.PUT(`${oneImport}/columns`, { params, body })));
 }
 
 /** `isConfirmed` confirms what the import removes. Errors: those of the service; conflict import_applied. */

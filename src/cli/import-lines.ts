@@ -40,6 +40,31 @@ export function importLines(
   ];
 }
 
+export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): string[] {
+  const { sheet, sheets, role, className, mode, columns: all } = columns;
+  const rows = all.map(({ heading, use, samples }, index) => [
+    `  ${index + 1}`,
+    heading,
+    use?.toLowerCase() ?? "-",
+    samples.join(" | "),
+  ]);
+  return [
+    "The columns of the file are read like this:",
+    "",
+    ...alignColumns(rows),
+    "",
+    ...(sheets.length > 1
+      ? [`Sheet: ${sheet ?? ""}; the others: ${sheets.filter((one) => one !== sheet).join(", ")}`]
+      : []),
+    ...(role === null ? [] : [`Role of everybody: ${role.toLowerCase()}`]),
+    ...(className === null ? [] : [`Class of everybody: ${className}`]),
+    `Mode: ${mode.toLowerCase()}`,
+    "",
+    `To read the file like this: import columns ${id}`,
+    `To change it first: import columns ${id} --column NUMBER=USE --role student --mode bulk`,
+  ];
+}
+
 function faultLine({ file, line, column, field, message }: Schemas["ImportFault"]): string {
   return `${file}:${line}${column === null ? "" : `:${column}`}${field === null ? "" : ` ${field}`}: ${message}`;
 }

@@ -1,8 +1,8 @@
-import { plainTemplate } from "../imports/index.ts";
+import { columnUses, plainTemplate } from "../imports/index.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
-import { importColumns, importLines, undoLines } from "./import-lines.ts";
+import { columnLines, importColumns, importLines, undoLines } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { argsNamed } from "./verbs.ts";
@@ -22,17 +22,40 @@ export const verbs: Verbs = {
       ),
       carryOver: option.texts("A group that keeps its id under a new source id.", "old=new"),
       schoolYear: option.text("The year that groups are carried over into; needed for --carry-over.", "2026/27"),
+      chooseColumns: option.flag("Show the columns of the file and wait, even if they are known."),
       ...faultsOption,
     },
-    run: async (service, { args: { file }, options: { school, mode, carryOver = [], schoolYear, faults } }) => {
+    run: async (
+      service,
+      { args: { file }, options: { school, mode, carryOver = [], schoolYear, chooseColumns, faults } },
+    ) => {
       const record = await calls.previewImport(service, {
         path: file,
         schoolId: school,
         carryOvers: readCarryOvers(carryOver),
         schoolYear,
+        choosesColumns: chooseColumns || undefined,
         mode: mode && (mode.toUpperCase() as Schemas["ImportMode"]),
       });
       return show(service, record, faults);
+    },
+  }),
+  columns: makeApiCommand({
+    summary:
+      "Read a file with its columns as they are shown, or as the options say. The school's next such file is read alike.",
+    args,
+    options: {
+      column: option.texts("What a column is read as; `-` ignores it.", "3=last_name"),
+      role: option.oneOf(["student", "teacher", "other"] as const, "The role of everybody, if no column has it."),
+      class: option.text("The class of everybody, if no column has it.", "5a"),
+      mode: option.oneOf(["bulk", "delta"] as const, "bulk: people who are not in the file leave; delta: they stay."),
+      sheet: option.text("Look at another sheet of the workbook instead.", "Tabelle2"),
+      idsFromName: option.flag("Make ids of name and date of birth, for a file without numbers."),
+      ...faultsOption,
+    },
+    run: async (service, { args: { importId: id }, options }) => {
+      const body = changeColumns(await calls.getColumns(service, id), options);
+      return show(service, await calls.mapColumns(service, id, body), options.faults);
     },
   }),
   apply: makeApiCommand({
@@ -93,6 +116,11 @@ export const verbs: Verbs = {
 };
 
 async function show(service: Service, record: Schemas["Import"], maxFaults = 1000): Promise<Result> {
+  if (record.state === "UNMAPPED") {
+    const columns = await calls.getColumns(service, record.id);
+    const lines = [...importLines(record, [], new Map()), ...columnLines(record, columns)];
+    return { lines, quiet: [record.id], data: { ...record, columns }, isRefused: true };
+  }
   const faults = record.state === "BROKEN" ? await calls.listFaults(service, record.id, maxFaults) : [];
   const samples = await calls.sampleImport(service, record);
   return {
@@ -100,6 +128,40 @@ async function show(service: Service, record: Schemas["Import"], maxFaults = 100
     quiet: [record.id],
     data: { ...record, faults, samples: Object.fromEntries(samples) },
     isRefused: record.state === "BROKEN",
+  };
+}
+
+type ColumnOptions = {
+  column?: readonly string[] | undefined;
+  role?: string | undefined;
+  class?: string | undefined;
+  mode?: string | undefined;
+  sheet?: string | undefined;
+  idsFromName: boolean;
+};
+
+/** Errors: UsageError for a column or a use that does not exist. */
+function changeColumns(
+  { columns, role, className, idFromName, mode }: Schemas["ImportColumns"],
+  options: ColumnOptions,
+): Schemas["NewImportColumns"] {
+  const uses = columns.map(({ use }) => use);
+  for (const text of options.column ?? []) {
+    const [, number, use] = /^(\d+)=([a-z_]+|-)$/i.exec(text) ?? [];
+    if (use === undefined || columns[Number(number) - 1] === undefined)
+      throw new UsageError(`--column: '${text}' is not of the form number=use, with the number of a column.`);
+    const known = columnUses.find((one) => one === use.toUpperCase());
+    if (known === undefined && use !== "-")
+      throw new UsageError(`--column: '${use}' is none of ${columnUses.join(", ").toLowerCase()}, or -.`);
+    uses[Number(number) - 1] = known ?? null;
+  }
+  return {
+    uses,
+    role: uses.includes("ROLE") ? null : ((options.role?.toUpperCase() as Schemas["RoleOfAll"]) ?? role),
+    className: options.class ?? className,
+    idFromName: options.idsFromName || idFromName,
+    mode: (options.mode?.toUpperCase() as Schemas["ImportMode"] | undefined) ?? mode,
+    ...(options.sheet !== undefined && { sheet: options.sheet }),
   };
 }
 

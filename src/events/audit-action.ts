@@ -53,6 +53,7 @@ export const auditActions = [
   "consent_withdrawn",
   "token_reused",
   "import_handed_in",
+  "import_columns_mapped",
   "import_group_moves_set",
   "import_confirmed",
   "import_applied",

@@ -116,6 +116,7 @@ export function checkWaiting({ state }: { state: string }): void {
 function checkState(state: string): void {
   const refusals: Record<string, string> = {
     READING: "The file is still being read.",
+    UNMAPPED: "The columns of the file are not mapped yet.",
     BROKEN: "The file has faults. Repair it and preview it again.",
     HELD: "The import would remove too many people or groups of a school. Look at its preview and confirm it.",
     APPLIED: "The import has been applied already.",

@@ -4,6 +4,7 @@ import { checkWaiting } from "./apply.ts";
 import { holdImport, importRunning } from "./lease.ts";
 import { noProgress } from "./progress.ts";
 import { leaveQueue } from "./queue.ts";
+import { forgetUpload } from "./unmapped.ts";
 import type { ImportId } from "./record.ts";
 
 /** The caller and the sweep remove staged rows. Errors: conflict if it is applied, expired or being applied. */
@@ -11,13 +12,14 @@ export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin
   await holdImport(tx, id);
   const { state, namedSchoolIds } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
   if (state === "CANCELLED") return;
-  if (state !== "READING" && state !== "BROKEN") checkWaiting({ state });
+  if (state !== "READING" && state !== "UNMAPPED" && state !== "BROKEN") checkWaiting({ state });
   const { count } = await tx.prisma.import.updateMany({
     where: { id, state },
     data: { ...noProgress, state: "CANCELLED" },
   });
   if (count === 0) throw importRunning();
   await leaveQueue(tx, id);
+  await forgetUpload(tx, id);
   await tx.prisma.importError.updateMany({ where: { importId: id }, data: { lineText: null } });
   const [only, ...others] = namedSchoolIds;
   const schoolId = others.length === 0 ? only : undefined;

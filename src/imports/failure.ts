@@ -2,6 +2,7 @@ import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts
 import { AppError } from "../platform/errors.ts";
 import { noProgress } from "./progress.ts";
 import { removeStaged, type ImportId } from "./record.ts";
+import { forgetUpload } from "./unmapped.ts";
 
 /** Records why an import could not be read, as its fault. A cancelled import stays cancelled. */
 export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown): Promise<void> {
@@ -20,4 +21,5 @@ export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown):
     await tx.prisma.importError.create({ data: { importId: id, row: 1, file, line: 1, code, message } });
   });
   await removeStaged(db, id);
+  await forgetUpload(db, id);
 }

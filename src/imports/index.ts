@@ -23,6 +23,7 @@ export { listLeavers, withDifference, type Leaver } from "./listed.ts";
 export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
+export { columnUses } from "./formats/words.ts";
 export { plainTemplate } from "./formats/plain.ts";
 export { previewImport, type NewImport } from "./preview.ts";
 export {
@@ -39,3 +40,4 @@ export { maxFaults } from "./staging.ts";
 export { makeImportSweep } from "./sweep.ts";
 export { confirmUndo, listUndo, previewUndo, undoImport, type KeptCounts, type UndoPreview } from "./undo.ts";
 export type { UndoEntry, UndoReason, UndoStep } from "./undo-plan.ts";
+export { getUpload, listColumnMappings, type KeptMapping, type Upload } from "./unmapped.ts";

@@ -8,17 +8,20 @@ import { findRows, insert, run, sql, statement, table } from "../platform/databa
 import { checkStaged } from "./check.ts";
 import { countDifference, isHeld } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
+import type { Mapping, TableGuess } from "./formats/columns.ts";
 import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
 import type { OnProgress } from "./progress.ts";
 import { checkQueue, joinQueue } from "./queue.ts";
-import { openSourceFile } from "./read/source.ts";
+import { openSourceFile, type SourceFile } from "./read/source.ts";
+import { findEncoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { loadSchools } from "./schools.ts";
 import { makeStaging } from "./staging.ts";
+import { keepMapping, planTable, waitForColumns, type TablePlan, type Upload } from "./unmapped.ts";
 
 export type NewImport = {
   path: string;
@@ -32,12 +35,17 @@ export type NewImport = {
   fileName?: string | undefined;
   format?: ImportFormat | undefined;
   among?: ReadonlySet<SchoolId> | undefined;
+  /** Of a table whose headings are not those of the template. */
+  columns?: Mapping | undefined;
+  /** Waits for the columns even if they are known. */
+  choosesColumns?: boolean | undefined;
+  sheet?: string | undefined;
   holdShare: number;
   onProgress?: OnProgress | undefined;
   interrupt?: Interrupt | undefined;
 };
 
-/** Faults make it a BROKEN import. Errors: invalid, without an import, if it is no roster. */
+/** Faults make it a BROKEN import, unknown columns an UNMAPPED one. Errors: invalid, without an import, if it is no roster. */
 export async function previewImport(db: PrismaDb, request: NewImport, origin: Origin): Promise<ImportRecord> {
   const id = await beginImport(db, request, origin);
   return readImport(db, id, request, origin).catch(async (error: unknown) => {
@@ -93,7 +101,13 @@ export async function readImport(
   origin: Origin,
 ): Promise<ImportRecord> {
   const { interrupt, onProgress, holdShare } = request;
-  const read = await stage(db, id, request);
+  const file = await openRoster(request);
+  const plan = file.format === "PLAIN" ? await planTable(db, file, request) : undefined;
+  if (plan !== undefined && plan.mapping === undefined) {
+    await waitForColumns(db, id, request.path, await describe(file, plan.guess, request));
+    return getImport(db, id);
+  }
+  const read = await stage(db, id, { ...request, plan });
   await analyzeStaged(db.pool);
   onProgress?.({ phase: "checking", done: 0, total: 1 });
   await withInterruptibleTransaction(db, interrupt, (tx) => check(tx, id, request, read));
@@ -102,8 +116,18 @@ export async function readImport(
   await analyzeStaged(db.pool);
   const waiting = state === "READY" ? schools.map((school) => school.id) : [];
   await compareImport(db, { id, schools: waiting, holdShare, now: origin.at }, { onProgress, interrupt });
+  if (state === "READY" && typeof plan?.mapping === "object" && request.schoolId !== undefined)
+    await keepMapping(db, request.schoolId, { guess: plan.guess, mapping: plan.mapping }, origin.at);
   return getImport(db, id);
 }
+
+const describe = async (file: SourceFile, guess: TableGuess, { mode, carryOvers }: NewImport): Promise<Upload> => ({
+  table: { ...guess, encoding: await findEncoding(file) },
+  sheet: null,
+  sheets: [],
+  mode: mode ?? null,
+  carryOvers: [...(carryOvers ?? [])],
+});
 
 export async function compareImport(
   db: PrismaDb,
@@ -152,7 +176,9 @@ async function openRoster({ path, fileName, format: request, schoolId }: NewImpo
   return { ...file, format };
 }
 
-async function stage(db: PrismaDb, id: ImportId, request: NewImport): Promise<Staged> {
+type Planned = NewImport & { plan: TablePlan | undefined };
+
+async function stage(db: PrismaDb, id: ImportId, request: Planned): Promise<Staged> {
   const staging = makeStaging(db, id, request.interrupt);
   const { schoolId, among, mode, carryOvers = new Map<string, string>() } = request;
   const schools = await loadSchools(db, schoolId, among);
@@ -192,8 +218,8 @@ export async function forgetImport(db: PrismaDb, id: ImportId): Promise<void> {
   await db.prisma.import.deleteMany({ where: { id } });
 }
 
-async function readFormat(request: NewImport, rest: Omit<ReadContext, "onBytes">): Promise<ReadResult> {
-  const { path, onProgress, interrupt } = request;
+async function readFormat(request: Planned, rest: Omit<ReadContext, "onBytes">): Promise<ReadResult> {
+  const { path, onProgress, interrupt, plan } = request;
   let done = 0;
   const counting = (total: number): ReadContext => ({
     ...rest,
@@ -203,8 +229,8 @@ async function readFormat(request: NewImport, rest: Omit<ReadContext, "onBytes">
     },
   });
   const file = await openRoster(request);
-  if (file.format !== "ONEROSTER")
-    return (file.format === "PLAIN" ? readPlain : readSchulconnex)(file, counting(2 * file.size));
+  if (file.format === "PLAIN") return readPlain(file, counting(2 * file.size), plan);
+  if (file.format === "SCHULCONNEX") return readSchulconnex(file, counting(2 * file.size));
   const archive = await openArchive(path);
   const ours = [...archive.files.values()].filter(({ name }) =>
     /^(manifest|orgs|users|roles|classes|enrollments)\.csv$/.test(name),

@@ -9,8 +9,9 @@ import type { ImportFormat, ImportMode } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
 
-/** READY and HELD wait; HELD needs a confirmation; EXPIRED waited too long. */
-export type ImportState = "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED" | "UNDONE";
+/** READY and HELD wait; HELD needs a confirmation; UNMAPPED needs its columns; EXPIRED waited too long. */
+export type ImportState =
+  "READING" | "UNMAPPED" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED" | "UNDONE";
 
 // The database types codes and JSON as text.
 type Coded = {

@@ -15,6 +15,7 @@ import { makeProgressReport } from "./progress.ts";
 import { checkLease } from "./lease.ts";
 import { joinQueue, makeTurns } from "./queue.ts";
 import { forgetRead, removeStaged, type ImportId } from "./record.ts";
+import { beginMapped, forgetUpload, waitAgain, type NewColumns } from "./unmapped.ts";
 import type { GiveUserNames } from "./roster-names.ts";
 import { undoImport, type KeptCounts } from "./undo.ts";
 
@@ -66,6 +67,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       const reported = { ...request, onProgress: report.onProgress, interrupt };
       const { state } = await readImport(db, id, reported, origin);
       if (state === "BROKEN") await keepFaultLines(db, id, reported);
+      if (state !== "UNMAPPED") await forgetUpload(control, id);
     } catch (error) {
       if ((await control.prisma.import.count({ where: { id, state: "CANCELLED" } })) === 0) throw error;
       await forgetRead(control, id);
@@ -124,6 +126,22 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
         },
       );
       return id;
+    },
+    /** Reads an import with its columns; as `read`. Errors: those of `beginMapped`. */
+    async map(
+      id: ImportId,
+      columns: NewColumns,
+      among: NewImport["among"],
+      origin: Origin,
+      options: CallOptions,
+    ): Promise<void> {
+      const request = { ...(await beginMapped(control, id, columns, origin)), among, holdShare: rules.holdShare };
+      await within(readFile(id, request, origin), options, (error) => recordFailure(control, id, error)).catch(
+        async (error: unknown) => {
+          await waitAgain(control, id);
+          throw error;
+        },
+      );
     },
     /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
     async apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void> {

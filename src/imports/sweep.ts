@@ -8,9 +8,10 @@ import { recordFailure } from "./failure.ts";
 import { tryHold } from "./lease.ts";
 import { findTurns, removeLostTurns } from "./queue.ts";
 import { findStaged, removeStaged, type ImportId } from "./record.ts";
+import { forgetUpload } from "./unmapped.ts";
 
 const waitingDays = 7;
-const waiting = { state: { in: ["READING", "READY", "HELD"] } };
+const waiting = { state: { in: ["READING", "UNMAPPED", "READY", "HELD"] } };
 
 /** Removes staged rows, fault lines and recorded changes of old imports, because they contain names; counts remain. */
 export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): WorkerJob {
@@ -61,7 +62,8 @@ async function expire(db: PrismaDb, before: Date): Promise<void> {
   });
   for (const { id } of old)
     await withPrismaTransaction(db, async (tx) => {
-      if (await tryHold(tx, id))
-        await tx.prisma.import.updateMany({ where: { id, ...waiting }, data: { state: "EXPIRED" } });
+      if (!(await tryHold(tx, id))) return;
+      await tx.prisma.import.updateMany({ where: { id, ...waiting }, data: { state: "EXPIRED" } });
+      await forgetUpload(tx, id);
     });
 }

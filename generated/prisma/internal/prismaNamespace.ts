@@ -424,8 +424,9 @@ export const ModelName = {
   Import: 'Import',
   ImportTurn: 'ImportTurn',
   ImportSchool: 'ImportSchool',
-  ImportChange: 'ImportChange',
   PersonImport: 'PersonImport',
+  ImportPiece: 'ImportPiece',
+  ColumnMapping: 'ColumnMapping',
   ImportError: 'ImportError',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
@@ -482,7 +483,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "personImport" | "importPiece" | "columnMapping" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2484,80 +2485,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    ImportChange: {
-      payload: Prisma.$ImportChangePayload<ExtArgs>
-      fields: Prisma.ImportChangeFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ImportChangeFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ImportChangeFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        findFirst: {
-          args: Prisma.ImportChangeFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ImportChangeFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        findMany: {
-          args: Prisma.ImportChangeFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
-        }
-        create: {
-          args: Prisma.ImportChangeCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        createMany: {
-          args: Prisma.ImportChangeCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ImportChangeCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
-        }
-        delete: {
-          args: Prisma.ImportChangeDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        update: {
-          args: Prisma.ImportChangeUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        deleteMany: {
-          args: Prisma.ImportChangeDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ImportChangeUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ImportChangeUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
-        }
-        upsert: {
-          args: Prisma.ImportChangeUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
-        }
-        aggregate: {
-          args: Prisma.ImportChangeAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateImportChange>
-        }
-        groupBy: {
-          args: Prisma.ImportChangeGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportChangeGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ImportChangeCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ImportChangeCountAggregateOutputType> | number
-        }
-      }
-    }
     PersonImport: {
       payload: Prisma.$PersonImportPayload<ExtArgs>
       fields: Prisma.PersonImportFieldRefs
@@ -2629,6 +2556,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PersonImportCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PersonImportCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportPiece: {
+      payload: Prisma.$ImportPiecePayload<ExtArgs>
+      fields: Prisma.ImportPieceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportPieceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportPieceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        findFirst: {
+          args: Prisma.ImportPieceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportPieceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        findMany: {
+          args: Prisma.ImportPieceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
+        }
+        create: {
+          args: Prisma.ImportPieceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        createMany: {
+          args: Prisma.ImportPieceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportPieceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
+        }
+        delete: {
+          args: Prisma.ImportPieceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        update: {
+          args: Prisma.ImportPieceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportPieceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportPieceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportPieceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportPieceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPiecePayload>
+        }
+        aggregate: {
+          args: Prisma.ImportPieceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportPiece>
+        }
+        groupBy: {
+          args: Prisma.ImportPieceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportPieceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportPieceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportPieceCountAggregateOutputType> | number
+        }
+      }
+    }
+    ColumnMapping: {
+      payload: Prisma.$ColumnMappingPayload<ExtArgs>
+      fields: Prisma.ColumnMappingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ColumnMappingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ColumnMappingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        findFirst: {
+          args: Prisma.ColumnMappingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ColumnMappingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        findMany: {
+          args: Prisma.ColumnMappingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
+        }
+        create: {
+          args: Prisma.ColumnMappingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        createMany: {
+          args: Prisma.ColumnMappingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ColumnMappingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
+        }
+        delete: {
+          args: Prisma.ColumnMappingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        update: {
+          args: Prisma.ColumnMappingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        deleteMany: {
+          args: Prisma.ColumnMappingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ColumnMappingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ColumnMappingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>[]
+        }
+        upsert: {
+          args: Prisma.ColumnMappingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ColumnMappingPayload>
+        }
+        aggregate: {
+          args: Prisma.ColumnMappingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateColumnMapping>
+        }
+        groupBy: {
+          args: Prisma.ColumnMappingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ColumnMappingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ColumnMappingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ColumnMappingCountAggregateOutputType> | number
         }
       }
     }
@@ -6025,13 +6100,13 @@ export const ImportScalarFieldEnum = {
   actorId: 'actorId',
   createdAt: 'createdAt',
   appliedAt: 'appliedAt',
-  undoneAt: 'undoneAt',
   leaseHolder: 'leaseHolder',
   leaseUntil: 'leaseUntil',
   namedSchoolIds: 'namedSchoolIds',
   progressPhase: 'progressPhase',
   progressPercent: 'progressPercent',
-  progressAt: 'progressAt'
+  progressAt: 'progressAt',
+  upload: 'upload'
 } as const
 
 export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
@@ -6057,25 +6132,10 @@ export const ImportSchoolScalarFieldEnum = {
   counts: 'counts',
   confirmedPeople: 'confirmedPeople',
   confirmedGroups: 'confirmedGroups',
-  appliedAt: 'appliedAt',
-  undoUntil: 'undoUntil',
-  changedSubjects: 'changedSubjects'
+  appliedAt: 'appliedAt'
 } as const
 
 export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
-
-
-export const ImportChangeScalarFieldEnum = {
-  importId: 'importId',
-  subjectId: 'subjectId',
-  personId: 'personId',
-  schoolId: 'schoolId',
-  before: 'before',
-  after: 'after',
-  keepUntil: 'keepUntil'
-} as const
-
-export type ImportChangeScalarFieldEnum = (typeof ImportChangeScalarFieldEnum)[keyof typeof ImportChangeScalarFieldEnum]
 
 
 export const PersonImportScalarFieldEnum = {
@@ -6090,6 +6150,25 @@ export const PersonImportScalarFieldEnum = {
 } as const
 
 export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
+
+
+export const ImportPieceScalarFieldEnum = {
+  importId: 'importId',
+  number: 'number',
+  bytes: 'bytes'
+} as const
+
+export type ImportPieceScalarFieldEnum = (typeof ImportPieceScalarFieldEnum)[keyof typeof ImportPieceScalarFieldEnum]
+
+
+export const ColumnMappingScalarFieldEnum = {
+  schoolId: 'schoolId',
+  headings: 'headings',
+  mapping: 'mapping',
+  usedAt: 'usedAt'
+} as const
+
+export type ColumnMappingScalarFieldEnum = (typeof ColumnMappingScalarFieldEnum)[keyof typeof ColumnMappingScalarFieldEnum]
 
 
 export const ImportErrorScalarFieldEnum = {
@@ -7211,8 +7290,9 @@ export type GlobalOmitConfig = {
   import?: Prisma.ImportOmit
   importTurn?: Prisma.ImportTurnOmit
   importSchool?: Prisma.ImportSchoolOmit
-  importChange?: Prisma.ImportChangeOmit
   personImport?: Prisma.PersonImportOmit
+  importPiece?: Prisma.ImportPieceOmit
+  columnMapping?: Prisma.ColumnMappingOmit
   importError?: Prisma.ImportErrorOmit
   stagedPerson?: Prisma.StagedPersonOmit
   stagedRole?: Prisma.StagedRoleOmit

@@ -80,6 +80,8 @@ export const ModelName = {
   ImportSchool: 'ImportSchool',
   ImportChange: 'ImportChange',
   PersonImport: 'PersonImport',
+  ImportPiece: 'ImportPiece',
+  ColumnMapping: 'ColumnMapping',
   ImportError: 'ImportError',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
@@ -465,7 +467,8 @@ export const ImportScalarFieldEnum = {
   namedSchoolIds: 'namedSchoolIds',
   progressPhase: 'progressPhase',
   progressPercent: 'progressPercent',
-  progressAt: 'progressAt'
+  progressAt: 'progressAt',
+  upload: 'upload'
 } as const
 
 export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
@@ -524,6 +527,25 @@ export const PersonImportScalarFieldEnum = {
 } as const
 
 export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
+
+
+export const ImportPieceScalarFieldEnum = {
+  importId: 'importId',
+  number: 'number',
+  bytes: 'bytes'
+} as const
+
+export type ImportPieceScalarFieldEnum = (typeof ImportPieceScalarFieldEnum)[keyof typeof ImportPieceScalarFieldEnum]
+
+
+export const ColumnMappingScalarFieldEnum = {
+  schoolId: 'schoolId',
+  headings: 'headings',
+  mapping: 'mapping',
+  usedAt: 'usedAt'
+} as const
+
+export type ColumnMappingScalarFieldEnum = (typeof ColumnMappingScalarFieldEnum)[keyof typeof ColumnMappingScalarFieldEnum]
 
 
 export const ImportErrorScalarFieldEnum = {

@@ -47,7 +47,6 @@ export type ImportMinAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
-  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   progressPhase: string | null
@@ -66,7 +65,6 @@ export type ImportMaxAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
-  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   progressPhase: string | null
@@ -86,13 +84,13 @@ export type ImportCountAggregateOutputType = {
   actorId: number
   createdAt: number
   appliedAt: number
-  undoneAt: number
   leaseHolder: number
   leaseUntil: number
   namedSchoolIds: number
   progressPhase: number
   progressPercent: number
   progressAt: number
+  upload: number
   _all: number
 }
 
@@ -118,7 +116,6 @@ export type ImportMinAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
-  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   progressPhase?: true
@@ -137,7 +134,6 @@ export type ImportMaxAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
-  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   progressPhase?: true
@@ -157,13 +153,13 @@ export type ImportCountAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
-  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   namedSchoolIds?: true
   progressPhase?: true
   progressPercent?: true
   progressAt?: true
+  upload?: true
   _all?: true
 }
 
@@ -265,13 +261,13 @@ export type ImportGroupByOutputType = {
   actorId: string | null
   createdAt: Date
   appliedAt: Date | null
-  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   namedSchoolIds: string[]
   progressPhase: string | null
   progressPercent: number | null
   progressAt: Date | null
+  upload: runtime.JsonValue | null
   _count: ImportCountAggregateOutputType | null
   _avg: ImportAvgAggregateOutputType | null
   _sum: ImportSumAggregateOutputType | null
@@ -309,17 +305,17 @@ export type ImportWhereInput = {
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
-  undoneAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  upload?: Prisma.JsonNullableFilter<"Import">
   turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
+  pieces?: Prisma.ImportPieceListRelationFilter
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
-  changes?: Prisma.ImportChangeListRelationFilter
 }
 
 export type ImportOrderByWithRelationInput = {
@@ -334,17 +330,17 @@ export type ImportOrderByWithRelationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  upload?: Prisma.SortOrderInput | Prisma.SortOrder
   turn?: Prisma.ImportTurnOrderByWithRelationInput
+  pieces?: Prisma.ImportPieceOrderByRelationAggregateInput
   schools?: Prisma.ImportSchoolOrderByRelationAggregateInput
   errors?: Prisma.ImportErrorOrderByRelationAggregateInput
-  changes?: Prisma.ImportChangeOrderByRelationAggregateInput
 }
 
 export type ImportWhereUniqueInput = Prisma.AtLeast<{
@@ -362,17 +358,17 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
-  undoneAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  upload?: Prisma.JsonNullableFilter<"Import">
   turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
+  pieces?: Prisma.ImportPieceListRelationFilter
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
-  changes?: Prisma.ImportChangeListRelationFilter
 }, "id">
 
 export type ImportOrderByWithAggregationInput = {
@@ -387,13 +383,13 @@ export type ImportOrderByWithAggregationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  upload?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ImportCountOrderByAggregateInput
   _avg?: Prisma.ImportAvgOrderByAggregateInput
   _max?: Prisma.ImportMaxOrderByAggregateInput
@@ -416,13 +412,13 @@ export type ImportScalarWhereWithAggregatesInput = {
   actorId?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
-  undoneAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
   progressPhase?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableWithAggregatesFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
+  upload?: Prisma.JsonNullableWithAggregatesFilter<"Import">
 }
 
 export type ImportCreateInput = {
@@ -437,17 +433,17 @@ export type ImportCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateInput = {
@@ -462,17 +458,17 @@ export type ImportUncheckedCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportUpdateInput = {
@@ -487,17 +483,17 @@ export type ImportUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateInput = {
@@ -512,17 +508,17 @@ export type ImportUncheckedUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateManyInput = {
@@ -537,13 +533,13 @@ export type ImportCreateManyInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type ImportUpdateManyMutationInput = {
@@ -558,13 +554,13 @@ export type ImportUpdateManyMutationInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type ImportUncheckedUpdateManyInput = {
@@ -579,13 +575,13 @@ export type ImportUncheckedUpdateManyInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type ImportCountOrderByAggregateInput = {
@@ -600,13 +596,13 @@ export type ImportCountOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
-  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
   progressAt?: Prisma.SortOrder
+  upload?: Prisma.SortOrder
 }
 
 export type ImportAvgOrderByAggregateInput = {
@@ -625,7 +621,6 @@ export type ImportMaxOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
-  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
@@ -644,7 +639,6 @@ export type ImportMinOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
-  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
@@ -707,18 +701,18 @@ export type ImportUpdateOneRequiredWithoutSchoolsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutSchoolsInput, Prisma.ImportUpdateWithoutSchoolsInput>, Prisma.ImportUncheckedUpdateWithoutSchoolsInput>
 }
 
-export type ImportCreateNestedOneWithoutChangesInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutChangesInput
+export type ImportCreateNestedOneWithoutPiecesInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutPiecesInput
   connect?: Prisma.ImportWhereUniqueInput
 }
 
-export type ImportUpdateOneRequiredWithoutChangesNestedInput = {
-  create?: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
-  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutChangesInput
-  upsert?: Prisma.ImportUpsertWithoutChangesInput
+export type ImportUpdateOneRequiredWithoutPiecesNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutPiecesInput
+  upsert?: Prisma.ImportUpsertWithoutPiecesInput
   connect?: Prisma.ImportWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutChangesInput, Prisma.ImportUpdateWithoutChangesInput>, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutPiecesInput, Prisma.ImportUpdateWithoutPiecesInput>, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
 }
 
 export type ImportCreateNestedOneWithoutErrorsInput = {
@@ -747,16 +741,16 @@ export type ImportCreateWithoutTurnInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutTurnInput = {
@@ -771,16 +765,16 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutTurnInput = {
@@ -811,16 +805,16 @@ export type ImportUpdateWithoutTurnInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutTurnInput = {
@@ -835,16 +829,16 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateWithoutSchoolsInput = {
@@ -859,16 +853,16 @@ export type ImportCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutSchoolsInput = {
@@ -883,16 +877,16 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutSchoolsInput = {
@@ -923,16 +917,16 @@ export type ImportUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutSchoolsInput = {
@@ -947,19 +941,19 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
-export type ImportCreateWithoutChangesInput = {
+export type ImportCreateWithoutPiecesInput = {
   id: string
   format: string
   mode: string
@@ -971,19 +965,19 @@ export type ImportCreateWithoutChangesInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
 }
 
-export type ImportUncheckedCreateWithoutChangesInput = {
+export type ImportUncheckedCreateWithoutPiecesInput = {
   id: string
   format: string
   mode: string
@@ -995,35 +989,35 @@ export type ImportUncheckedCreateWithoutChangesInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
 }
 
-export type ImportCreateOrConnectWithoutChangesInput = {
+export type ImportCreateOrConnectWithoutPiecesInput = {
   where: Prisma.ImportWhereUniqueInput
-  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
 }
 
-export type ImportUpsertWithoutChangesInput = {
-  update: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
-  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+export type ImportUpsertWithoutPiecesInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutPiecesInput, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
   where?: Prisma.ImportWhereInput
 }
 
-export type ImportUpdateToOneWithWhereWithoutChangesInput = {
+export type ImportUpdateToOneWithWhereWithoutPiecesInput = {
   where?: Prisma.ImportWhereInput
-  data: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutPiecesInput, Prisma.ImportUncheckedUpdateWithoutPiecesInput>
 }
 
-export type ImportUpdateWithoutChangesInput = {
+export type ImportUpdateWithoutPiecesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1035,19 +1029,19 @@ export type ImportUpdateWithoutChangesInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
 }
 
-export type ImportUncheckedUpdateWithoutChangesInput = {
+export type ImportUncheckedUpdateWithoutPiecesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1059,13 +1053,13 @@ export type ImportUncheckedUpdateWithoutChangesInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
@@ -1083,16 +1077,16 @@ export type ImportCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutErrorsInput = {
@@ -1107,16 +1101,16 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
-  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
-  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutErrorsInput = {
@@ -1147,16 +1141,16 @@ export type ImportUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutErrorsInput = {
@@ -1171,16 +1165,16 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
-  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 
@@ -1189,15 +1183,15 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
  */
 
 export type ImportCountOutputType = {
+  pieces: number
   schools: number
   errors: number
-  changes: number
 }
 
 export type ImportCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  pieces?: boolean | ImportCountOutputTypeCountPiecesArgs
   schools?: boolean | ImportCountOutputTypeCountSchoolsArgs
   errors?: boolean | ImportCountOutputTypeCountErrorsArgs
-  changes?: boolean | ImportCountOutputTypeCountChangesArgs
 }
 
 /**
@@ -1208,6 +1202,13 @@ export type ImportCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Exten
    * Select specific fields to fetch from the ImportCountOutputType
    */
   select?: Prisma.ImportCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ImportCountOutputType without action
+ */
+export type ImportCountOutputTypeCountPiecesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ImportPieceWhereInput
 }
 
 /**
@@ -1224,13 +1225,6 @@ export type ImportCountOutputTypeCountErrorsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.ImportErrorWhereInput
 }
 
-/**
- * ImportCountOutputType without action
- */
-export type ImportCountOutputTypeCountChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.ImportChangeWhereInput
-}
-
 
 export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1244,17 +1238,17 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
-  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
+  upload?: boolean
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
+  pieces?: boolean | Prisma.Import$piecesArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
-  changes?: boolean | Prisma.Import$changesArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["import"]>
 
@@ -1270,13 +1264,13 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
-  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
+  upload?: boolean
 }, ExtArgs["result"]["import"]>
 
 export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1291,13 +1285,13 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
-  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
+  upload?: boolean
 }, ExtArgs["result"]["import"]>
 
 export type ImportSelectScalar = {
@@ -1312,21 +1306,21 @@ export type ImportSelectScalar = {
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
-  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
+  upload?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
+  pieces?: boolean | Prisma.Import$piecesArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
-  changes?: boolean | Prisma.Import$changesArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ImportIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1336,9 +1330,9 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   name: "Import"
   objects: {
     turn: Prisma.$ImportTurnPayload<ExtArgs> | null
+    pieces: Prisma.$ImportPiecePayload<ExtArgs>[]
     schools: Prisma.$ImportSchoolPayload<ExtArgs>[]
     errors: Prisma.$ImportErrorPayload<ExtArgs>[]
-    changes: Prisma.$ImportChangePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1352,13 +1346,13 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     actorId: string | null
     createdAt: Date
     appliedAt: Date | null
-    undoneAt: Date | null
     leaseHolder: string | null
     leaseUntil: Date | null
     namedSchoolIds: string[]
     progressPhase: string | null
     progressPercent: number | null
     progressAt: Date | null
+    upload: runtime.JsonValue | null
   }, ExtArgs["result"]["import"]>
   composites: {}
 }
@@ -1754,9 +1748,9 @@ readonly fields: ImportFieldRefs;
 export interface Prisma__ImportClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   turn<T extends Prisma.Import$turnArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$turnArgs<ExtArgs>>): Prisma.Prisma__ImportTurnClient<runtime.Types.Result.GetResult<Prisma.$ImportTurnPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  pieces<T extends Prisma.Import$piecesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$piecesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportPiecePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   schools<T extends Prisma.Import$schoolsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$schoolsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   errors<T extends Prisma.Import$errorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$errorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportErrorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  changes<T extends Prisma.Import$changesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$changesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1797,13 +1791,13 @@ export interface ImportFieldRefs {
   readonly actorId: Prisma.FieldRef<"Import", 'String'>
   readonly createdAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly appliedAt: Prisma.FieldRef<"Import", 'DateTime'>
-  readonly undoneAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly leaseHolder: Prisma.FieldRef<"Import", 'String'>
   readonly leaseUntil: Prisma.FieldRef<"Import", 'DateTime'>
   readonly namedSchoolIds: Prisma.FieldRef<"Import", 'String[]'>
   readonly progressPhase: Prisma.FieldRef<"Import", 'String'>
   readonly progressPercent: Prisma.FieldRef<"Import", 'Int'>
   readonly progressAt: Prisma.FieldRef<"Import", 'DateTime'>
+  readonly upload: Prisma.FieldRef<"Import", 'Json'>
 }
     
 
@@ -2225,6 +2219,30 @@ export type Import$turnArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
 }
 
 /**
+ * Import.pieces
+ */
+export type Import$piecesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ImportPiece
+   */
+  select?: Prisma.ImportPieceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ImportPiece
+   */
+  omit?: Prisma.ImportPieceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ImportPieceInclude<ExtArgs> | null
+  where?: Prisma.ImportPieceWhereInput
+  orderBy?: Prisma.ImportPieceOrderByWithRelationInput | Prisma.ImportPieceOrderByWithRelationInput[]
+  cursor?: Prisma.ImportPieceWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ImportPieceScalarFieldEnum | Prisma.ImportPieceScalarFieldEnum[]
+}
+
+/**
  * Import.schools
  */
 export type Import$schoolsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2270,30 +2288,6 @@ export type Import$errorsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.ImportErrorScalarFieldEnum | Prisma.ImportErrorScalarFieldEnum[]
-}
-
-/**
- * Import.changes
- */
-export type Import$changesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the ImportChange
-   */
-  select?: Prisma.ImportChangeSelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the ImportChange
-   */
-  omit?: Prisma.ImportChangeOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ImportChangeInclude<ExtArgs> | null
-  where?: Prisma.ImportChangeWhereInput
-  orderBy?: Prisma.ImportChangeOrderByWithRelationInput | Prisma.ImportChangeOrderByWithRelationInput[]
-  cursor?: Prisma.ImportChangeWhereUniqueInput
-  take?: number
-  skip?: number
-  distinct?: Prisma.ImportChangeScalarFieldEnum | Prisma.ImportChangeScalarFieldEnum[]
 }
 
 /**

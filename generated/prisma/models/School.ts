@@ -262,6 +262,7 @@ export type SchoolWhereInput = {
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
+  columnMappings?: Prisma.ColumnMappingListRelationFilter
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
@@ -291,6 +292,7 @@ export type SchoolOrderByWithRelationInput = {
   homeOf?: Prisma.PersonOrderByRelationAggregateInput
   imports?: Prisma.ImportSchoolOrderByRelationAggregateInput
   carriedOver?: Prisma.GroupCarryOverOrderByRelationAggregateInput
+  columnMappings?: Prisma.ColumnMappingOrderByRelationAggregateInput
   staffRoles?: Prisma.StaffRoleSchoolOrderByRelationAggregateInput
   signIn?: Prisma.SchoolSignInOrderByWithRelationInput
   cardSettings?: Prisma.CardSettingsOrderByWithRelationInput
@@ -323,6 +325,7 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
+  columnMappings?: Prisma.ColumnMappingListRelationFilter
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
@@ -391,6 +394,7 @@ export type SchoolCreateInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -419,6 +423,7 @@ export type SchoolUncheckedCreateInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -447,6 +452,7 @@ export type SchoolUpdateInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -475,6 +481,7 @@ export type SchoolUncheckedUpdateInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -744,6 +751,20 @@ export type SchoolUpdateOneRequiredWithoutImportsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutImportsInput, Prisma.SchoolUpdateWithoutImportsInput>, Prisma.SchoolUncheckedUpdateWithoutImportsInput>
 }
 
+export type SchoolCreateNestedOneWithoutColumnMappingsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutColumnMappingsInput, Prisma.SchoolUncheckedCreateWithoutColumnMappingsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutColumnMappingsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutColumnMappingsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutColumnMappingsInput, Prisma.SchoolUncheckedCreateWithoutColumnMappingsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutColumnMappingsInput
+  upsert?: Prisma.SchoolUpsertWithoutColumnMappingsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutColumnMappingsInput, Prisma.SchoolUpdateWithoutColumnMappingsInput>, Prisma.SchoolUncheckedUpdateWithoutColumnMappingsInput>
+}
+
 export type SchoolCreateNestedOneWithoutCarriedOverInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutCarriedOverInput, Prisma.SchoolUncheckedCreateWithoutCarriedOverInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutCarriedOverInput
@@ -821,6 +842,7 @@ export type SchoolCreateWithoutGrantsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -848,6 +870,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -891,6 +914,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -918,6 +942,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -945,6 +970,7 @@ export type SchoolCreateWithoutLastCallsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -972,6 +998,7 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1015,6 +1042,7 @@ export type SchoolUpdateWithoutLastCallsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -1042,6 +1070,7 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -1069,6 +1098,7 @@ export type SchoolCreateWithoutSandboxInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -1096,6 +1126,7 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1170,6 +1201,7 @@ export type SchoolCreateWithoutLogoInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -1197,6 +1229,7 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1240,6 +1273,7 @@ export type SchoolUpdateWithoutLogoInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -1267,6 +1301,7 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -1293,6 +1328,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -1320,6 +1356,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1363,6 +1400,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -1390,6 +1428,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -1417,6 +1456,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -1444,6 +1484,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1487,6 +1528,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -1514,6 +1556,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -1541,6 +1584,7 @@ export type SchoolCreateWithoutGroupsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -1568,6 +1612,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1611,6 +1656,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -1638,6 +1684,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -1665,6 +1712,7 @@ export type SchoolCreateWithoutImportsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -1692,6 +1740,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1735,6 +1784,7 @@ export type SchoolUpdateWithoutImportsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -1761,6 +1811,135 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutColumnMappingsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutColumnMappingsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutColumnMappingsInput, Prisma.SchoolUncheckedCreateWithoutColumnMappingsInput>
+}
+
+export type SchoolUpsertWithoutColumnMappingsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutColumnMappingsInput, Prisma.SchoolUncheckedUpdateWithoutColumnMappingsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutColumnMappingsInput, Prisma.SchoolUncheckedCreateWithoutColumnMappingsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutColumnMappingsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutColumnMappingsInput, Prisma.SchoolUncheckedUpdateWithoutColumnMappingsInput>
+}
+
+export type SchoolUpdateWithoutColumnMappingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
@@ -1789,6 +1968,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
@@ -1816,6 +1996,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
@@ -1859,6 +2040,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -1886,6 +2068,7 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -1914,6 +2097,7 @@ export type SchoolCreateWithoutSignInInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
@@ -1941,6 +2125,7 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
@@ -1984,6 +2169,7 @@ export type SchoolUpdateWithoutSignInInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
@@ -2011,6 +2197,7 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
@@ -2038,6 +2225,7 @@ export type SchoolCreateWithoutCardSettingsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
@@ -2065,6 +2253,7 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
@@ -2108,6 +2297,7 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
@@ -2135,6 +2325,7 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
@@ -2162,6 +2353,7 @@ export type SchoolCreateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
@@ -2189,6 +2381,7 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
@@ -2232,6 +2425,7 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
@@ -2259,6 +2453,7 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
@@ -2301,6 +2496,7 @@ export type SchoolUpdateWithoutSandboxInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
@@ -2328,6 +2524,7 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
@@ -2363,6 +2560,7 @@ export type SchoolCountOutputType = {
   homeOf: number
   imports: number
   carriedOver: number
+  columnMappings: number
   staffRoles: number
 }
 
@@ -2374,6 +2572,7 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   homeOf?: boolean | SchoolCountOutputTypeCountHomeOfArgs
   imports?: boolean | SchoolCountOutputTypeCountImportsArgs
   carriedOver?: boolean | SchoolCountOutputTypeCountCarriedOverArgs
+  columnMappings?: boolean | SchoolCountOutputTypeCountColumnMappingsArgs
   staffRoles?: boolean | SchoolCountOutputTypeCountStaffRolesArgs
 }
 
@@ -2439,6 +2638,13 @@ export type SchoolCountOutputTypeCountCarriedOverArgs<ExtArgs extends runtime.Ty
 /**
  * SchoolCountOutputType without action
  */
+export type SchoolCountOutputTypeCountColumnMappingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ColumnMappingWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
 export type SchoolCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.StaffRoleSchoolWhereInput
 }
@@ -2467,6 +2673,7 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
+  columnMappings?: boolean | Prisma.School$columnMappingsArgs<ExtArgs>
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
@@ -2537,6 +2744,7 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
+  columnMappings?: boolean | Prisma.School$columnMappingsArgs<ExtArgs>
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
@@ -2561,6 +2769,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     homeOf: Prisma.$PersonPayload<ExtArgs>[]
     imports: Prisma.$ImportSchoolPayload<ExtArgs>[]
     carriedOver: Prisma.$GroupCarryOverPayload<ExtArgs>[]
+    columnMappings: Prisma.$ColumnMappingPayload<ExtArgs>[]
     staffRoles: Prisma.$StaffRoleSchoolPayload<ExtArgs>[]
     signIn: Prisma.$SchoolSignInPayload<ExtArgs> | null
     cardSettings: Prisma.$CardSettingsPayload<ExtArgs> | null
@@ -2983,6 +3192,7 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   homeOf<T extends Prisma.School$homeOfArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$homeOfArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   imports<T extends Prisma.School$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriedOver<T extends Prisma.School$carriedOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$carriedOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupCarryOverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  columnMappings<T extends Prisma.School$columnMappingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$columnMappingsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ColumnMappingPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRoles<T extends Prisma.School$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signIn<T extends Prisma.School$signInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$signInArgs<ExtArgs>>): Prisma.Prisma__SchoolSignInClient<runtime.Types.Result.GetResult<Prisma.$SchoolSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   cardSettings<T extends Prisma.School$cardSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$cardSettingsArgs<ExtArgs>>): Prisma.Prisma__CardSettingsClient<runtime.Types.Result.GetResult<Prisma.$CardSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
@@ -3624,6 +3834,30 @@ export type School$carriedOverArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.GroupCarryOverScalarFieldEnum | Prisma.GroupCarryOverScalarFieldEnum[]
+}
+
+/**
+ * School.columnMappings
+ */
+export type School$columnMappingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ColumnMapping
+   */
+  select?: Prisma.ColumnMappingSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ColumnMapping
+   */
+  omit?: Prisma.ColumnMappingOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ColumnMappingInclude<ExtArgs> | null
+  where?: Prisma.ColumnMappingWhereInput
+  orderBy?: Prisma.ColumnMappingOrderByWithRelationInput | Prisma.ColumnMappingOrderByWithRelationInput[]
+  cursor?: Prisma.ColumnMappingWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ColumnMappingScalarFieldEnum | Prisma.ColumnMappingScalarFieldEnum[]
 }
 
 /**

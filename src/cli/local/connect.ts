@@ -81,6 +81,7 @@ function makeLocalImports({ config, clock }: Machine, db: OpenDb): ImportRequest
     connections: { db, canceller: db.pool },
     holdShare,
     read: async (...call) => (await open()).read(...call),
+    map: async (...call) => (await open()).map(...call),
     apply: async (...call) => (await open()).apply(...call),
     undo: async (...call) => (await open()).undo(...call),
     cancel: async (...call) => (await open()).cancel(...call),

@@ -154,16 +154,30 @@ function fits(use: ColumnUse, heading: string, values: readonly string[]): boole
   return !isRunning && new Set(filled).size === filled.length;
 }
 
-/** What a mapping lacks before a file can be read with it. */
-export type ColumnProblem = "id_column_missing" | "name_column_missing" | "role_column_missing" | "column_used_twice";
+const problems = {
+  column_used_twice: "Two columns have the same use. Only classes, courses and groups may have several.",
+  id_column_missing:
+    "The table has no column with a number of each person. Export it with one, or have ids made of name and date of birth.",
+  name_column_missing: "The table needs columns for first and last name, or one for both.",
+  role_column_missing: "Choose the column of the role, or one role for everybody.",
+};
 
-export function findColumnProblem({ uses, role, idFromName }: Mapping): ColumnProblem | undefined {
+function findProblem({ uses, role, idFromName }: Mapping): keyof typeof problems | undefined {
   const has = (use: ColumnUse) => uses.includes(use);
   const single = uses.filter((use) => use !== null && !isRepeatable(use));
   if (new Set(single).size < single.length) return "column_used_twice";
   if (!has("FULL_NAME") && !(has("FIRST_NAME") && has("LAST_NAME"))) return "name_column_missing";
   if (idFromName ? !has("BIRTH_DATE") : !has("ID")) return "id_column_missing";
   return has("ROLE") || role !== null ? undefined : "role_column_missing";
+}
+
+/** Errors: invalid, if the table cannot be read with this mapping. */
+export function checkMapping({ headings }: Pick<TableGuess, "headings">, mapping: Mapping): void {
+  const [all, mapped] = [headings.length, mapping.uses.length];
+  if (all !== mapped)
+    throw new AppError("invalid", "column_count_differs", `The table has ${all} columns, the mapping ${mapped}.`);
+  const problem = findProblem(mapping);
+  if (problem !== undefined) throw new AppError("invalid", problem, problems[problem]);
 }
 
 /** The layout of a table for a reader that asks for columns by their use. */

@@ -1,13 +1,14 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { PersonName, SchoolId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
+import { foldText } from "../../platform/text/fold-text.ts";
 import type { SourceFile } from "../read/source.ts";
-import { readHead } from "../read/head.ts";
-import { readTable, type Row, type TableLayout } from "../read/table.ts";
+import { readTable, type Row } from "../read/table.ts";
 import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
-import { guessColumns, isTemplate } from "./columns.ts";
+import { layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { maxGroups, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
-import { readRole } from "./words.ts";
+import { readDate, readRole } from "./words.ts";
 
 const groupColumns = [
   ["classes", "class", "KLASSE"],
@@ -20,41 +21,62 @@ export const plainTemplate = (): string => readFileSync(new URL("../template.csv
 export const schoolMissing = () =>
   new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
 
-/**
- * Reads a table of people: one row per person, with groups by name. FORMATS.md describes it.
- *
- * Errors: those of `guessColumns`.
- */
-export async function readPlain(file: SourceFile, input: ReadContext): Promise<ReadResult> {
-  const { staging, onBytes, mode = "BULK" } = input;
+/** Reads a table of people: one row per person, with groups by name. FORMATS.md describes it. */
+export async function readPlain(
+  file: SourceFile,
+  input: ReadContext,
+  plan: { guess: TableGuess; mapping: Mapping | "template" | undefined } | undefined,
+): Promise<ReadResult> {
+  const { staging, onBytes } = input;
   const school = input.schools.only;
   if (school === undefined) throw schoolMissing();
   const seen = new Set<string>();
-  const layout = await findTemplate(file, input);
-  await readTable({ file, onBytes, layout, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
-    const sourceId = row.need("id", idLength);
-    const role = row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other.");
+  const mapping = typeof plan?.mapping === "object" ? plan.mapping : undefined;
+  const layout = mapping ? layOut(plan!.guess, mapping) : plan && { ...plan.guess, columns: undefined };
+  const required = mapping ? requiredOf(mapping) : ["id", "role", "first_name", "last_name"];
+  await readTable({ file, onBytes, layout, required }, staging, (row) => {
+    const sourceId = mapping?.idFromName ? makeId(row) : readId(row);
+    const role =
+      mapping?.role ?? row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other.");
     const isDeleted = readStatus(row);
-    staging.person(
-      { line: row.line, column: row.column("id") },
-      { sourceId, schools: [school], role, name: readName(row), username: readUsername(row), isDeleted },
-    );
-    if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, carryOvers: input.carryOvers });
+    const at = { line: row.line, column: row.column("id") };
+    const name = row.has("full_name") ? readFullName(row) : readName(row);
+    staging.person(at, { sourceId, schools: [school], role, name, username: readUsername(row), isDeleted });
+    if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, mapping, carryOvers: input.carryOvers });
   });
-  const columns = { file: file.name, person: "id" };
+  const idColumn = mapping && plan!.guess.headings[mapping.uses.indexOf("ID")];
+  const columns = { file: file.name, person: idColumn || "id" };
   return {
-    mode,
+    mode: input.mode ?? mapping?.mode ?? "BULK",
     schools: new Set([school]),
     keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },
   };
 }
 
-/** Where the template's table begins and which separator it has; columns are found by their headings. */
-async function findTemplate(file: SourceFile, { mode }: ReadContext): Promise<TableLayout | undefined> {
-  const head = await readHead(file);
-  if (head.records.length === 0) return undefined;
-  const guess = guessColumns(head, { name: file.name, mode });
-  return isTemplate(guess) ? { ...guess, columns: undefined } : undefined;
+const requiredOf = ({ uses, idFromName }: Mapping): string[] => [
+  idFromName ? "birth_date" : "id",
+  ...(uses.includes("FULL_NAME") ? ["full_name"] : ["first_name", "last_name"]),
+];
+
+function readId(row: Row): string {
+  const id = row.need("id", idLength);
+  if (/^\d([.,]\d+)?E\+\d+$/i.test(id))
+    row.fault(
+      "id",
+      "id_rounded",
+      "A spreadsheet has rounded the number. Format the column as text and export it again.",
+    );
+  return id;
+}
+
+/** A digest, so that the date of birth is not stored. */
+function makeId(row: Row): string {
+  const date = readDate(row.need("birth_date"));
+  if (date === undefined && row.get("birth_date") !== "")
+    row.fault("birth_date", "unknown_date", "The value is not a date such as 31.08.2012 or 2012-08-31.");
+  const name = row.has("full_name") ? readFullName(row) : readName(row);
+  const words = [name?.last ?? "", name?.firstFull ?? "", date ?? ""].map(foldText);
+  return `name:${createHash("sha256").update(words.join("\n")).digest("hex").slice(0, 32)}`;
 }
 
 function readStatus(row: Row): boolean {
@@ -71,23 +93,43 @@ function readName(row: Row): PersonName | null {
   return { firstFull, firstCall, last };
 }
 
+/** `Last, First` or `First Last`; particles such as `von` belong to the last name. */
+function readFullName(row: Row): PersonName | null {
+  const name = toName(row.need("full_name", 2 * nameLength));
+  const [last, first] = name.includes(",") ? name.split(/,(.*)/) : splitName(name);
+  if (!last?.trim() || !first?.trim()) {
+    if (name !== "") row.fault("full_name", "name_incomplete", "The value is not a first and a last name.");
+    return null;
+  }
+  const firstFull = first.trim();
+  return { firstFull, firstCall: toName(row.take("call_name")) || firstFull, last: last.trim() };
+}
+
+function splitName(name: string): [last: string, first: string] {
+  const words = name.split(" ");
+  const particle = words.findIndex((word, index) => index > 0 && /^\p{Ll}/u.test(word));
+  const from = particle === -1 ? words.length - 1 : particle;
+  return [words.slice(from).join(" "), words.slice(0, from).join(" ")];
+}
+
 const maxNames = 20_000;
 
 type PersonContext = Pick<ReadContext, "staging" | "carryOvers"> & {
   school: SchoolId;
   seen: Set<string>;
   sourceId: string;
+  mapping: Mapping | undefined;
 };
 
-function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: PersonContext): void {
+function readGroups(row: Row, { staging, school, seen, sourceId, mapping, carryOvers }: PersonContext): void {
   for (const [heading, kind, type] of groupColumns) {
     const column = row.column(heading);
-    const names = row.get(heading);
+    const names = heading === "classes" && mapping?.className ? mapping.className : row.get(heading);
     if (names.length > maxNames) {
       row.fault(heading, "value_too_long", `The value is longer than ${maxNames} characters.`);
       continue;
     }
-    for (const name of new Set(names.split("|").map(toName))) {
+    for (const name of new Set(names.split(mapping ? /[|,;\n]/ : "|").map(toName))) {
       if (name === "") continue;
       const problem = findValueFault(name, nameLength);
       if (problem) {

@@ -1,4 +1,5 @@
 import { makeArea } from "../frame/index.ts";
+import { mapColumns, showColumns } from "./columns.ts";
 import { showImport } from "./import.ts";
 import { handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showMoves, showViewChanges } from "./lists.ts";
@@ -18,6 +19,8 @@ export const importPages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.upload(imports, handIn, showImports);
   pages.get(`${imports}/template`, handOutTemplate);
   pages.get(one, showImport);
+  pages.get(`${one}/columns`, showColumns);
+  pages.post(`${one}/columns`, mapColumns, showColumns);
   pages.get(`${one}/faults`, showFaults);
   pages.get(`${one}/changes`, showChanges);
   pages.get(`${one}/leavers`, showLeavers);

@@ -35,6 +35,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
           ...(mode !== undefined && { mode }),
           ...(year !== "" && { "school-year": year }),
           ...(fileName !== "" && { "file-name": fileName }),
+          ...(field("chooseColumns") !== "" && { "choose-columns": true }),
         },
         header: { "Idempotency-Key": idempotencyKey },
       },
@@ -45,7 +46,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
       headers: { "content-type": "application/octet-stream" },
     }),
   );
-  return { to: `${listAddress(request)}/${made.id}` };
+  return { to: `${listAddress(request)}/${made.id}${made.state === "UNMAPPED" ? "/columns" : ""}` };
 }
 
 /** An empty roster, for a school whose software exports none of the formats. */

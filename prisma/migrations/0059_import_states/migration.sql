@@ -1,0 +1,5 @@
+-- UNMAPPED: the import waits for its columns. UNDONE: the application was undone.
+ALTER TABLE "import"
+  DROP CONSTRAINT "import_state_check",
+  ADD CONSTRAINT "import_state_check"
+    CHECK ("state" IN ('READING', 'UNMAPPED', 'BROKEN', 'READY', 'HELD', 'APPLIED', 'EXPIRED', 'CANCELLED', 'UNDONE'));

@@ -1,0 +1,206 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import type { SchoolId } from "../directory/index.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { checkMapping, guessColumns, isTemplate, type Mapping, type TableGuess } from "./formats/columns.ts";
+import type { ImportMode } from "./formats/format.ts";
+import { foldWord } from "./formats/words.ts";
+import { noProgress } from "./progress.ts";
+import { joinQueue, checkQueue } from "./queue.ts";
+import { readHead } from "./read/head.ts";
+import type { SourceFile } from "./read/source.ts";
+import type { Encoding } from "./read/text.ts";
+import type { ImportId } from "./record.ts";
+
+/** A table that waits for its columns: what was found in it, and how it was handed in. */
+export type Upload = {
+  table: TableGuess & { encoding: Encoding };
+  sheet: string | null;
+  sheets: readonly string[];
+  mode: ImportMode | null;
+  carryOvers: readonly (readonly [string, string])[];
+};
+
+const pieceBytes = 2 ** 20;
+const maxSample = 200;
+
+/** Keeps the file in the database, because another process may be asked to read it. */
+export async function waitForColumns(db: RecordStore, id: ImportId, path: string, upload: Upload): Promise<void> {
+  let number = 0;
+  for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
+    const piece = { importId: id, number: (number += 1), bytes: new Uint8Array(bytes) };
+    await db.prisma.importPiece.upsert({
+      where: { importId_number: { importId: id, number } },
+      create: piece,
+      update: piece,
+    });
+  }
+  const { samples } = upload.table;
+  const table = { ...upload.table, samples: samples.map((values) => values.map((value) => clean(value))) };
+  const { count } = await db.prisma.import.updateMany({
+    where: { id, state: "READING" },
+    data: { state: "UNMAPPED", upload: { ...upload, table } as unknown as Prisma.InputJsonObject },
+  });
+  if (count === 0) await forgetUpload(db, id);
+}
+
+/** PostgreSQL stores no NUL and no half of a character. */
+const clean = (value: string): string => value.replace(/\p{C}/gu, "\ufffd").slice(0, maxSample).toWellFormed();
+
+export async function forgetUpload({ prisma }: RecordStore, id: string): Promise<void> {
+  await prisma.importPiece.deleteMany({ where: { importId: id } });
+  await prisma.import.updateMany({ where: { id, state: { not: "UNMAPPED" } }, data: { upload: Prisma.DbNull } });
+}
+
+/** Errors: conflict import_mapped. */
+export async function getUpload({ prisma }: RecordStore, id: ImportId): Promise<Upload> {
+  const { state, upload } = await prisma.import.findUniqueOrThrow({
+    where: { id },
+    select: { state: true, upload: true },
+  });
+  if (state !== "UNMAPPED" || upload === null) throw notWaiting();
+  return upload as unknown as Upload;
+}
+
+const notWaiting = () => new AppError("conflict", "import_mapped", "The import does not wait for its columns.");
+
+export type NewColumns = Mapping & { sheet?: string | undefined };
+
+/**
+ * Begins to read the import with its columns; a sheet other than the present one is looked at instead.
+ *
+ * Errors: those of `checkMapping` and `checkQueue`; invalid sheet_unknown; conflict import_mapped.
+ */
+export async function beginMapped(db: PrismaDb, id: ImportId, { sheet, ...columns }: NewColumns, origin: Origin) {
+  const upload = await getUpload(db, id);
+  const isOther = sheet !== undefined && sheet !== upload.sheet;
+  if (isOther && !upload.sheets.includes(sheet))
+    throw new AppError("invalid", "sheet_unknown", "The workbook has no such sheet.");
+  if (!isOther) checkMapping(upload.table, columns);
+  const actorId = origin.actorId ?? "";
+  const { fileName, schoolYear, namedSchoolIds } = await withPrismaTransaction(db, async (tx) => {
+    await checkQueue(tx, actorId);
+    const { count } = await tx.prisma.import.updateMany({
+      where: { id, state: "UNMAPPED" },
+      data: { state: "READING", progressPhase: "READING", progressPercent: 0, progressAt: origin.at },
+    });
+    if (count === 0) throw notWaiting();
+    const found = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
+    const [schoolId] = found.namedSchoolIds;
+    await recordAudit(tx, { ...origin, action: "import_columns_mapped", schoolId, detail: { importId: id } });
+    await joinQueue(tx, { importId: id, actorId, schoolId: schoolId ?? null, isReading: true });
+    return found;
+  });
+  return {
+    path: await restoreFile(db, id),
+    fileName,
+    schoolYear,
+    schoolId: namedSchoolIds[0] as SchoolId,
+    sheet: sheet ?? upload.sheet ?? undefined,
+    carryOvers: new Map(upload.carryOvers),
+    ...(isOther ? { mode: upload.mode ?? undefined, choosesColumns: true } : { mode: columns.mode, columns }),
+  };
+}
+
+/** After a failure that is not the file's, its columns can be sent again. */
+export async function waitAgain({ prisma }: RecordStore, id: ImportId): Promise<void> {
+  await prisma.import.updateMany({ where: { id, state: "READING" }, data: { ...noProgress, state: "UNMAPPED" } });
+}
+
+async function restoreFile({ prisma }: RecordStore, importId: ImportId): Promise<string> {
+  const path = join(tmpdir(), `schultor-upload-${randomUUID()}`);
+  async function* read(): AsyncGenerator<Uint8Array> {
+    for (let number = 1; ; number++) {
+      const piece = await prisma.importPiece.findUnique({ where: { importId_number: { importId, number } } });
+      if (piece === null) return;
+      yield piece.bytes;
+    }
+  }
+  await pipeline(Readable.from(read()), createWriteStream(path, { flags: "wx", mode: 0o600 })).catch(
+    async (error: unknown) => {
+      await rm(path, { force: true });
+      throw error;
+    },
+  );
+  return path;
+}
+
+/** `mapping` is undefined if nobody knows it yet; "template" means that the columns are found by their names. */
+export type TablePlan = { guess: TableGuess; mapping: Mapping | "template" | undefined };
+
+type Asked = {
+  schoolId?: SchoolId | undefined;
+  mode?: ImportMode | undefined;
+  columns?: Mapping | undefined;
+  choosesColumns?: boolean | undefined;
+};
+
+/** Undefined if the file has no rows. Errors: those of `guessColumns`. */
+export async function planTable(
+  db: RecordStore,
+  file: SourceFile,
+  { schoolId, mode, columns, choosesColumns = false }: Asked,
+): Promise<TablePlan | undefined> {
+  const head = await readHead(file);
+  if (head.records.length === 0) return undefined;
+  const guess = guessColumns(head, { name: file.name, mode });
+  if (columns !== undefined) return { guess, mapping: columns };
+  if (isTemplate(guess) && !choosesColumns) return { guess, mapping: "template" };
+  const kept = schoolId && (await findKept(db, schoolId, guess));
+  if (!kept) return { guess, mapping: undefined };
+  const { role, className } = guess.mapping;
+  const mapping = { ...kept, className, mode: mode ?? kept.mode };
+  // Files of students and of teachers, or of two classes, may have the same headings.
+  const isSure = kept.className === null && (kept.role === null || role === null || kept.role === role);
+  return isSure && !choosesColumns ? { guess, mapping } : { guess: { ...guess, mapping }, mapping: undefined };
+}
+
+const keptMappings = 20;
+
+const keyOf = ({ headings }: Pick<TableGuess, "headings">): string =>
+  createHash("sha256").update(headings.map(foldWord).join("\n")).digest("hex");
+
+async function findKept({ prisma }: RecordStore, schoolId: SchoolId, guess: TableGuess): Promise<Mapping | undefined> {
+  if (guess.headingLine === 0) return undefined;
+  const where = { schoolId_headings: { schoolId, headings: keyOf(guess) } };
+  const found = await prisma.columnMapping.findUnique({ where });
+  if (found === null) return undefined;
+  const { uses, role, className, idFromName, mode } = found.mapping as unknown as Mapping;
+  return { uses, role, className, idFromName, mode };
+}
+
+export async function keepMapping(
+  { prisma }: RecordStore,
+  schoolId: SchoolId,
+  { guess, mapping }: { guess: TableGuess; mapping: Mapping },
+  usedAt: Date,
+): Promise<void> {
+  if (guess.headingLine === 0) return;
+  const { headings } = guess;
+  const data = { mapping: { ...mapping, headings } as unknown as Prisma.InputJsonObject, usedAt };
+  const key = { schoolId, headings: keyOf(guess) };
+  await prisma.columnMapping.upsert({ where: { schoolId_headings: key }, create: { ...key, ...data }, update: data });
+  const old = await prisma.columnMapping.findMany({
+    where: { schoolId },
+    orderBy: { usedAt: "desc" },
+    skip: keptMappings,
+    select: { headings: true },
+  });
+  const gone = old.map(({ headings: one }) => one);
+  if (gone.length > 0) await prisma.columnMapping.deleteMany({ where: { schoolId, headings: { in: gone } } });
+}
+
+export type KeptMapping = Mapping & { headings: readonly string[]; usedAt: Date };
+
+export async function listColumnMappings({ prisma }: RecordStore, schoolId: SchoolId): Promise<KeptMapping[]> {
+  const rows = await prisma.columnMapping.findMany({ where: { schoolId }, orderBy: { usedAt: "desc" } });
+  return rows.map(({ mapping, usedAt }) => ({ ...(mapping as unknown as Omit<KeptMapping, "usedAt">), usedAt }));
+}

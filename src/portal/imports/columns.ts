@@ -1,0 +1,68 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { unwrap, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { importAddress, readImport } from "./import-record.ts";
+import german from "./locales/de.json" with { type: "json" };
+
+type NewColumns = AdminSchemas["NewImportColumns"];
+type Use = NewColumns["uses"][number];
+
+const uses = Object.keys(german.columns.use) as NonNullable<Use>[];
+const roles = Object.keys(german.columns.roles) as NonNullable<NewColumns["role"]>[];
+
+const readColumns = ({ api, path }: PageRequest) =>
+  unwrap(api.GET("/admin/v1/imports/{importId}/columns", { params: { path } }));
+
+export async function showColumns(request: PageRequest): Promise<PageView> {
+  const { field, refused, t } = request;
+  const [read, found] = await Promise.all([readImport(request), readColumns(request)]);
+  const typed = refused === null ? null : field;
+  const { columns, role, className, idFromName, mode } = found;
+  const chosen = {
+    role: typed?.("role") ?? role ?? "",
+    className: typed?.("className") ?? className ?? "",
+    idFromName: typed === null ? idFromName : typed("idFromName") !== "",
+    mode: typed?.("mode") ?? mode,
+  };
+  const rows = columns.map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use ?? "" }));
+  const isMissing = (...needed: Use[]) => !columns.some(({ use }) => needed.includes(use));
+  const model = {
+    base: importAddress(request),
+    read,
+    found,
+    rows,
+    chosen,
+    uses,
+    roles,
+    hasNoId: isMissing("ID"),
+    canMakeIds: !isMissing("BIRTH_DATE"),
+    hasRoles: !isMissing("ROLE"),
+    hasClasses: !isMissing("CLASSES"),
+    mayImport: request.may("putImportColumns"),
+  };
+  return { title: t("columns.title"), view: "columns", model };
+}
+
+export async function mapColumns(request: PageRequest): Promise<Redirect> {
+  const { api, field, path } = request;
+  const { columns, sheet, ...guess } = await readColumns(request);
+  const other = field("sheet");
+  const body: NewColumns =
+    other !== "" && other !== sheet
+      ? { ...guessed(guess), uses: columns.map(({ use }) => use), sheet: other }
+      : {
+          uses: columns.map((_, index) => uses.find((use) => use === field(`use${index}`)) ?? null),
+          role: roles.find((role) => role === field("role")) ?? null,
+          className: field("className") || null,
+          idFromName: field("idFromName") !== "",
+          mode: field("mode") === "BULK" ? "BULK" : "DELTA",
+        };
+  const made = await unwrap(api.PUT("/admin/v1/imports/{importId}/columns", { params: { path }, body }));
+  return { to: `${importAddress(request)}${made.state === "UNMAPPED" ? "/columns" : ""}` };
+}
+
+const guessed = ({ role, className, idFromName, mode }: Omit<NewColumns, "uses">) => ({
+  role,
+  className,
+  idFromName,
+  mode,
+});
