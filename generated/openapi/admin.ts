@@ -1149,6 +1149,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/imports/{importId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview what undoing an import changes
+         * @description Undoes an applied import at one school, counts the people and groups that come back and those that stay, records what each app would be
+         *     told, and rolls everything back. It takes as long as undoing; other changes of the school wait meanwhile.
+         */
+        get: operations["previewImportUndo"];
+        put?: never;
+        /**
+         * Undo an import
+         * @description Brings back what an applied import changed, each school in one transaction, and notifies the apps. People and groups that the import
+         *     created are deleted, which for people can be reversed until the restore window ends. Whatever was changed since stays as it is: set
+         *     `confirmKept` to the number of these people and groups. Any other number returns 409 with the code `undo_not_confirmed`, and nothing is
+         *     done. People who were deleted permanently do not come back.
+         *
+         *     An import can be undone until `undoUntil`, and only before imports that were applied earlier at its schools. If this takes more than a few
+         *     seconds, it continues in the background and the response is 202; read the import until `progress` is null. Undoing again continues after
+         *     a failure.
+         */
+        post: operations["undoImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/undo/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what undoing an import changes
+         * @description Every group and person that the import changed at one school, with what undoing does to it; groups first, then people, each sorted by
+         *     name. With `kept`, lists those that stay as they are and why.
+         */
+        get: operations["listImportUndoEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/imports/{importId}/cancellation": {
         parameters: {
             query?: never;
@@ -3342,12 +3395,12 @@ export interface components {
         };
         /**
          * @description `CREATED`: created the person. `CHANGED`: changed name or role. `CLASSES`: changed classes only. `JOINED`: added them to the school.
-         *     `LEFT`: removed them from a school; they stay at another. `REMOVED`: soft-deleted them. `RESTORED`: restored them. Classes may change
-         *     with each.
+         *     `LEFT`: removed them from a school; they stay at another. `REMOVED`: soft-deleted them. `RESTORED`: restored them. `UNDONE`: the
+         *     import was undone. Classes may change with each.
          * @example CLASSES
          * @enum {string}
          */
-        PersonImportChange: "CREATED" | "CHANGED" | "CLASSES" | "JOINED" | "LEFT" | "REMOVED" | "RESTORED";
+        PersonImportChange: "CREATED" | "CHANGED" | "CLASSES" | "JOINED" | "LEFT" | "REMOVED" | "RESTORED" | "UNDONE";
         /** @description What one import changed about a person at one school. */
         PersonImport: {
             /**
@@ -3930,10 +3983,11 @@ export interface components {
          *     - `APPLIED`: the import has been applied.
          *     - `EXPIRED`: the import was not applied in time.
          *     - `CANCELLED`: somebody cancelled the import.
+         *     - `UNDONE`: the import was applied and then undone.
          * @example READY
          * @enum {string}
          */
-        ImportState: "READING" | "UNMAPPED" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED";
+        ImportState: "READING" | "UNMAPPED" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED" | "UNDONE";
         /**
          * @description The format of a roster.
          * @example PLAIN
@@ -3945,7 +3999,7 @@ export interface components {
          * @example READING
          * @enum {string}
          */
-        ImportPhase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING";
+        ImportPhase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING" | "UNDOING";
         /** @description The progress of an import that is being read or applied or is queued; null if the next step is yours. */
         ImportProgress: {
             phase: components["schemas"]["ImportPhase"];
@@ -3967,7 +4021,7 @@ export interface components {
          * @example READY
          * @enum {string}
          */
-        ImportSchoolState: "READY" | "HELD" | "APPLIED";
+        ImportSchoolState: "READY" | "HELD" | "APPLIED" | "UNDONE";
         /**
          * @description What an import changes about the people of a school. `left` counts guests who leave; `leftHome` counts people whose home school becomes
          *     another of their schools.
@@ -4146,6 +4200,17 @@ export interface components {
              * @example null
              */
             appliedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the import can be undone; null if it is not applied, changed nothing, or is undone.
+             * @example null
+             */
+            undoUntil: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            undoneAt: string | null;
             /** @description What the import changes at each school; empty while the file is read. */
             schools: components["schemas"]["ImportSchool"][];
         };
@@ -4492,6 +4557,147 @@ export interface components {
              * @example 112
              */
             confirmLeavers?: number;
+        };
+        /** @description What undoing an import does to the people or the groups of a school. */
+        ImportUndoCounts: {
+            /**
+             * Format: int32
+             * @description Come back, because the import removed them.
+             * @example 3
+             */
+            restored: number;
+            /**
+             * Format: int32
+             * @description Are deleted again, because the import created or restored them. People can be restored until the restore window ends.
+             * @example 25
+             */
+            removed: number;
+            /**
+             * Format: int32
+             * @description Become what they were before, such as their name or classes.
+             * @example 40
+             */
+            changed: number;
+        };
+        /** @description How many memberships in groups come back and end, of people who are at the school before and after. */
+        ImportUndoMemberships: {
+            /**
+             * Format: int32
+             * @description Come back.
+             * @example 40
+             */
+            restored: number;
+            /**
+             * Format: int32
+             * @description End.
+             * @example 40
+             */
+            removed: number;
+        };
+        /** @description How many of those that the import changed stay as they are, because something depends on it. */
+        ImportUndoKept: {
+            /**
+             * Format: int32
+             * @description People who stay as they are.
+             * @example 1
+             */
+            people: number;
+            /**
+             * Format: int32
+             * @description Groups that stay as they are.
+             * @example 0
+             */
+            groups: number;
+        };
+        /** @description What undoing an import changes at one school. */
+        ImportUndo: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            people: components["schemas"]["ImportUndoCounts"];
+            groups: components["schemas"]["ImportUndoCounts"];
+            memberships: components["schemas"]["ImportUndoMemberships"];
+            kept: components["schemas"]["ImportUndoKept"];
+            /**
+             * Format: int32
+             * @description The number of people whom the import changed and who were deleted permanently since. They do not come back.
+             * @example 0
+             */
+            deletedForGood: number;
+            /** @description What each app would see differently. */
+            viewChanges: components["schemas"]["ViewChange"][];
+        };
+        /** @description The confirmation of what cannot be undone. */
+        ImportUndoConfirmation: {
+            /**
+             * Format: int32
+             * @description The number of people and groups that stay as they are, summed over `kept` of all schools of the import; required if it is not 0.
+             * @example 1
+             */
+            confirmKept?: number;
+        };
+        /**
+         * @description What the import changed.
+         * @example PERSON
+         * @enum {string}
+         */
+        ImportUndoKind: "PERSON" | "GROUP";
+        /**
+         * @description `RESTORED`: the person or group comes back. `REMOVED`: the import created or restored it, so it is deleted again. `CHANGED`: it becomes
+         *     what it was before.
+         * @example CHANGED
+         * @enum {string}
+         */
+        ImportUndoStep: "RESTORED" | "REMOVED" | "CHANGED";
+        /**
+         * @description Why a person or group stays as it is. These were changed since the import: `NAME`, `ROLE` (student, teacher, other), `STATUS` (deleted or
+         *     restored), `SCHOOLS` (schools or home school), `GROUPS` (classes and other groups), `TYPE` (of a group), `SOURCE_ID` (id in the source
+         *     system). `ID_TAKEN`: somebody else has the earlier id in the source system. `STAFF_ROLE`: the person has a staff role now. `HAS_MEMBERS`:
+         *     the group has members who stay.
+         * @example GROUPS
+         * @enum {string}
+         */
+        ImportUndoReason: "NAME" | "ROLE" | "STATUS" | "SCHOOLS" | "GROUPS" | "TYPE" | "SOURCE_ID" | "ID_TAKEN" | "STAFF_ROLE" | "HAS_MEMBERS";
+        /** @description A person or group that an import changed, and what undoing does to it. */
+        ImportUndoEntry: {
+            kind: components["schemas"]["ImportUndoKind"];
+            /**
+             * Format: uuid
+             * @description The id of the person or group.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string;
+            personName: components["schemas"]["PersonName"];
+            /**
+             * @description The name of the group; null for a person.
+             * @example null
+             */
+            groupName: string | null;
+            step: components["schemas"]["ImportUndoStep"];
+            /** @description Why it stays as it is; empty if it is undone. */
+            reasons: components["schemas"]["ImportUndoReason"][];
+            /**
+             * Format: date-time
+             * @description When it was last changed by hand, if it stays for that.
+             * @example 2026-05-03T09:12:00.000Z
+             */
+            changedAt: string | null;
+            /**
+             * @description The names of the classes that the person is in.
+             * @example [
+             *       "6b"
+             *     ]
+             */
+            classesNow: string[];
+            /**
+             * @description The names of the classes that the person is in after the import is undone; of a person who stays, those before the import.
+             * @example [
+             *       "5a"
+             *     ]
+             */
+            classesThen: string[];
         };
         /**
          * @description Whether an app can keep a secret. A `PUBLIC` app has no secret and must use PKCE.
@@ -6914,6 +7120,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The import cannot be undone, or not without a confirmation. */
+        ImportUndoConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request is invalid, or a value of the registration is not accepted. */
         RegistrationRefused: {
             headers: {
@@ -7506,6 +7722,11 @@ export interface components {
          * @example true
          */
         KeptByImport: boolean;
+        /**
+         * @description Lists the people and groups that stay as they are, with the reasons, instead of those that are undone.
+         * @example true
+         */
+        KeptByUndo: boolean;
         /**
          * @description Only requests with this `X-Request-Id`, or with the six characters that an error page shows.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
@@ -11224,6 +11445,164 @@ export interface operations {
             409: components["responses"]["ImportConflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    previewImportUndo: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; optional if the import has one school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What undoing changes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportUndo"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportUndoConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    undoImport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the response is sent immediately and the work continues in the background.
+                 * @example true
+                 */
+                "in-background"?: components["parameters"]["InBackground"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportUndoConfirmation"];
+            };
+        };
+        responses: {
+            /** @description The import has been undone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            /** @description The import is being undone. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportUndoConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportUndoEntries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; optional if the import has one school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+                /**
+                 * @description Lists the people and groups that stay as they are, with the reasons, instead of those that are undone.
+                 * @example true
+                 */
+                kept?: components["parameters"]["KeptByUndo"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The groups and people. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportUndoEntry"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportUndoConflict"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

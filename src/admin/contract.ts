@@ -23,7 +23,8 @@ export const parameters: ParametersAgree<
   operations,
   {
     applyImport: "in-background";
-    createImport: "school" | "format" | "mode" | "file-name" | "school-year" | "carry-over" | "choose-columns" | "in-background";
+    createImport:
+      "school" | "format" | "mode" | "file-name" | "school-year" | "carry-over" | "choose-columns" | "in-background";
     explainSignIn: "app";
     getAppAnswer: "path";
     getAppView: "resource" | "id" | "show-deleted";

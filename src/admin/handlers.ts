@@ -61,12 +61,7 @@ const handlers: Loaders<OperationId> = {
     "restoreGroup",
   ),
   ...handlersIn(() => import("./imports.ts"), "createImport", "getImport", "listImports", "listImportFaults"),
-  ...handlersIn(
-    () => import("./import-columns.ts"),
-    "getImportColumns",
-    "putImportColumns",
-    "listColumnMappings",
-  ),
+  ...handlersIn(() => import("./import-columns.ts"), "getImportColumns", "putImportColumns", "listColumnMappings"),
   ...handlersIn(
     () => import("./import-lists.ts"),
     "listImportLeavers",

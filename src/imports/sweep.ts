@@ -1,3 +1,4 @@
+import { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
@@ -8,7 +9,6 @@ import { recordFailure } from "./failure.ts";
 import { tryHold } from "./lease.ts";
 import { findTurns, removeLostTurns } from "./queue.ts";
 import { findStaged, removeStaged, type ImportId } from "./record.ts";
-import { forgetUpload } from "./unmapped.ts";
 
 const waitingDays = 7;
 const waiting = { state: { in: ["READING", "UNMAPPED", "READY", "HELD"] } };
@@ -28,6 +28,11 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
       });
       await removeInBatches(signal, (batch) => run(db.pool, deleteOldChanges, { before: clock(), batch }));
       await expire(db, before);
+      const forgotten = { import: { state: { notIn: ["READING", "UNMAPPED"] } } };
+      await removeInBatches(signal, async (limit) => {
+        const { count } = await db.prisma.importPiece.deleteMany({ where: forgotten, limit });
+        return count;
+      });
       const staged = [...(await findStaged(db.pool))];
       const kept = await db.prisma.import.findMany({ where: { id: { in: staged }, ...waiting }, select: { id: true } });
       const keptIds = new Set(kept.map(({ id }) => id));
@@ -63,7 +68,7 @@ async function expire(db: PrismaDb, before: Date): Promise<void> {
   for (const { id } of old)
     await withPrismaTransaction(db, async (tx) => {
       if (!(await tryHold(tx, id))) return;
-      await tx.prisma.import.updateMany({ where: { id, ...waiting }, data: { state: "EXPIRED" } });
-      await forgetUpload(tx, id);
+      const data = { state: "EXPIRED", upload: Prisma.DbNull };
+      await tx.prisma.import.updateMany({ where: { id, ...waiting }, data });
     });
 }

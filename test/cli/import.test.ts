@@ -37,6 +37,20 @@ test("the template is previewed, applied, shown and listed from the command line
   expect(await schultor("apply", id)).toMatchObject({ code: 3, output: expect.stringContaining("applied already") });
 });
 
+test("a school's own file shows its columns, and is read with them or with others", async () => {
+  const school = await make.school();
+  const path = await writeRoster("Familienname,Vorname,Kl,Kürzel\nMuster,Ada,5a,mus\nBei,Bo,5b,bei\n", "lul.csv");
+  const previewed = await schultor("preview", path, "--school", school);
+  expect(previewed.code).toBe(3);
+  expect(previewed.output).toMatch(/3 +Kl +classes +5a \| 5b\n +4 +Kürzel +id +mus \| bei/);
+  const id = /import columns (\S+)\n/.exec(previewed.output)![1]!;
+  expect((await schultor("columns", id, "--column", "9=id")).output).toContain("--column: '9=id' is not of the form");
+  expect((await schultor("columns", id, "--column", "4=-")).output).toContain("no column with a number of each person");
+  const read = await schultor("columns", id, "--column", "3=-", "--role", "teacher");
+  expect(read.output).toMatch(/PLAIN, DELTA, READY[^]*people +2 created[^]*groups +no change/);
+  expect((await schultor("preview", path, "--school", school)).output).toContain("READY");
+});
+
 test("a broken roster prints every fault with its place, and a held one says how to confirm it", async () => {
   const school = await make.school();
   const broken = await writeRoster(

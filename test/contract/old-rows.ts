@@ -100,6 +100,11 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${importId}, ${id()}, ${id()}, ${old} FROM ${numbers}`,
     areOld: `keep_until = ${old}`,
   },
+  import_piece: {
+    insert: `${waitingImport}; INSERT INTO import_piece (import_id, number, bytes)
+      SELECT ${importId}, n, '' FROM ${numbers}`,
+    areOld: `import_id = ${importId}`,
+  },
   person_import: {
     insert: `INSERT INTO person_import (id, at, person_id, school_id, import_id, change, classes_before, classes_after)
       SELECT ${id()}, ${old}, ${id()}, ${id()}, ${importId}, 'JOINED', '{}', '{}' FROM ${numbers}`,

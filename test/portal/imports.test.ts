@@ -69,6 +69,46 @@ describe("handing in a file", () => {
     expect(textOf(list)).toMatch(/liste\.csv .* Übernommen/);
   });
 
+  test("a school's own export is mapped by choosing, and the next one needs no question", async () => {
+    const world = await makeWorld();
+    const lines = ["Liste;;;", "Name;Vorname;Kl.;Nr. im Programm", "Müller;Ada;5a;4711", ";;;", "Ölçer;Bo;5b;4712"];
+    const file = Buffer.from(lines.join("\r\n"), "latin1");
+    const mapping = await handIn(world, file, { name: "export.csv" });
+    expect(mapping.url).toMatch(/\/columns$/);
+    expect(textOf(mapping)).toMatch(/Spalten zuordnen.*Welche Spalte nummeriert die Personen\?.*Müller/);
+    expect(mapping.html).toMatch(/name="use0"[^]*?<option value="LAST_NAME" selected>Nachname/);
+    const names = { use0: "LAST_NAME", use1: "FIRST_NAME" };
+    const refused = await world.office.submit(mapping, "/columns", { ...names, use2: "CLASSES" });
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining("Keine Spalte nummeriert die")]);
+    expect(refused.html).toMatch(/name="use2"[^]*?<option value="CLASSES" selected>Klasse/);
+    const shown = await world.office.submit(refused, "/columns", {
+      ...names,
+      use2: "CLASSES",
+      use3: "ID",
+      role: "STUDENT",
+      mode: "BULK",
+    });
+    expect(textOf(shown)).toMatch(/export\.csv.*Wartet auf Sie.*Neue Personen 2/);
+    await world.office.submit(shown, "/apply");
+    expect((await peopleOf(world)).map(({ last }) => last).toSorted()).toEqual(["Müller", "Ölçer"]);
+    const next = await handIn(world, file);
+    expect(textOf(next)).toMatch(/Wartet auf Sie.*Alles ist schon so/);
+    expect((await handIn(world, file, { name: "neu.csv", fields: { chooseColumns: "yes" } })).url).toMatch(
+      /\/columns$/,
+    );
+    const list = await world.office.open(world.base);
+    const waiting = await world.office.open(/href="([^"]+)">neu\.csv/.exec(list.html)![1]!);
+    expect(textOf(waiting)).toMatch(/Spalten offen.*Sagen Sie uns, was in den Spalten/);
+  });
+
+  test("a photo, a PDF and a file of one column are refused in words", async () => {
+    const world = await makeWorld();
+    const sent = async (content: Buffer) => textOf(await handIn(world, content));
+    expect(await sent(Buffer.from("ffd8ffe000104a464946000101000001", "hex"))).toContain("ein Bild oder ein Film");
+    expect(await sent(Buffer.from("%PDF-1.4"))).toContain("ein PDF; daraus lässt sich keine Liste lesen");
+    expect(await sent(Buffer.from("Name\nAda\nBo\n"))).toContain("nur eine Spalte");
+  });
+
   test("umlauts in Windows-1252 arrive as they are meant", async () => {
     const world = await makeWorld();
     const shown = await handIn(world, Buffer.from(csv("7;student;Jörg;Müßig;5ä"), "latin1"), { name: "Schüler.csv" });

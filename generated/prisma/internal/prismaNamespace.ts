@@ -424,6 +424,7 @@ export const ModelName = {
   Import: 'Import',
   ImportTurn: 'ImportTurn',
   ImportSchool: 'ImportSchool',
+  ImportChange: 'ImportChange',
   PersonImport: 'PersonImport',
   ImportPiece: 'ImportPiece',
   ColumnMapping: 'ColumnMapping',
@@ -483,7 +484,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "personImport" | "importPiece" | "columnMapping" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2482,6 +2483,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ImportSchoolCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ImportSchoolCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportChange: {
+      payload: Prisma.$ImportChangePayload<ExtArgs>
+      fields: Prisma.ImportChangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportChangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportChangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        findFirst: {
+          args: Prisma.ImportChangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportChangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        findMany: {
+          args: Prisma.ImportChangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
+        }
+        create: {
+          args: Prisma.ImportChangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        createMany: {
+          args: Prisma.ImportChangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportChangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
+        }
+        delete: {
+          args: Prisma.ImportChangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        update: {
+          args: Prisma.ImportChangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportChangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportChangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportChangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportChangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportChangePayload>
+        }
+        aggregate: {
+          args: Prisma.ImportChangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportChange>
+        }
+        groupBy: {
+          args: Prisma.ImportChangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportChangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportChangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportChangeCountAggregateOutputType> | number
         }
       }
     }
@@ -6100,6 +6175,7 @@ export const ImportScalarFieldEnum = {
   actorId: 'actorId',
   createdAt: 'createdAt',
   appliedAt: 'appliedAt',
+  undoneAt: 'undoneAt',
   leaseHolder: 'leaseHolder',
   leaseUntil: 'leaseUntil',
   namedSchoolIds: 'namedSchoolIds',
@@ -6132,10 +6208,25 @@ export const ImportSchoolScalarFieldEnum = {
   counts: 'counts',
   confirmedPeople: 'confirmedPeople',
   confirmedGroups: 'confirmedGroups',
-  appliedAt: 'appliedAt'
+  appliedAt: 'appliedAt',
+  undoUntil: 'undoUntil',
+  changedSubjects: 'changedSubjects'
 } as const
 
 export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
+
+
+export const ImportChangeScalarFieldEnum = {
+  importId: 'importId',
+  subjectId: 'subjectId',
+  personId: 'personId',
+  schoolId: 'schoolId',
+  before: 'before',
+  after: 'after',
+  keepUntil: 'keepUntil'
+} as const
+
+export type ImportChangeScalarFieldEnum = (typeof ImportChangeScalarFieldEnum)[keyof typeof ImportChangeScalarFieldEnum]
 
 
 export const PersonImportScalarFieldEnum = {
@@ -7290,6 +7381,7 @@ export type GlobalOmitConfig = {
   import?: Prisma.ImportOmit
   importTurn?: Prisma.ImportTurnOmit
   importSchool?: Prisma.ImportSchoolOmit
+  importChange?: Prisma.ImportChangeOmit
   personImport?: Prisma.PersonImportOmit
   importPiece?: Prisma.ImportPieceOmit
   columnMapping?: Prisma.ColumnMappingOmit

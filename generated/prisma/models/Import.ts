@@ -47,6 +47,7 @@ export type ImportMinAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
+  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   progressPhase: string | null
@@ -65,6 +66,7 @@ export type ImportMaxAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
+  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   progressPhase: string | null
@@ -84,6 +86,7 @@ export type ImportCountAggregateOutputType = {
   actorId: number
   createdAt: number
   appliedAt: number
+  undoneAt: number
   leaseHolder: number
   leaseUntil: number
   namedSchoolIds: number
@@ -116,6 +119,7 @@ export type ImportMinAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   progressPhase?: true
@@ -134,6 +138,7 @@ export type ImportMaxAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   progressPhase?: true
@@ -153,6 +158,7 @@ export type ImportCountAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  undoneAt?: true
   leaseHolder?: true
   leaseUntil?: true
   namedSchoolIds?: true
@@ -261,6 +267,7 @@ export type ImportGroupByOutputType = {
   actorId: string | null
   createdAt: Date
   appliedAt: Date | null
+  undoneAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
   namedSchoolIds: string[]
@@ -305,6 +312,7 @@ export type ImportWhereInput = {
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  undoneAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
@@ -316,6 +324,7 @@ export type ImportWhereInput = {
   pieces?: Prisma.ImportPieceListRelationFilter
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
+  changes?: Prisma.ImportChangeListRelationFilter
 }
 
 export type ImportOrderByWithRelationInput = {
@@ -330,6 +339,7 @@ export type ImportOrderByWithRelationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
@@ -341,6 +351,7 @@ export type ImportOrderByWithRelationInput = {
   pieces?: Prisma.ImportPieceOrderByRelationAggregateInput
   schools?: Prisma.ImportSchoolOrderByRelationAggregateInput
   errors?: Prisma.ImportErrorOrderByRelationAggregateInput
+  changes?: Prisma.ImportChangeOrderByRelationAggregateInput
 }
 
 export type ImportWhereUniqueInput = Prisma.AtLeast<{
@@ -358,6 +369,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  undoneAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
@@ -369,6 +381,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   pieces?: Prisma.ImportPieceListRelationFilter
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
+  changes?: Prisma.ImportChangeListRelationFilter
 }, "id">
 
 export type ImportOrderByWithAggregationInput = {
@@ -383,6 +396,7 @@ export type ImportOrderByWithAggregationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
@@ -412,6 +426,7 @@ export type ImportScalarWhereWithAggregatesInput = {
   actorId?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
+  undoneAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
@@ -433,6 +448,7 @@ export type ImportCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -444,6 +460,7 @@ export type ImportCreateInput = {
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateInput = {
@@ -458,6 +475,7 @@ export type ImportUncheckedCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -469,6 +487,7 @@ export type ImportUncheckedCreateInput = {
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportUpdateInput = {
@@ -483,6 +502,7 @@ export type ImportUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -494,6 +514,7 @@ export type ImportUpdateInput = {
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateInput = {
@@ -508,6 +529,7 @@ export type ImportUncheckedUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -519,6 +541,7 @@ export type ImportUncheckedUpdateInput = {
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateManyInput = {
@@ -533,6 +556,7 @@ export type ImportCreateManyInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -554,6 +578,7 @@ export type ImportUpdateManyMutationInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -575,6 +600,7 @@ export type ImportUncheckedUpdateManyInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -596,6 +622,7 @@ export type ImportCountOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   namedSchoolIds?: Prisma.SortOrder
@@ -621,6 +648,7 @@ export type ImportMaxOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
@@ -639,6 +667,7 @@ export type ImportMinOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  undoneAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   progressPhase?: Prisma.SortOrder
@@ -701,6 +730,20 @@ export type ImportUpdateOneRequiredWithoutSchoolsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutSchoolsInput, Prisma.ImportUpdateWithoutSchoolsInput>, Prisma.ImportUncheckedUpdateWithoutSchoolsInput>
 }
 
+export type ImportCreateNestedOneWithoutChangesInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutChangesInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutChangesNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutChangesInput
+  upsert?: Prisma.ImportUpsertWithoutChangesInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutChangesInput, Prisma.ImportUpdateWithoutChangesInput>, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+}
+
 export type ImportCreateNestedOneWithoutPiecesInput = {
   create?: Prisma.XOR<Prisma.ImportCreateWithoutPiecesInput, Prisma.ImportUncheckedCreateWithoutPiecesInput>
   connectOrCreate?: Prisma.ImportCreateOrConnectWithoutPiecesInput
@@ -741,6 +784,7 @@ export type ImportCreateWithoutTurnInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -751,6 +795,7 @@ export type ImportCreateWithoutTurnInput = {
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutTurnInput = {
@@ -765,6 +810,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -775,6 +821,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutTurnInput = {
@@ -805,6 +852,7 @@ export type ImportUpdateWithoutTurnInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -815,6 +863,7 @@ export type ImportUpdateWithoutTurnInput = {
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutTurnInput = {
@@ -829,6 +878,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -839,6 +889,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateWithoutSchoolsInput = {
@@ -853,6 +904,7 @@ export type ImportCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -863,6 +915,7 @@ export type ImportCreateWithoutSchoolsInput = {
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutSchoolsInput = {
@@ -877,6 +930,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -887,6 +941,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutSchoolsInput = {
@@ -917,6 +972,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -927,6 +983,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutSchoolsInput = {
@@ -941,6 +998,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -950,6 +1008,127 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
+}
+
+export type ImportCreateWithoutChangesInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
+  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+}
+
+export type ImportUncheckedCreateWithoutChangesInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
+  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type ImportCreateOrConnectWithoutChangesInput = {
+  where: Prisma.ImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+}
+
+export type ImportUpsertWithoutChangesInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutChangesInput, Prisma.ImportUncheckedCreateWithoutChangesInput>
+  where?: Prisma.ImportWhereInput
+}
+
+export type ImportUpdateToOneWithWhereWithoutChangesInput = {
+  where?: Prisma.ImportWhereInput
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutChangesInput, Prisma.ImportUncheckedUpdateWithoutChangesInput>
+}
+
+export type ImportUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+}
+
+export type ImportUncheckedUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -965,6 +1144,7 @@ export type ImportCreateWithoutPiecesInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -975,6 +1155,7 @@ export type ImportCreateWithoutPiecesInput = {
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutPiecesInput = {
@@ -989,6 +1170,7 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -999,6 +1181,7 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutPiecesInput = {
@@ -1029,6 +1212,7 @@ export type ImportUpdateWithoutPiecesInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -1039,6 +1223,7 @@ export type ImportUpdateWithoutPiecesInput = {
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutPiecesInput = {
@@ -1053,6 +1238,7 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -1063,6 +1249,7 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type ImportCreateWithoutErrorsInput = {
@@ -1077,6 +1264,7 @@ export type ImportCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -1087,6 +1275,7 @@ export type ImportCreateWithoutErrorsInput = {
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
 }
 
 export type ImportUncheckedCreateWithoutErrorsInput = {
@@ -1101,6 +1290,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
   namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
@@ -1111,6 +1301,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type ImportCreateOrConnectWithoutErrorsInput = {
@@ -1141,6 +1332,7 @@ export type ImportUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -1151,6 +1343,7 @@ export type ImportUpdateWithoutErrorsInput = {
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
 export type ImportUncheckedUpdateWithoutErrorsInput = {
@@ -1165,6 +1358,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
@@ -1175,6 +1369,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
 
@@ -1186,12 +1381,14 @@ export type ImportCountOutputType = {
   pieces: number
   schools: number
   errors: number
+  changes: number
 }
 
 export type ImportCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   pieces?: boolean | ImportCountOutputTypeCountPiecesArgs
   schools?: boolean | ImportCountOutputTypeCountSchoolsArgs
   errors?: boolean | ImportCountOutputTypeCountErrorsArgs
+  changes?: boolean | ImportCountOutputTypeCountChangesArgs
 }
 
 /**
@@ -1225,6 +1422,13 @@ export type ImportCountOutputTypeCountErrorsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.ImportErrorWhereInput
 }
 
+/**
+ * ImportCountOutputType without action
+ */
+export type ImportCountOutputTypeCountChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ImportChangeWhereInput
+}
+
 
 export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1238,6 +1442,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1249,6 +1454,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   pieces?: boolean | Prisma.Import$piecesArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
+  changes?: boolean | Prisma.Import$changesArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["import"]>
 
@@ -1264,6 +1470,7 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1285,6 +1492,7 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1306,6 +1514,7 @@ export type ImportSelectScalar = {
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  undoneAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
   namedSchoolIds?: boolean
@@ -1315,12 +1524,13 @@ export type ImportSelectScalar = {
   upload?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
   pieces?: boolean | Prisma.Import$piecesArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
+  changes?: boolean | Prisma.Import$changesArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ImportIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1333,6 +1543,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     pieces: Prisma.$ImportPiecePayload<ExtArgs>[]
     schools: Prisma.$ImportSchoolPayload<ExtArgs>[]
     errors: Prisma.$ImportErrorPayload<ExtArgs>[]
+    changes: Prisma.$ImportChangePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1346,6 +1557,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     actorId: string | null
     createdAt: Date
     appliedAt: Date | null
+    undoneAt: Date | null
     leaseHolder: string | null
     leaseUntil: Date | null
     namedSchoolIds: string[]
@@ -1751,6 +1963,7 @@ export interface Prisma__ImportClient<T, Null = never, ExtArgs extends runtime.T
   pieces<T extends Prisma.Import$piecesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$piecesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportPiecePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   schools<T extends Prisma.Import$schoolsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$schoolsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   errors<T extends Prisma.Import$errorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$errorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportErrorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  changes<T extends Prisma.Import$changesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$changesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1791,6 +2004,7 @@ export interface ImportFieldRefs {
   readonly actorId: Prisma.FieldRef<"Import", 'String'>
   readonly createdAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly appliedAt: Prisma.FieldRef<"Import", 'DateTime'>
+  readonly undoneAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly leaseHolder: Prisma.FieldRef<"Import", 'String'>
   readonly leaseUntil: Prisma.FieldRef<"Import", 'DateTime'>
   readonly namedSchoolIds: Prisma.FieldRef<"Import", 'String[]'>
@@ -2288,6 +2502,30 @@ export type Import$errorsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.ImportErrorScalarFieldEnum | Prisma.ImportErrorScalarFieldEnum[]
+}
+
+/**
+ * Import.changes
+ */
+export type Import$changesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ImportChange
+   */
+  select?: Prisma.ImportChangeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ImportChange
+   */
+  omit?: Prisma.ImportChangeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ImportChangeInclude<ExtArgs> | null
+  where?: Prisma.ImportChangeWhereInput
+  orderBy?: Prisma.ImportChangeOrderByWithRelationInput | Prisma.ImportChangeOrderByWithRelationInput[]
+  cursor?: Prisma.ImportChangeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ImportChangeScalarFieldEnum | Prisma.ImportChangeScalarFieldEnum[]
 }
 
 /**
