@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { isSandboxSchool, type SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
@@ -15,6 +16,7 @@ import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
 import type { OnProgress } from "./progress.ts";
 import { checkQueue, joinQueue } from "./queue.ts";
+import { writeSheet, type Sheet } from "./read/workbook.ts";
 import { openSourceFile, type SourceFile } from "./read/source.ts";
 import { findEncoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
@@ -40,18 +42,37 @@ export type NewImport = {
   /** Waits for the columns even if they are known. */
   choosesColumns?: boolean | undefined;
   sheet?: string | undefined;
+  /** The workbook whose sheet `path` is. */
+  workbook?: Sheet | undefined;
   holdShare: number;
   onProgress?: OnProgress | undefined;
   interrupt?: Interrupt | undefined;
 };
 
-/** Faults make it a BROKEN import, unknown columns an UNMAPPED one. Errors: invalid, without an import, if it is no roster. */
+/**
+ * Faults make it a BROKEN import, unknown columns an UNMAPPED one.
+ *
+ * Errors: invalid, without an import, if it is no roster.
+ */
 export async function previewImport(db: PrismaDb, request: NewImport, origin: Origin): Promise<ImportRecord> {
   const id = await beginImport(db, request, origin);
-  return readImport(db, id, request, origin).catch(async (error: unknown) => {
+  const read = (opened: NewImport) => readImport(db, id, opened, origin);
+  return withSheet(request, read).catch(async (error: unknown) => {
     await forgetImport(db, id);
     throw error;
   });
+}
+
+/** Hands a workbook over as the CSV of one sheet, and any other file as it is. Errors: those of `writeSheet`. */
+export async function withSheet<T>(request: NewImport, work: (request: NewImport) => Promise<T>): Promise<T> {
+  const { name: fileName, kind } = await openSourceFile(request.path, request.fileName);
+  if (kind !== "xlsx") return work(request);
+  const sheet = await writeSheet(request.path, request.sheet);
+  try {
+    return await work({ ...request, fileName, path: sheet.path, workbook: { ...sheet, path: request.path } });
+  } finally {
+    await rm(sheet.path, { force: true });
+  }
 }
 
 /** `inQueue` gives it a turn. Errors: invalid; not_found school_not_found; those of `checkQueue`. */
@@ -104,7 +125,7 @@ export async function readImport(
   const file = await openRoster(request);
   const plan = file.format === "PLAIN" ? await planTable(db, file, request) : undefined;
   if (plan !== undefined && plan.mapping === undefined) {
-    await waitForColumns(db, id, request.path, await describe(file, plan.guess, request));
+    await waitForColumns(db, id, request.workbook?.path ?? request.path, await describe(file, plan.guess, request));
     return getImport(db, id);
   }
   const read = await stage(db, id, { ...request, plan });
@@ -121,12 +142,12 @@ export async function readImport(
   return getImport(db, id);
 }
 
-const describe = async (file: SourceFile, guess: TableGuess, { mode, carryOvers }: NewImport): Promise<Upload> => ({
+const describe = async (file: SourceFile, guess: TableGuess, request: NewImport): Promise<Upload> => ({
   table: { ...guess, encoding: await findEncoding(file) },
-  sheet: null,
-  sheets: [],
-  mode: mode ?? null,
-  carryOvers: [...(carryOvers ?? [])],
+  sheet: request.workbook?.name ?? null,
+  sheets: request.workbook?.names ?? [],
+  mode: request.mode ?? null,
+  carryOvers: [...(request.carryOvers ?? [])],
 });
 
 export async function compareImport(
@@ -165,7 +186,7 @@ export async function compareAgain(
 
 type Staged = { read: ReadResult; faults: number; notes: Record<string, number> };
 
-const formats = { zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const;
+const formats = { xlsx: "PLAIN", zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const;
 
 async function openRoster({ path, fileName, format: request, schoolId }: NewImport) {
   const file = await openSourceFile(path, fileName);

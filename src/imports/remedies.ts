@@ -16,6 +16,7 @@ const remedies: Record<string, string> = {
   file_is_protected: "Open it in Excel, remove the password, and save it again.",
   file_is_binary: "Export the list as CSV or as an Excel workbook (.xlsx), and upload that.",
   file_has_one_column: "Save it with semicolons, commas or tabs between the columns.",
+  file_is_other_spreadsheet: "Save it there as .xlsx or CSV.",
   file_missing: "Export the archive again with this file, or mark the file as absent in manifest.csv.",
   group_of_other_school: "Put the person into a group of their own school.",
   id_ambiguous: "Give one of the two people another id.",
@@ -51,6 +52,8 @@ const remedies: Record<string, string> = {
   value_missing: "Fill in the field.",
   value_too_long: "Shorten the value.",
   value_unreadable: "Type the value again, and save the file as UTF-8.",
+  workbook_damaged: "Open it in Excel, and save it again.",
+  workbook_too_large: "Save the sheet as CSV, and upload that.",
 };
 
 export const remedyOf = (code: string): string => remedies[code] ?? "Correct the value and upload the file again.";

@@ -10,7 +10,7 @@ import type { ApplyRules } from "./apply-part.ts";
 import { cancelImport } from "./cancel.ts";
 import { recordFailure } from "./failure.ts";
 import { keepFaultLines } from "./fault-lines.ts";
-import { beginImport, forgetImport, readImport, type NewImport } from "./preview.ts";
+import { beginImport, forgetImport, readImport, withSheet, type NewImport } from "./preview.ts";
 import { makeProgressReport } from "./progress.ts";
 import { checkLease } from "./lease.ts";
 import { joinQueue, makeTurns } from "./queue.ts";
@@ -65,9 +65,11 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     try {
       await turn.started;
       const reported = { ...request, onProgress: report.onProgress, interrupt };
-      const { state } = await readImport(db, id, reported, origin);
-      if (state === "BROKEN") await keepFaultLines(db, id, reported);
-      if (state !== "UNMAPPED") await forgetUpload(control, id);
+      await withSheet(reported, async (opened) => {
+        const { state } = await readImport(db, id, opened, origin);
+        if (state === "BROKEN") await keepFaultLines(db, id, opened);
+        if (state !== "UNMAPPED") await forgetUpload(control, id);
+      });
     } catch (error) {
       if ((await control.prisma.import.count({ where: { id, state: "CANCELLED" } })) === 0) throw error;
       await forgetRead(control, id);

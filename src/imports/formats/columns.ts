@@ -151,7 +151,7 @@ function fits(use: ColumnUse, heading: string, values: readonly string[]): boole
   if (use !== "ID") return true;
   // A running number changes with each export, so it is nobody's.
   const isRunning = /^(nr|nummer|no|number)$/.test(foldWord(heading)) && filled.every((v, n) => Number(v) === n + 1);
-  return !isRunning && new Set(filled).size === filled.length;
+  return filled.length > 0 && !isRunning && new Set(filled).size === filled.length;
 }
 
 const problems = {

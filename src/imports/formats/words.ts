@@ -34,9 +34,15 @@ const who = `(${student}|${teacher}|person(en|al)?|stamm|staff|externe?|interne?
 
 /** Headings as school programs and people write them; of two columns, the one with the earlier pattern is the use. */
 const headings: readonly [ColumnUse, RegExp][] = [
-  ["ID", new RegExp(`^${who}s?(id|nr|no|nummer|number|kennung|schluessel|key|code|ident)$`)],
-  ["ID", /^(id|uid|guid|uuid|kennung|identifier|upn|sourcedid|lokalesdifferenzierungsmerkmal|schluessel(extern)?)$/],
-  ["ID", /^(e?xtern(e|er|al)?(id|key|schluessel|nummer)|eindeutige(id|nummer|kennung)|personalnummer)$/],
+  ["ID", new RegExp(`^(${who}s?){1,2}(id|nr|no|nummer|number|kennung|schluessel|key|code|ident)$`)],
+  [
+    "ID",
+    /^(id|uid|guid|uuid|kennung|identifier|adno|upn|sourcedid|lokalesdifferenzierungsmerkmal|schluessel(extern)?)$/,
+  ],
+  [
+    "ID",
+    /^(e?xtern(e|er|al)?(id|key|schluessel|nummer)|interneidnummer|eindeutige(id|nummer|kennung)|personalnummer)$/,
+  ],
   ["ID", new RegExp(`^(${teacher}?kuerzel|kurzname|kuerz|abbreviation|staffcode|initials)$`)],
   ["ID", /^(nr|nummer|no|number)$/],
   ["CALL_NAME", /^(rufnamen?|callname|preferred(first)?name|preferredforename|chosenname|knownas|nickname)$/],
@@ -46,9 +52,10 @@ const headings: readonly [ColumnUse, RegExp][] = [
   ["LAST_NAME", new RegExp(`^((nach|familien)name${student}|${student}s?(nach|familien)name)$`)],
   ["FULL_NAME", /^(name(vorname)?|vornamename|vor(und)?nachname|nachnamevorname|fullname|displayname|anzeigename)$/],
   ["FULL_NAME", new RegExp(`^(${student}|${teacher})(name)?$`)],
+  ["BIRTH_DATE", new RegExp(`^${student}geburtsdatum$`)],
   ["BIRTH_DATE", /^(geburts(datum|tag)|geb(datum|dat|am|tag)?|geboren(am)?|dateofbirth|dob|birth(date|day)|born)$/],
-  ["CLASSES", /^(klassen?|klassenname|klassenbezeichnung|stammklasse|class(es)?|reg(istration)?(group)?|tutorgroup)$/],
-  ["CLASSES", /^(form(group)?|homeroom|aktuelleklasse|currentclass)$/],
+  ["CLASSES", /^(klassen?|klassen?name|(klassen)?klassenbezeichnung|stammklasse|class(es)?|tutorgroup)$/],
+  ["CLASSES", /^(form(group)?|reg(istration)?(group)?|homeroom|aktuelleklasse|currentclass)$/],
   ["COURSES", /^(kurse?\d*|kurs(name|bezeichnung)|courses?\d*|teachinggroups?)$/],
   ["GROUPS", /^(gruppen?|groups?|ags?|arbeitsgemeinschaft(en)?|teams?)$/],
   ["USERNAME", /^(benutzer(name)?|nutzername|username|login(name)?|anmeldename|account)$/],
@@ -93,7 +100,7 @@ export function findClassIn(text: string): string | undefined {
 }
 
 const classNames = [
-  /^(0?[1-9]|1[0-3])\s?[./-]?\s?([a-z]{1,3}|[1-9])$/i,
+  /^(0?[1-9]|1[0-3])(\s?[./-]?\s?[a-z]{1,3}|[/-][1-9])$/i,
   /^(ef|q1|q2)$/i,
   /^(ef|q1|q2|j|jg|ks|k)\.?\s?1?\d$/i,
 ];

@@ -1,7 +1,8 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { AppError } from "../../platform/errors.ts";
+import { listZip } from "./zip.ts";
 
-export type FileKind = "zip" | "json" | "csv";
+export type FileKind = "zip" | "xlsx" | "json" | "csv";
 
 const startBytes = 4096;
 
@@ -13,7 +14,7 @@ export async function findKind(path: string): Promise<FileKind> {
     const start = buffer.subarray(0, bytesRead);
     const text = start.toString("latin1");
     if (bytesRead === 0) throw refuse("file_empty");
-    if (text.startsWith("PK")) return "zip";
+    if (text.startsWith("PK")) return await findZipKind(path);
     if (text.startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) throw refuse(await findOleKind(handle, start));
     const known = signatures.find(([pattern]) => pattern.test(text));
     if (known !== undefined) throw refuse(known[1]);
@@ -31,7 +32,8 @@ const messages = {
   file_is_document: "The file is a text document. Export the list as CSV or Excel workbook (.xlsx) instead.",
   file_is_web_page: "The file is a web page, whatever its name says. Open it in Excel and save it as .xlsx or CSV.",
   file_is_xml: "The file is XML. Export the list as CSV or Excel workbook (.xlsx) instead.",
-  file_is_old_excel: "The file is an Excel workbook of the old kind (.xls). Save it in Excel as .xlsx or CSV.",
+  file_is_old_excel: "The file is an Excel workbook of another kind (.xls, .xlsb). Save it in Excel as .xlsx or CSV.",
+  file_is_other_spreadsheet: "The file belongs to another spreadsheet program. Save it there as .xlsx or CSV.",
   file_is_protected: "The file is protected by a password. Open it in Excel, remove the password, and save it again.",
   file_is_binary: "The file is neither text nor an Excel workbook. Export the list as CSV or .xlsx.",
 };
@@ -45,6 +47,16 @@ const signatures: readonly [RegExp, keyof typeof messages][] = [
   [/^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*<\0?(!|h|t|m|b|d|s)/i, "file_is_web_page"],
   [/^(\xef\xbb\xbf|\xff\xfe)?[\s\0]*<\0?\?\0?x\0?m\0?l/i, "file_is_xml"],
 ];
+
+/** Office programs keep their files as zip archives, too. */
+async function findZipKind(path: string): Promise<FileKind> {
+  const names = new Set((await listZip(path)).map(({ fileName }) => fileName));
+  if (names.has("xl/workbook.xml")) return "xlsx";
+  if (names.has("xl/workbook.bin")) throw refuse("file_is_old_excel");
+  if (names.has("content.xml") || names.has("Index/Document.iwa")) throw refuse("file_is_other_spreadsheet");
+  if (names.has("word/document.xml") || names.has("ppt/presentation.xml")) throw refuse("file_is_document");
+  return "zip";
+}
 
 /** Office files of the old kind, and encrypted ones of the new kind, share a container that lists its parts by name. */
 async function findOleKind(handle: FileHandle, start: Buffer): Promise<keyof typeof messages> {

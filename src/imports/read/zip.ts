@@ -7,13 +7,24 @@ import type { SourceFile } from "./source.ts";
 /** Files by lower-case name, without folders. */
 export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
 
+/** The entries of an archive. Errors: as `openArchive`. */
+export async function listZip(path: string): Promise<readonly Pick<Entry, "fileName" | "uncompressedSize">[]> {
+  const zip = await openZipFile(path);
+  try {
+    return await listEntries(zip);
+  } finally {
+    zip.close();
+  }
+}
+
+const openZipFile = (path: string): Promise<ZipFile> =>
+  promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch((cause: unknown) => {
+    throw refuse("The file cannot be read as a zip archive.", cause);
+  });
+
 /** Nothing is unpacked. Errors: invalid archive_refused, also if encrypted, duplicate or suspiciously large. */
 export async function openArchive(path: string): Promise<Archive> {
-  const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch(
-    (cause: unknown) => {
-      throw refuse("The file cannot be read as a zip archive.", cause);
-    },
-  );
+  const zip = await openZipFile(path);
   try {
     return { files: toFiles(zip, await listEntries(zip)), close: () => zip.close() };
   } catch (error) {

@@ -1,0 +1,180 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { makeStaff } from "../support/admin.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { walks } from "../support/walks.ts";
+
+const service = await startService();
+const { prisma } = service.db;
+const make = makeMakers(service.db);
+const fileOf = (name: string): Buffer => readFileSync(join(import.meta.dirname, "files", name));
+
+type Columns = {
+  columns: { heading: string; use: string | null; samples: string[] }[];
+  sheets: string[];
+  role: string | null;
+  className: string | null;
+  idFromName: boolean;
+  mode: string;
+};
+
+async function makeSchool() {
+  const school = await make.school({});
+  const { call } = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+  const send = (body: Buffer, name = "liste") =>
+    call("POST", `/imports?school=${school}&file-name=${encodeURIComponent(name)}`, {
+      body,
+      headers: { "content-type": "application/octet-stream" },
+    });
+  return { school, call, send };
+}
+
+async function importFile(name: string, change: (columns: Columns) => object = () => ({})) {
+  const { school, call, send } = await makeSchool();
+  const made = (await send(fileOf(name), name)).body as { id: string; state: string };
+  expect(made.state).toBe("UNMAPPED");
+  const found = (await call("GET", `/imports/${made.id}/columns`)).body as Columns;
+  const { columns, role, className, idFromName, mode } = found;
+  const body = { uses: columns.map(({ use }) => use), role, className, idFromName, mode, ...change(found) };
+  const mapped = await call("PUT", `/imports/${made.id}/columns`, { body });
+  expect(mapped.body).toMatchObject({ state: "READY" });
+  await call("POST", `/imports/${made.id}/application`, { body: {} });
+  return { found, people: await peopleOf(school), again: (await send(fileOf(name), name)).body };
+}
+
+async function peopleOf(schoolId: string): Promise<string[]> {
+  const people = await prisma.person.findMany({
+    where: { homeSchoolId: schoolId, sourceSystemIdentifier: { not: null } },
+    include: { affiliations: { include: { memberships: { include: { group: true } } } } },
+    orderBy: { sourceSystemIdentifier: "asc" },
+  });
+  return people.map(({ sourceSystemIdentifier: id, role, firstFull, firstCall, last, affiliations }) => {
+    const groups = affiliations.flatMap(({ memberships }) => memberships.map(({ group }) => group.name));
+    return [id!.replace(/^name:.*/, "name:"), role, `${firstFull}/${firstCall}`, last, groups.join("+")].join(" ");
+  });
+}
+
+test.each<[string, string[]]>([
+  [
+    "schild-nrw.csv",
+    [
+      "10231 STUDENT Elif Su/Elif Aydin 05A",
+      "10232 STUDENT Jörg/Jörg Müller-Lüdenscheidt 05A",
+      "10233 STUDENT Anna-Sophie/Anna von der Heide 06B",
+      "10234 STUDENT Cem/Cem Größer Q1",
+    ],
+  ],
+  [
+    "asv.csv",
+    [
+      "A-7781 STUDENT Korbinian Xaver/Korbinian Bäumler 7c",
+      "A-7782 STUDENT Theresia Maria/Resi Öttl 7c",
+      "A-7790 STUDENT Ludwig/Ludwig Weiß 7d",
+    ],
+  ],
+  [
+    "webuntis.csv",
+    ["5120 STUDENT Elif/Elif Aydın 5a", "5121 STUDENT Jonas/Jonas Müller 5a", "5122 STUDENT Mert/Mert Özdemir 5b"],
+  ],
+  [
+    "lusd.xlsx",
+    [
+      "0000812345 STUDENT Lina Marie/Lina Marie Döring 05a",
+      "0000812346 STUDENT Emre/Emre Özil 05a",
+      "0000812399 STUDENT Ida/Ida Strauß 10b",
+    ],
+  ],
+  [
+    "edupage.csv",
+    [
+      "-1201 STUDENT Šimon/Šimon Novák 1.A",
+      "-1202 STUDENT Žofia/Žofia Kováčová 1.A",
+      "-1203 STUDENT Ádám/Ádám Tóth 2.B",
+    ],
+  ],
+  [
+    "kollegium.csv",
+    ["LEB TEACHER Noé/Noé Le Bœuf ", "MÜL TEACHER Käthe/Käthe Müller ", "ŠIK TEACHER Žarko/Žarko Šikic "],
+  ],
+  [
+    "unicode-text.txt",
+    [
+      "20177 STUDENT Ömer Can/Ömer Can Yılmaz 9b",
+      "20178 STUDENT Zofia/Zofia Łukasz 9b",
+      '20180 STUDENT Max "Mäxchen"/Max "Mäxchen" Groß 9c',
+    ],
+  ],
+])("%s is read as it was guessed, and the next one without a question", async (name, expected) => {
+  const { people, again } = await importFile(name);
+  expect(people).toEqual(expected);
+  expect(again).toMatchObject({ state: "READY" });
+});
+
+test("the file of Untis has no headings: its columns are chosen", async () => {
+  const { found, people } = await importFile("untis-gpu004.txt", ({ columns }) => ({
+    uses: columns.map((_, n) => ({ 0: "ID", 1: "LAST_NAME", 28: "FIRST_NAME" })[n] ?? null),
+    role: "TEACHER",
+  }));
+  expect(found.columns[0]).toEqual({ heading: "", use: null, samples: ["BÄR", "KRÜ", "SCH"] });
+  expect(people).toEqual([
+    "BÄR TEACHER Heike/Heike Bärlauch ",
+    "KRÜ TEACHER Sven/Sven Krüger ",
+    "SCH TEACHER Petra/Petra Schmitz ",
+  ]);
+});
+
+test("a class list made in Excel: the class from its title, dates as they are shown, ids from name and date", async () => {
+  const { found, people } = await importFile("klassenliste-5a.xlsx", () => ({ idFromName: true }));
+  expect(found).toMatchObject({ className: "5a", role: "STUDENT", mode: "DELTA" });
+  expect(found.sheets.slice(0, 2)).toEqual(["Klassenliste", "Telefonliste"]);
+  expect(found.columns.map(({ use }) => use)).toEqual([null, "LAST_NAME", "FIRST_NAME", "BIRTH_DATE", null, null]);
+  expect(found.columns[3]!.samples).toEqual(["2014-11-03", "2015-02-27", "2014-06-09"]);
+  expect(people.toSorted()).toEqual([
+    "name: STUDENT Elif/Elif Aydın 5a",
+    "name: STUDENT Jonas/Jonas Müller 5a",
+    "name: STUDENT Änne/Änne Weiß 5a",
+  ]);
+});
+
+test("a workbook with a password and one of the old kind are refused by what they are", async () => {
+  const { send } = await makeSchool();
+  for (const [name, code] of [
+    ["passwort.xlsx", "file_is_protected"],
+    ["alt.xls", "file_is_old_excel"],
+  ] as const)
+    expect((await send(fileOf(name))).body).toMatchObject({ status: 400, code });
+});
+
+test("another sheet can be looked at", async () => {
+  const { call, send } = await makeSchool();
+  const { id } = (await send(fileOf("klassenliste-5a.xlsx"))).body as { id: string };
+  const body = { uses: [], role: null, className: null, idFromName: false, mode: "DELTA", sheet: "Telefonliste" };
+  expect((await call("PUT", `/imports/${id}/columns`, { body })).body).toMatchObject({ state: "UNMAPPED" });
+  const found = (await call("GET", `/imports/${id}/columns`)).body as Columns & { sheet: string };
+  expect([found.sheet, found.columns.map(({ heading }) => heading)]).toEqual(["Telefonliste", ["Name", "Telefon"]]);
+});
+
+test("no damaged file makes the service fail", async () => {
+  const { send } = await makeSchool();
+  const names = ["lusd.xlsx", "sims.csv", "unicode-text.txt", "passwort.xlsx", "asv.csv"].map(fileOf);
+  const damaged = fc
+    .tuple(fc.constantFrom(...names), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 20 }), fc.nat())
+    .map(([file, bytes, end]) => {
+      const copy = Buffer.from(file);
+      for (const [at, byte] of bytes) copy[at % copy.length] = byte;
+      return copy.subarray(0, end % 3 === 0 ? end % copy.length : copy.length);
+    });
+  const sent = fc.oneof(
+    damaged,
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+  );
+  await fc.assert(
+    fc.asyncProperty(sent, async (file) => {
+      expect((await send(file)).status).toBeLessThan(500);
+    }),
+    walks(60),
+  );
+}, 120_000);
