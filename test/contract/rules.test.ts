@@ -236,6 +236,28 @@ describe("the package, installed from its tarball elsewhere", () => {
     expect(links.map((link) => link?.slice(1)).toSorted()).toEqual(rules.map((rule) => [rule, rule]));
   });
 
+  test("the general rules find operations without errors or 401, and a DELETE with a body", async () => {
+    const refused = foreign.replace(/ +default: \{ description: It did not work. \}\n/, "");
+    const faulty = refused.replace(
+      "components:\n",
+      `    delete:
+      operationId: books_delete
+      summary: Delete a book
+      description: One book less.
+      tags: [Books]
+      requestBody:
+        content: { application/json: { schema: { $ref: "#/components/schemas/Book" }, example: { book_id: 7 } } }
+      responses: { "204": { description: It is gone. }, "404": { description: Unknown. } }
+components:
+`,
+    );
+    const found = await review("mistakes", "@schultor/spectral-rules", faulty);
+    const codes = found.map(({ code }) => code).filter((code) => code !== "path-kebab-case");
+    expect(codes.toSorted()).toEqual(
+      ["delete-without-body", "operation-errors", "refusal-documented", "refusal-documented"].toSorted(),
+    );
+  });
+
   test("the rules of Schultor are a set of their own, which a contract of ours follows", async () => {
     const idm = await readFile(join(root, "generated/openapi/idm.yaml"), "utf8");
     expect(await review("idm", "@schultor/spectral-rules/schultor", idm)).toEqual([]);
