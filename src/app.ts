@@ -165,6 +165,7 @@ export async function makeApp(
     policy,
     restoreWindowDays: config.restoreWindowDays,
     supportRoleDays: config.supportRoleDays,
+    retention: config.retention,
     reading: api.reading,
     checkAccessToken: signOn.checkAccessToken,
     needsSecondFactor: signOn.needsSecondFactor,

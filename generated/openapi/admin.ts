@@ -3126,6 +3126,33 @@ export interface components {
              */
             schoolId: string;
         };
+        /** @description For how long data about people is kept, in days. */
+        RetentionPeriods: {
+            /**
+             * Format: int32
+             * @description How long a person who left all schools can be restored; then they are deleted for good.
+             * @example 30
+             */
+            deletedPersonDays: number;
+            /**
+             * Format: int32
+             * @description How long entries of the audit log are kept; whole months are deleted together.
+             * @example 400
+             */
+            auditDays: number;
+            /**
+             * Format: int32
+             * @description How long events for apps are kept.
+             * @example 35
+             */
+            eventDays: number;
+            /**
+             * Format: int32
+             * @description How long webhook deliveries are kept.
+             * @example 30
+             */
+            deliveryDays: number;
+        };
         /** @description The login of a person, without the password; null if they have none. */
         StoredLogin: {
             /**
@@ -3550,6 +3577,7 @@ export interface components {
              * @example true
              */
             isComplete: boolean;
+            retention: components["schemas"]["RetentionPeriods"];
             person: components["schemas"]["AdminPerson"];
             login: components["schemas"]["StoredLogin"];
             /**

@@ -29,6 +29,7 @@ export type AdminDeps = {
   policy: OutboundPolicy;
   restoreWindowDays: number;
   supportRoleDays: number;
+  retention: components["schemas"]["RetentionPeriods"];
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];
   /** All jobs of the service, in every process. */

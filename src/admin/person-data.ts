@@ -46,7 +46,10 @@ const presentTime = (entry: { clientId: string | null; at: Date; what: string; u
 const seenBy = (reach: Reach, schoolId: string | null): boolean =>
   schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
 
-export const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { personId, reach, origin, connection }) => {
+export const getPersonData: AdminHandler<"getPersonData"> = async (
+  { db, retention },
+  { personId, reach, origin, connection },
+) => {
   const inTurn = startExport({ by: origin.actorId, caller: connection });
   const person = await readPerson(db, reach, personId);
   const stored = await findPerson(db, personId);
@@ -64,6 +67,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { per
   const body = present<PersonData>({
     madeAt: origin.at,
     isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
+    retention,
     person,
     login: await readLogin(db, personId, origin.at),
     userNames,

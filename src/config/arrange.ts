@@ -52,6 +52,12 @@ export function arrange(values: Values) {
     importHoldShare: values.IMPORT_HOLD_PERCENT === undefined ? 1 / 3 : values.IMPORT_HOLD_PERCENT / 100,
     changeFeedDays: values.CHANGE_FEED_DAYS,
     auditDays: values.AUDIT_DAYS,
+    retention: {
+      deletedPersonDays: values.RESTORE_WINDOW_DAYS,
+      auditDays: values.AUDIT_DAYS,
+      eventDays: values.CHANGE_FEED_DAYS,
+      deliveryDays: values.WEBHOOK_LOG_DAYS,
+    },
     staffSecondFactor: values.STAFF_SECOND_FACTOR ?? (production ? ("required" as const) : ("offered" as const)),
     withoutPkce: {
       isAllowed: values.SIGN_ON_WITHOUT_PKCE === "allowed",

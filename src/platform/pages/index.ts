@@ -13,4 +13,4 @@ export { renderFailurePage, type Failure } from "./failure.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
 export { addressInLanguage, keepPickedLocale, locales, picksLocale, readLocale, type Locale } from "./locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
-export { emphasise, escapeHtml, makeTranslator, type Texts, type Translate } from "./texts.ts";
+export { addTexts, emphasise, escapeHtml, makeTranslator, type Texts, type Translate } from "./texts.ts";

@@ -7,6 +7,13 @@ export interface Texts {
 
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
+/** Merges texts at every depth, so that an area can add problems to those of the frame. */
+export const addTexts = (texts: Texts, added: Texts): Texts =>
+  Object.entries(added).reduce<Texts>((all, [key, text]) => {
+    const held = all[key];
+    return { ...all, [key]: typeof held === "object" && typeof text === "object" ? addTexts(held, text) : text };
+  }, texts);
+
 /** A missing text throws, so that no page shows a key. */
 export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) => Translate {
   const catalogue = createInstance({

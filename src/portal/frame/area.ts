@@ -6,7 +6,14 @@ import express, { Router, type Request, type RequestHandler, type Response } fro
 import { permissionsOf } from "../../admin/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { CallerLeft } from "../../platform/http/index.ts";
-import { makeTemplates, makeTranslator, readLocale, type Render, type Texts } from "../../platform/pages/index.ts";
+import {
+  addTexts,
+  makeTemplates,
+  makeTranslator,
+  readLocale,
+  type Render,
+  type Texts,
+} from "../../platform/pages/index.ts";
 import { fieldOf, isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
 import { hide, reveal } from "./hidden.ts";
 import { renderFramed, renderSessionEnded, type Framed } from "./frame.ts";
@@ -71,13 +78,6 @@ export function makeArea(
     return router;
   };
 }
-
-/** Merges texts at every depth, so that an area can add problems to those of the frame. */
-const addTexts = (texts: Texts, added: Texts): Texts =>
-  Object.entries(added).reduce<Texts>((all, [key, text]) => {
-    const held = all[key];
-    return { ...all, [key]: typeof held === "object" && typeof text === "object" ? addTexts(held, text) : text };
-  }, texts);
 
 const takeUpload: RequestHandler = async (req, res, next) => {
   // Discards unread data, so that the browser reads the response and can reuse its connection.

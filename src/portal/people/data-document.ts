@@ -2,17 +2,19 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
-import { makeTranslator, type Locale } from "../../platform/pages/index.ts";
+import { addTexts, makeTranslator, type Locale } from "../../platform/pages/index.ts";
+import frameGerman from "../frame/locales/de.json" with { type: "json" };
+import frameEnglish from "../frame/locales/en.json" with { type: "json" };
 import { makeTimes } from "../frame/zone.ts";
-import { listSections, type PersonData, type Section } from "./data-sections.ts";
+import { writeLetter, type Letter, type LetterOptions } from "./data-letter.ts";
+import type { PersonData, Section } from "./data-sections.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
 /** `data` is the JSON of the admin API, `now` the date of the document. */
-export type DataDocument = {
+export type DataDocument = LetterOptions & {
   data: ArrayBuffer;
   as: "pdf" | "json";
-  name: string;
   locale: Locale;
   zone: string;
   now: Date;
@@ -20,33 +22,59 @@ export type DataDocument = {
 
 const { resolve } = createRequire(import.meta.url);
 const fontFile = (name: string): string => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
-const margin = 56;
-const translator = makeTranslator({ de: german, en: english });
+const margin = 62;
+const translator = makeTranslator({ de: addTexts(frameGerman, german), en: addTexts(frameEnglish, english) });
 
-export default async function writeDocument({ data, as, name, locale, zone, now }: DataDocument): Promise<Buffer> {
+export default async function writeDocument({ data, as, zone, now, ...options }: DataDocument): Promise<Buffer> {
   const read = JSON.parse(Buffer.from(data).toString()) as PersonData;
   if (as === "json") return Buffer.from(JSON.stringify(read, null, 2));
-  const t = translator(locale);
-  const sections = listSections(read, { t, times: makeTimes(locale, zone) });
-  return draw({ title: t("data.documentTitle"), subtitle: name, sections }, { locale, now });
+  const { locale } = options;
+  const letter = writeLetter(read, options, { t: translator(locale), times: makeTimes(locale, zone) });
+  return draw(letter, { locale, now });
 }
 
-async function draw(
-  { title, subtitle, sections }: { title: string; subtitle: string; sections: readonly Section[] },
-  { locale, now }: { locale: Locale; now: Date },
-): Promise<Buffer> {
-  const info = { Title: title, CreationDate: now, ModDate: now };
-  const document = new PDFDocument({ size: "A4", margin, lang: locale, info });
+type Drawing = InstanceType<typeof PDFDocument>;
+
+async function draw(letter: Letter, { locale, now }: { locale: Locale; now: Date }): Promise<Buffer> {
+  const info = { Title: letter.title, Author: letter.sender[0] ?? "", CreationDate: now, ModDate: now };
+  const document = new PDFDocument({ size: "A4", margin, lang: locale, info, bufferPages: true });
   document.registerFont("plain", fontFile("DejaVuSans"));
   document.registerFont("bold", fontFile("DejaVuSans-Bold"));
   const drawn = buffer(document);
-  document.font("bold").fontSize(20).text(title);
-  document.font("plain").fontSize(13).text(subtitle).moveDown();
-  for (const { heading, lines } of sections) {
-    document.moveDown().font("bold").fontSize(13).text(heading);
-    document.font("plain").fontSize(10);
-    for (const line of lines) document.text(line, { paragraphGap: 3 });
-  }
+  const [name = "", ...address] = letter.sender;
+  document.font("bold").fontSize(11).text(name);
+  document.font("plain").fontSize(9.5).text(address.join("\n"));
+  document.moveDown(2.5).fontSize(10).text(letter.recipient);
+  document.moveDown(1.5).text(letter.place, { align: "right" });
+  document.moveDown(1.5).font("bold").fontSize(13).text(letter.title);
+  document.moveDown(0.8).font("plain").fontSize(10);
+  for (const line of letter.opening) document.text(line, { paragraphGap: 5, lineGap: 1.5 });
+  for (const section of letter.sections) drawSection(document, section);
+  document.addPage().font("bold").fontSize(13).text(letter.dataHeading);
+  for (const section of letter.data) drawSection(document, section);
+  numberPages(document, `${name} · ${letter.title}`);
   document.end();
   return drawn;
+}
+
+function drawSection(document: Drawing, { heading, lines }: Section): void {
+  // Keeps a heading together with its first lines.
+  if (document.y > document.page.height - margin - 70) document.addPage();
+  document.moveDown(0.9).font("bold").fontSize(10.5).text(heading).moveDown(0.2);
+  document.font("plain").fontSize(9.5);
+  for (const line of lines) document.text(line, { paragraphGap: 3, lineGap: 1.2 });
+}
+
+/** Writes the foot of every page, below its margin. */
+function numberPages(document: Drawing, text: string): void {
+  const { count } = document.bufferedPageRange();
+  for (let index = 0; index < count; index += 1) {
+    document.switchToPage(index);
+    document.page.margins.bottom = 0;
+    const foot = `${text} · ${String(index + 1)} / ${String(count)}`;
+    document
+      .font("plain")
+      .fontSize(8)
+      .text(foot, margin, document.page.height - 40, { align: "center", lineBreak: false });
+  }
 }

@@ -1,65 +1,179 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import type { Translate } from "../../platform/pages/index.ts";
+import { describeAction } from "../frame/action.ts";
+import { compareLine } from "../frame/differences.ts";
 import type { Times } from "../frame/zone.ts";
 
 export type PersonData = AdminSchemas["PersonData"];
 export type Section = { heading: string; lines: string[] };
-type Words = { t: Translate; times: Times };
+/** `names` are those of schools, groups and apps, by their id. */
+export type Words = { t: Translate; times: Times; names: ReadonlyMap<string, string> };
+
+type Stored = Omit<PersonData, "madeAt" | "isComplete" | "retention">;
+type Entry = AdminSchemas["StoredEntry"];
+type Line = AdminSchemas["AuditLine"];
 
 /** Per list; the JSON has all entries. */
 const mostLines = 1000;
 
-/** One section per property; an empty one says so. */
-export function listSections({ madeAt, isComplete, ...parts }: PersonData, words: Words): Section[] {
-  const { t, times } = words;
-  const first = { heading: t("data.about"), lines: [t("data.madeAt", { at: times.time(madeAt) })] };
-  if (!isComplete) first.lines.push(t("data.incomplete"));
-  const others = Object.entries(parts).map(([key, value]) => {
-    const lines = linesOf(value, words);
-    return { heading: t(`data.sections.${key}`), lines: lines.length === 0 ? [t("data.nothing")] : lines };
+/** One section per property of the data that is not empty, and one that names the empty ones. */
+export function listSections(data: PersonData, words: Words): Section[] {
+  const { t } = words;
+  const all = (Object.keys(writers) as (keyof Stored)[]).map((key) => {
+    const write = writers[key] as (value: unknown, words: Words) => string[];
+    return { heading: t(`data.sections.${key}`), lines: shorten(write(data[key], words), words) };
   });
-  return [first, ...others];
+  const empty = all.filter(({ lines }) => lines.length === 0).map(({ heading }) => heading);
+  const rest = empty.length === 0 ? [] : [{ heading: t("data.nothing"), lines: [`${empty.join(", ")}.`] }];
+  return [...all.filter(({ lines }) => lines.length > 0), ...rest];
 }
 
-const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text);
+/** Writes each property of the data; a new one without a line here does not compile. */
+const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => string[] } = {
+  person: (person, words) => {
+    const { t, times } = words;
+    return facts(
+      [
+        ["firstFull", person.name?.firstFull],
+        ["firstCall", person.name?.firstCall],
+        ["last", person.name?.last],
+        ["role", t(`roles.${person.role}`)],
+        ["status", t(`states.${person.status === "ACTIVE" ? "active" : "left"}`)],
+        ["schools", person.schools.map(({ name }) => name).join(", ")],
+        ["homeSchool", person.homeSchool?.name],
+        ["groups", person.groups.map((group) => nameGroup(group, words)).join(", ")],
+        ["sourceSystemIdentifier", person.sourceSystemIdentifier],
+        ["createdAt", times.time(person.createdAt)],
+        ["firstSignInAt", times.time(person.firstSignInAt)],
+        ["lastSignInAt", times.time(person.lastSignInAt)],
+        ["blockedAt", times.time(person.blockedAt)],
+        ["softDeletedAt", times.time(person.softDeletedAt)],
+        ["purgeAt", times.time(person.purgeAt)],
+      ],
+      words,
+    );
+  },
+  login: (login, words) =>
+    login === null
+      ? []
+      : facts(
+          [
+            ["username", login.username],
+            ["hasPassword", words.t(login.hasPassword ? "data.yes" : "data.no")],
+            ["changedAt", words.times.time(login.changedAt)],
+            ["sessions", String(login.sessions)],
+          ],
+          words,
+        ),
+  userNames: (count, { t }) => (count === 0 ? [] : [t("data.userNames", { count })]),
+  recoveryCodes: (count, { t }) => (count === 0 ? [] : [t("data.recoveryCodes", { count })]),
+  apps: (apps, words) => apps.map((app) => describeApp(app, words)),
+  consents: (consents, { t, times }) =>
+    consents.map(({ appName, scopes, grantedAt }) =>
+      t("data.consent", {
+        app: appName,
+        at: times.time(grantedAt),
+        scopes: scopes.map((scope) => t(`scope.${scope.replace(":", "_")}`)).join("; "),
+      }),
+    ),
+  sessions: (sessions, { t, times }) =>
+    sessions.map(({ kind, apps, since, endsAt }) => {
+      const period = t("uses.since", { since: times.time(since), until: times.time(endsAt) });
+      const names = apps.map(({ name }) => name).join(", ");
+      return `${t(`uses.kinds.${kind}`)}${names === "" ? "" : ` (${names})`}: ${period}`;
+    }),
+  schoolChoices: (entries, words) => entries.map((entry) => `${nameApp(entry, words)}: ${nameSchool(entry, words)}`),
+  knownDevices: (entries, { t, times }) => entries.map(({ at }) => t("data.usedAt", { at: times.time(at) })),
+  failedTries: (entries, { t, times }) =>
+    entries.map(({ what, until }) => t("data.failedTries", { count: Number(what), until: times.time(until) })),
+  secondFactors: (entries, { t, times }) =>
+    entries.map(({ what, at }) => {
+      const [, kind = "", label = ""] = /^(\S+) (.*)$/.exec(what ?? "") ?? [];
+      return t("data.factor", { kind: t(`factors.${kind}`), label, at: times.time(at) });
+    }),
+  loginCards: (entries, words) => entries.map((entry) => describeCard(entry, words)),
+  passwordRequests: (entries, words) =>
+    entries.map((entry) => `${words.times.time(entry.at)}: ${nameSchool(entry, words)}`),
+  logoutNotices: (entries, words) => entries.map((entry) => `${words.times.time(entry.at)}: ${nameApp(entry, words)}`),
+  staffRoles: (roles, words) => roles.map((role) => describeRole(role, words)),
+  imports: (imports, { t, times }) =>
+    imports.map(({ at, change, classesBefore, classesAfter }) => {
+      const classes = [classesBefore, classesAfter].map((names) => names?.join(", ") ?? "").join(" → ");
+      return `${times.time(at)}: ${t(`data.change.${change}`)}${classes === " → " ? "" : ` (${classes})`}`;
+    }),
+  audit: (lines, words) => lines.map((line) => describeLine(line, words)),
+  actions: (lines, { t, times }) => lines.map(({ at, action }) => `${times.time(at)}: ${describeAction(action, t)}`),
+  events: (entries, words) =>
+    entries.map(({ what, ...entry }) => `${timed(entry, words)}: ${words.t(`data.event.${what ?? "update"}`)}`),
+  deliveries: (entries, words) =>
+    entries.map(({ what, ...entry }) => `${timed(entry, words)}: ${words.t(`data.delivery.${what ?? "PENDING"}`)}`),
+};
 
-/** Formats a value as lines: one per entry of a list or property of a record. */
-function linesOf(value: unknown, words: Words): string[] {
-  if (Array.isArray(value)) return listLines(value, words);
-  if (typeof value !== "object" || value === null) return [wordsOf(value, words)].filter((line) => line !== "");
-  return Object.entries(value).flatMap(([key, one]) => {
-    const text = wordsOf(one, words);
-    return text === "" ? [] : [`${labelOf(key, words)}: ${text}`];
-  });
+type Fact = [label: string, value: string | null | undefined];
+
+const facts = (all: readonly Fact[], { t }: Words): string[] =>
+  all.flatMap(([label, value]) => (value ? [`${t(`data.labels.${label}`)}: ${value}`] : []));
+
+const timed = (entry: Pick<Entry, "at" | "clientId">, words: Words): string =>
+  `${words.times.time(entry.at)}, ${nameApp(entry, words)}`;
+
+const nameApp = ({ clientId }: Pick<Entry, "clientId">, { t, names }: Words): string =>
+  names.get(clientId ?? "") ?? t("data.goneApp");
+const nameSchool = ({ schoolId }: Pick<Entry, "schoolId">, { t, names }: Words): string =>
+  names.get(schoolId ?? "") ?? t("data.otherSchool");
+
+function nameGroup({ name, role, status }: AdminSchemas["AdminPersonGroup"], { t }: Words): string {
+  const notes = [t(`roles.${role}`), ...(status === "DELETED" ? [t("data.deletedGroup")] : [])];
+  return `${name} (${notes.join(", ")})`;
 }
 
-function listLines(entries: readonly unknown[], words: Words): string[] {
-  const lines = entries
-    .slice(0, mostLines)
-    .map((entry) => wordsOf(entry, words))
-    .filter((line) => line !== "");
-  return entries.length > mostLines ? [...lines, words.t("data.more", { count: entries.length - mostLines })] : lines;
+function describeApp(app: AdminSchemas["AppOfPerson"], { t, times }: Words): string {
+  const { name, maySignIn, firstSignInAt, lastSignInAt, groups } = app;
+  const used = { first: times.time(firstSignInAt), last: times.time(lastSignInAt) };
+  const said = [
+    t(maySignIn ? "uses.maySignIn" : "uses.mayNotSignIn"),
+    firstSignInAt === null ? t("uses.neverSignedIn") : t("data.signedIn", used),
+    ...(groups.length === 0 ? [] : [t("data.seenIn", { groups: groups.map((group) => group.name).join(", ") })]),
+  ];
+  return `${name}: ${said.join(" ")}`;
 }
 
-function wordsOf(value: unknown, words: Words): string {
+function describeCard(entry: Entry, words: Words): string {
   const { t, times } = words;
-  if (value === null || value === undefined) return "";
-  if (typeof value === "boolean") return t(value ? "data.yes" : "data.no");
-  if (typeof value === "number") return String(value);
-  if (typeof value === "string") return isTime(value) ? times.time(value) : value;
-  if (Array.isArray(value)) return value.map((one) => wordsOf(one, words)).join(", ");
-  return linesOf(value, words).join("; ");
+  const made = t("data.card", { school: nameSchool(entry, words), at: times.time(entry.at) });
+  return entry.until === null ? made : `${made} ${t("data.revoked", { at: times.time(entry.until) })}`;
 }
 
-/** The label of a property; its name in the contract if the texts have none. */
-function labelOf(key: string, { t }: Words): string {
-  return (known as readonly string[]).includes(key) ? t(`data.labels.${key}`) : key;
+function describeRole({ role, schoolIds, reason, givenAt, endsAt }: AdminSchemas["StaffRole"], words: Words): string {
+  const { t, times } = words;
+  const schools = schoolIds.map((schoolId) => nameSchool({ schoolId }, words)).join(", ");
+  const notes = facts(
+    [
+      ["givenAt", times.day(givenAt)],
+      ["endsAt", times.day(endsAt)],
+      ["reason", reason],
+    ],
+    words,
+  );
+  return [`${t(`staffRoles.${role}`)}${schools === "" ? "" : `, ${schools}`}`, ...notes].join("; ");
 }
 
-const known = [
-  ...["id", "role", "status", "name", "firstFull", "firstCall", "last", "sourceSystemIdentifier", "softDeletedAt"],
-  ...["purgeAt", "blockedAt", "createdAt", "firstSignInAt", "lastSignInAt", "username", "hasLogin", "hasPassword"],
-  ...["homeSchoolId", "schools", "groups", "changedAt", "sessions", "clientId", "appName", "scopes", "grantedAt"],
-  ...["what", "at", "until", "schoolId", "action", "since", "endsAt", "lastUsedAt", "apps", "personId", "actor"],
-  ...["maySignIn", "isUser", "isPerson", "attributes", "consent", "kind", "detail", "names", "reason", "givenAt"],
-] as const;
+function describeLine(line: Line, words: Words): string {
+  const { t, times } = words;
+  const { actor, actorApp } = line.names;
+  const by = actor === null ? (actorApp ?? roleOf(line, t)) : `${actor.firstCall} ${actor.last}`;
+  const app = line.names.app === null ? "" : `, ${line.names.app}`;
+  const changes = compareLine(line, words).map(({ name, before, after }) => `${name}: ${before} → ${after}`);
+  const what = `${times.time(line.at)}: ${describeAction(line.action, t)}${app}${by === "" ? "" : ` (${by})`}`;
+  return [what, ...changes].join("; ");
+}
+
+function roleOf({ actor: { role, program } }: Line, t: Translate): string {
+  if (role !== null) return t(`staffRoles.${role}`);
+  return program === null ? "" : t("actors.program");
+}
+
+const shorten = (lines: string[], { t }: Words): string[] =>
+  lines.length > mostLines
+    ? [...lines.slice(0, mostLines), t("data.more", { count: lines.length - mostLines })]
+    : lines;

@@ -43,7 +43,7 @@ async function listSchools({ api, may, me, query, cursor, t }: PageRequest): Pro
 }
 
 const showNew: PageHandler = ({ t, locale }) => {
-  const named = states.map((state) => ({ state, name: t(`states.${state}`) }));
+  const named = states.map((state) => ({ state, name: t(`frame.state.${state}`) }));
   const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
   return Promise.resolve({
     title: t("new.title"),
