@@ -58,6 +58,8 @@ const shown: Record<string, string[]> = {
   "PersonConsent.scopes": ["frame scope", "account scopes"],
   "AppOfPerson.attributes": ["people attributes"],
   "PersonSession.kind": ["people uses.kinds"],
+  "SecondFactor.kind": ["people factors"],
+  "PersonImport.change": ["people data.change"],
   "SignInStep.code": ["people steps"],
   "SignInStep.outcome": ["people signIn.outcomes"],
   "SignInStepValues.card": ["people steps.card.states"],
@@ -88,7 +90,6 @@ const shown: Record<string, string[]> = {
 
 /** Enumerations that no page writes, and names that everybody of the field writes the same. */
 const unshown = [
-  ...["SecondFactor.kind", "PersonImport.change"],
   ...["ImportProgress.phase", "ImportSchool.state", "ImportGroupChange.step", "ImportUndoEntry.kind"],
   ...["SignInExplanation.reason", "AdminApp.idTokenAlgorithm", "Figures.step", "JobRun.state"],
 ];

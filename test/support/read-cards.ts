@@ -23,6 +23,9 @@ export function readPdf(pdf: Buffer): { pages: string[]; pictures: PNG[] } {
   }
 }
 
+export const readPdfText = (pdf: Buffer): string =>
+  execFileSync("pdftotext", ["-layout", "-", "-"], { input: pdf }).toString();
+
 /** What the QR code of a card says, and how wide it is in millimetres. Shape: `place` counts the cards of a page. */
 export function readQr({ data, width, height }: PNG, place: number): { text: string | undefined; millimetres: number } {
   const [columns, rows] = [2, 4];
