@@ -75,6 +75,6 @@ function numberPages(document: Drawing, text: string): void {
     document
       .font("plain")
       .fontSize(8)
-      .text(foot, margin, document.page.height - 40, { align: "center", lineBreak: false });
+      .text(foot, margin, document.page.height - 40, { lineBreak: false });
   }
 }
