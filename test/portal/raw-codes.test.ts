@@ -195,9 +195,6 @@ describe("the response to a data access request", () => {
     const token = /name="token" value="([^"]*)"/.exec(shown.html)?.[1] ?? "";
     const response = await browser.once(`${address}/pdf`, { method: "POST", body: new URLSearchParams({ token }) });
     const pdf = Buffer.from(await response.arrayBuffer());
-      `/tmp/letter-${language}-${personId === pupil ? "pupil" : "teacher"}.pdf`,
-      pdf,
-    );
     return readPdfText(pdf);
   };
 

@@ -99,23 +99,27 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
   imports: (imports, { t, times }) =>
     imports.map(({ at, change, classesBefore, classesAfter }) => {
       const classes = [classesBefore, classesAfter].map((names) => names?.join(", ") ?? "").join(" → ");
-      return `${times.time(at)}: ${t(`data.change.${change}`)}${classes === " → " ? "" : ` (${classes})`}`;
+      const what = t(`data.change.${change}`);
+      return `${times.time(at)}: ${what}${classes === " → " ? "" : ` (${classes})`}`;
     }),
   audit: (lines, words) => lines.map((line) => describeLine(line, words)),
   actions: (lines, { t, times }) => lines.map(({ at, action }) => `${times.time(at)}: ${describeAction(action, t)}`),
   events: (entries, words) =>
-    entries.map(({ what, ...entry }) => `${timed(entry, words)}: ${words.t(`data.event.${what ?? "update"}`)}`),
+    entries.map(({ what, ...entry }) => timed(entry, words.t(`data.event.${what ?? "update"}`), words)),
   deliveries: (entries, words) =>
-    entries.map(({ what, ...entry }) => `${timed(entry, words)}: ${words.t(`data.delivery.${what ?? "PENDING"}`)}`),
+    entries.map(({ what, ...entry }) => timed(entry, words.t(`data.delivery.${what ?? "PENDING"}`), words)),
 };
 
-type Fact = [label: string, value: string | null | undefined];
+type Fact = [name: string, value: string | null | undefined];
 
 const facts = (all: readonly Fact[], { t }: Words): string[] =>
-  all.flatMap(([label, value]) => (value ? [`${t(`data.labels.${label}`)}: ${value}`] : []));
+  all.flatMap(([name, value]) => {
+    const label = t(`data.labels.${name}`);
+    return value ? [`${label}: ${value}`] : [];
+  });
 
-const timed = (entry: Pick<Entry, "at" | "clientId">, words: Words): string =>
-  `${words.times.time(entry.at)}, ${nameApp(entry, words)}`;
+const timed = (entry: Pick<Entry, "at" | "clientId">, what: string, words: Words): string =>
+  `${words.times.time(entry.at)}, ${nameApp(entry, words)}: ${what}`;
 
 const nameApp = ({ clientId }: Pick<Entry, "clientId">, { t, names }: Words): string =>
   names.get(clientId ?? "") ?? t("data.goneApp");

@@ -1,5 +1,6 @@
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
+import { addDays } from "../../platform/clock.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 
 const nothing = {
@@ -20,6 +21,7 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
   const choices = await prisma.schoolChoice.findMany({ where, select: { clientId: true, schoolId: true } });
   const devices = await prisma.knownDevice.findMany({ where, select: { lastUsedAt: true } });
   const tries = await prisma.signInLimit.findMany({ where, select: { failures: true, forgetAt: true } });
+  const wrong = await prisma.wrongPassword.findMany({ where, orderBy: { hour: "asc" } });
   const factors = await prisma.secondFactor.findMany({ where, ...byTime });
   const cards = await prisma.loginCard.findMany({ where, ...byTime });
   const requests = await prisma.passwordRequest.findMany({ where, orderBy: { requestedAt: "asc" } });
@@ -31,7 +33,10 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
       entry({ clientId: clientId as ClientId, schoolId: schoolId as SchoolId }),
     ),
     knownDevices: devices.map(({ lastUsedAt }) => entry({ at: lastUsedAt })),
-    failedTries: tries.map(({ failures, forgetAt }) => entry({ what: String(failures), until: forgetAt })),
+    failedTries: [
+      ...tries.map(({ failures, forgetAt }) => entry({ what: String(failures), until: forgetAt })),
+      ...wrong.map(({ tries: count, lastAt }) => entry({ what: String(count), at: lastAt, until: addDays(lastAt, 1) })),
+    ],
     secondFactors: factors.map(({ kind, label, createdAt }) => entry({ what: `${kind} ${label}`, at: createdAt })),
     loginCards: cards.map(({ createdAt, revokedAt, schoolId }) =>
       entry({ at: createdAt, until: revokedAt, schoolId: schoolId as SchoolId }),

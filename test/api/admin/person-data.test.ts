@@ -45,6 +45,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   staff_role: ({ staffRoles }) => staffRoles,
   user_name: ({ userNames }) => Array(userNames),
   webhook_delivery: ({ deliveries }) => deliveries,
+  wrong_password: ({ failedTries }) => failedTries.filter(({ at: lastAt }) => lastAt !== null),
 };
 
 /** What is of a person and not in the answer. */
@@ -61,6 +62,7 @@ async function makeKnownPerson(): Promise<PersonId> {
   const { clientId } = app;
   await prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
   await prisma.signInLimit.create({ data: { key: bytes, failures: 2, waitUntil: at, forgetAt: at, personId } });
+  await prisma.wrongPassword.create({ data: { key: bytes, hour: at, personId, tries: 3, lastAt: at } });
   await prisma.logoutNotice.create({
     data: { id: id(), clientId, personId, sid: "sid-of-a-session", nextAttemptAt: at, createdAt: at },
   });
