@@ -66,6 +66,7 @@ const shown: Record<string, string[]> = {
   "Import.format": ["imports format"],
   "Import.mode": ["imports mode", "imports import.modes"],
   "Import.state": ["imports state"],
+  "ImportColumn.use": ["imports columns.use"],
   "ImportUndoEntry.step": ["imports undo.steps"],
   "ImportUndoEntry.reasons": ["imports undo.reasons"],
   "AdminApp.type": ["partner new.types", "frame frame.difference.value"],
@@ -90,7 +91,13 @@ const shown: Record<string, string[]> = {
 /** Enumerations that no page writes, and names that everybody of the field writes the same. */
 const unshown = [
   ...["ImportProgress.phase", "ImportSchool.state", "ImportGroupChange.step", "ImportUndoEntry.kind"],
-  ...["SignInExplanation.reason", "AdminApp.idTokenAlgorithm", "Figures.step", "JobRun.state"],
+  ...[
+    "SignInExplanation.reason",
+    "AdminApp.idTokenAlgorithm",
+    "Figures.step",
+    "JobRun.state",
+    "ImportColumns.encoding",
+  ],
 ];
 
 /** One word per thing in German, and what is written instead. */
