@@ -113,7 +113,8 @@ module.exports = {
     },
     {
       name: "remote-through-the-admin-api",
-      comment: "A command on a remote service calls the admin API; of the modules it knows types, and the names of scopes and of its app.",
+      comment:
+        "A command on a remote service calls the admin API; of the modules it knows types, and the names of scopes and of its app.",
       severity: "error",
       from: { path: "^src/cli/remote/" },
       to: {
