@@ -3990,8 +3990,8 @@ export interface components {
             columns: components["schemas"]["MappedColumn"][];
             role: components["schemas"]["RoleOfAll"];
             /**
-             * @description Whether ids are made of last name, first name and date of birth, for a table without a column of ids. Whoever changes their name then
-             *     counts as another person.
+             * @description Whether ids are made of last name, first name and date of birth, for a table without a column of ids. Somebody who changes their
+             *     name then counts as another person.
              * @example false
              */
             idFromName: boolean;
@@ -4297,8 +4297,8 @@ export interface components {
              */
             className: string | null;
             /**
-             * @description Whether ids are made of last name, first name and date of birth, for a table without a column of ids. Whoever changes their name then
-             *     counts as another person.
+             * @description Whether ids are made of last name, first name and date of birth, for a table without a column of ids. Somebody who changes their
+             *     name then counts as another person.
              * @example false
              */
             idFromName: boolean;
@@ -4328,8 +4328,8 @@ export interface components {
              */
             className: string | null;
             /**
-             * @description Whether ids are made of last name, first name and date of birth, for a table without a column of ids. Whoever changes their name then
-             *     counts as another person.
+             * @description Whether ids are made of last name, first name and date of birth, for a table without a column of ids. Somebody who changes their
+             *     name then counts as another person.
              * @example false
              */
             idFromName: boolean;
@@ -10731,7 +10731,18 @@ export interface operations {
     };
     listColumnMappings: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
             header?: never;
             path: {
                 /**
@@ -10748,6 +10759,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10957,6 +10969,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10983,7 +10996,14 @@ export interface operations {
                  */
                 "in-background"?: components["parameters"]["InBackground"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The id of the import.
@@ -11015,6 +11035,7 @@ export interface operations {
             404: components["responses"]["ImportUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             409: components["responses"]["ImportColumnsConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyImports"];

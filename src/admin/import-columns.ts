@@ -2,7 +2,9 @@ import { findImport, getUpload, listColumnMappings as list, type KeptMapping, ty
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
+import { refuseStale, tagOf } from "./change.ts";
 import { importReach, presentImport } from "./import-record.ts";
+import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 
 function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumns"] {
@@ -26,13 +28,15 @@ function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumn
 
 export const getImportColumns: AdminHandler<"getImportColumns"> = async ({ db }, request) => {
   const { id } = await findImport(storeOf(db), request.importId, importReach(request));
-  return { status: 200, body: presentColumns(await getUpload(db, id)) };
+  const body = presentColumns(await getUpload(db, id));
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
 export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, imports }, request) => {
-  const { importId, query, body, reach, origin } = request;
+  const { importId, query, headers, body, reach, origin } = request;
   const find = () => findImport(storeOf(db), importId, importReach(request));
-  await find();
+  const { id } = await find();
+  if (headers["If-Match"] !== undefined) refuseStale(headers, presentColumns(await getUpload(db, id)));
   const among = reach.all ? undefined : reach.schoolIds;
   await imports.map(importId, body, among, origin, { inBackground: query["in-background"] === true });
   return { status: 200, body: presentImport(await find()) };
@@ -45,8 +49,15 @@ function presentMapping({ headings, uses, role, idFromName, mode, usedAt }: Kept
   return present<Schemas["ColumnMapping"]>({ columns, role, idFromName, mode, usedAt });
 }
 
-export const listColumnMappings: AdminHandler<"listColumnMappings"> = async ({ db }, request) => {
+export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {
   const { schoolId, reach } = request;
-  await refuseUnknownSchool(db, reach, schoolId);
-  return { status: 200, body: (await list(db, schoolId)).map(presentMapping) };
+  const { range, answer } = readPage(deps, request);
+  await refuseUnknownSchool(deps.db, reach, schoolId);
+  const skip = Number(range.after ?? 0);
+  const kept = (await list(deps.db, schoolId)).slice(skip, skip + range.limit);
+  return answer(
+    kept.map((mapping, index) => ({ mapping, next: skip + index + 1 })),
+    ({ mapping }) => presentMapping(mapping),
+    ({ next }) => String(next),
+  );
 };

@@ -141,7 +141,7 @@ test("a file that is no array, or ends too early, says where", async () => {
 test("an archive that is none, or holds no roster, is refused and leaves no import", async () => {
   const count = await db.prisma.import.count();
   await expect(preview("PK but no zip")).rejects.toMatchObject({ code: "archive_refused" });
-  await expect(preview(await zip({ "xl/workbook.xml": "" }))).rejects.toMatchObject({ code: "archive_refused" });
+  await expect(preview(await zip({ "notes.txt": "" }))).rejects.toMatchObject({ code: "archive_refused" });
   await expect(preview("id;role;first_name;last_name\n")).rejects.toMatchObject({ code: "school_missing" });
   await expect(
     preview("id;role;first_name;last_name\n", { school, carryOvers: new Map([["class:6a", "class:5a"]]) }),
