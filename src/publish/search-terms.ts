@@ -22,7 +22,7 @@ const synonyms: readonly (readonly string[])[] = [
   ["error", "problem", "failure"],
   ["401", "unauthorized", "invalid_token"],
   ["403", "forbidden", "insufficient_scope"],
-  ["404", "not_found", "missing"],
+  ["404", "missing", "not_found"],
   ["scope", "permission", "right"],
   ["localhost", "tunnel", "listen", "own"],
 ];

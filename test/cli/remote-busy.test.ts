@@ -15,7 +15,13 @@ async function startScripted(answers: readonly Answer[], expiresIn = 3600) {
     if (url === "/.well-known/openid-configuration")
       return {
         status: 200,
-        body: { token_endpoint: `${base}/token`, scopes_supported: ["openid", "urn:any:admin:v1:read"] },
+        body: {
+          issuer: base,
+          authorization_endpoint: `${base}/auth`,
+          token_endpoint: `${base}/token`,
+          revocation_endpoint: `${base}/revocation`,
+          scopes_supported: ["openid", "urn:any:admin:v1:read"],
+        },
       };
     if (url === "/token") return { status: 200, body: { access_token: `t${++tokens}`, expires_in: expiresIn } };
     const key = headers["idempotency-key"] as string | undefined;

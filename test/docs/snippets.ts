@@ -16,8 +16,8 @@ const runnable: readonly string[] = ["bash", "js", "ts", "python", "php"] satisf
 /** What is shown and not run here; test/cli/typed-pages.test.ts types the commands in `sh`. */
 const shown: readonly string[] = ["", "output", "http", "json", "csv", "text", "sh"];
 
-export const listPages = (): string[] =>
-  readdirSync(folder).flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -".md".length)] : []));
+/** The pages for partners: the guide for schools has a language in its name. */
+export const listPages = (): string[] => readdirSync(folder).flatMap((file) => /^([\w-]+)\.md$/.exec(file)?.[1] ?? []);
 
 /** The programs of a page. Errors: a block in a language that is neither run nor only shown throws. */
 export function readSnippets(page: string): Snippet[] {

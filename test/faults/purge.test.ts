@@ -81,6 +81,16 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
       classesAfter: ["6a"],
     })),
   );
+  const importId = makeUuid(start);
+  await db.prisma.import.create({
+    data: { id: importId, format: "PLAIN", mode: "BULK", state: "APPLIED", fileName: "a.csv", createdAt: start },
+  });
+  await db.prisma.importChange.createMany(
+    each((subjectId) => ({ importId, subjectId, schoolId: school, after: { id: subjectId }, keepUntil: later(60) })),
+  );
+  await db.prisma.wrongPassword.createMany(
+    each((id) => ({ key: new Uint8Array(hashId(id)), hour: start, tries: 1, lastAt: start })),
+  );
   for (const kind of ["Session", "RefreshToken", "AccessToken", "Interaction"]) {
     const artifact = { kind, clientId, expiresAt: later(60) };
     await db.prisma.oidcArtifact.createMany(

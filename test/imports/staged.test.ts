@@ -69,8 +69,9 @@ test("a roster with faults, and one that was applied, keep no name for any time"
   expect(broken.state).toBe("BROKEN");
   expect(await findTraces(db, ["Quirin", "Unverwechselbar"])).toEqual({});
   await run(header + ada(1, "Unverwechselbar"), { school });
-  // The directory and the user name: the affiliation has the sort key of the person.
-  expect(Object.keys(await findTraces(db, ["Unverwechselbar"]))).toEqual(["affiliation", "credential", "person"]);
+  // The directory and the user name: the affiliation has the sort key of the person, the change is kept to be undone.
+  const kept = ["affiliation", "credential", "import_change", "person"];
+  expect(Object.keys(await findTraces(db, ["Unverwechselbar"]))).toEqual(kept);
 });
 
 test("a roster that is being applied when its week is over ends as if it were not, and nobody leaves for it", async () => {

@@ -48,9 +48,11 @@ test("a migration since the first release takes nothing away, unless it names a 
   expect(found.get("0006_webhook_queues")).toContain("drops the column webhook_delivery.next_attempt_at");
   expect(found.get("0013_staff_roles")).toEqual([]);
   const wrong = later.flatMap((name) => {
-    const since = readContract(readFileSync(join(migrationsFolder, name, "migration.sql"), "utf8"));
+    const sql = readFileSync(join(migrationsFolder, name, "migration.sql"), "utf8");
+    const since = readContract(sql);
     const isReleased = releases.some(({ version, migrations }) => version === since && !migrations.includes(name));
-    return isReleased ? [] : found.get(name)!.map((step) => `${name} ${step}`);
+    const isExcused = (step: string) => /^-- looser: .+/m.test(sql) && / of what is written$/.test(step);
+    return isReleased ? [] : found.get(name)!.flatMap((step) => (isExcused(step) ? [] : `${name} ${step}`));
   });
   expect(wrong, 'expand first; "Migrations" in docs/design/database.md says how, and how to name the release').toEqual(
     [],

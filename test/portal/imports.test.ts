@@ -269,7 +269,7 @@ test("who is not in the file and holds a role above that of the office is named 
   const shown = await handIn(world, csv(...pupils(5, "5a", 2)));
   expect(textOf(shown)).toMatch(/Personen, die fehlen und trotzdem bleiben 1.*Wer trotzdem bleibt/);
   const kept = await world.office.open(`${shown.url}/kept`);
-  expect(textOf(kept)).toMatch(/Entfernen kann sie nur, wer mindestens dieselbe Aufgabe hat\. Ada Leitung/);
+  expect(textOf(kept)).toMatch(/Entfernen kann sie nur, wer mindestens dieselbe Rolle hat\. Ada Leitung/);
   await world.office.submit(shown, "/apply");
   expect(await peopleOf(world)).toHaveLength(6);
 });
@@ -295,7 +295,7 @@ describe("a file that takes much away", () => {
     }
     expect(await peopleOf(world)).toHaveLength(65);
     const done = await world.office.submit(shown, "/apply", { leavers: " 55 " });
-    expect(textOf(done)).toMatch(/Der Import ist übernommen.*kann für eine Zeit zurückgeholt werden/);
+    expect(textOf(done)).toMatch(/Der Import ist übernommen.*lässt sich eine Zeit lang wiederherstellen/);
     expect(await peopleOf(world)).toHaveLength(10);
   });
 

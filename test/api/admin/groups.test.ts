@@ -92,7 +92,7 @@ test.each(Object.entries(calls))(
   },
 );
 
-test("the groups of a school are listed by name, in pages", async () => {
+test("the groups of a school are listed in the order of classes, other names last, in pages", async () => {
   const at = await make.school();
   const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [at] });
   const b = await make.group({ school: at, name: "Klasse 5b", sourceSystemIdentifier: "src-77" });
@@ -100,7 +100,7 @@ test("the groups of a school are listed by name, in pages", async () => {
   const gone = await make.group({ school: at, name: "Chor", status: "DELETED" });
   const list = (query = "", of: string = at) => call("GET", `/groups?school=${of}${query}`);
   expect(idsOf(await list())).toEqual([a, b]);
-  expect(idsOf(await list("&show-deleted=true"))).toEqual([gone, a, b]);
+  expect(idsOf(await list("&show-deleted=true"))).toEqual([a, b, gone]);
   expect(idsOf(await list("&search=5A"))).toEqual([a]);
   expect(idsOf(await list("&search=src-77"))).toEqual([b]);
   const first = await list("&limit=1");
