@@ -69,8 +69,8 @@ type AppFilter = { search?: string | undefined; among?: readonly ClientId[] | un
 
 export async function listAppPlaces({ prisma }: RecordStore, { search, among }: AppFilter): Promise<AppPlace[]> {
   const text = search?.normalize("NFC").toLowerCase() ?? "";
-  const where = among === undefined ? { clientId: { not: commandLineClientId } } : { clientId: { in: [...among] } };
-  const apps = await prisma.app.findMany({ where, select: { clientId: true, name: true } });
+  const clientId = { not: commandLineClientId, ...(among !== undefined && { in: [...among] }) };
+  const apps = await prisma.app.findMany({ where: { clientId }, select: { clientId: true, name: true } });
   return apps
     .filter(({ clientId, name }) => `${name} ${clientId}`.toLowerCase().includes(text))
     .map(({ clientId, name }) => ({ clientId: clientId as ClientId, place: `${makeSortKey(name)}\0${clientId}` }))

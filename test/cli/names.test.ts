@@ -83,8 +83,10 @@ test("people are found by parts of their names, logins and sync are shown, the a
     sync: false,
     groups: [{ id: class5a, name: "5a" }],
   });
-  const { lines } = await ask<{ lines: object[] }>("audit", "list", "--person", "bo");
-  expect(lines).toMatchObject([{ action: "credential_set" }, { action: "person_created", schoolId: first }]);
+  const { lines } = await ask<{ lines: { action: string }[] }>("audit", "list", "--person", "bo");
+  const changes = lines.filter(({ action }) => action !== "people_searched");
+  expect(lines.length).toBeGreaterThan(changes.length);
+  expect(changes).toMatchObject([{ action: "credential_set" }, { action: "person_created", schoolId: first }]);
   expect(await ask("audit", "list", "--action", "school_created", "--limit", "1")).toMatchObject({
     lines: [{ schoolId: second }],
   });

@@ -14,7 +14,7 @@ import { keys } from "../../support/webhooks.ts";
 import { listPlaces, type Caller, type Ids, type Place } from "./operations.ts";
 import { makeRandom, makeRequest, type Credentials, type Generated, type Kind, type Random } from "./make-request.ts";
 
-const seed = asked.seed ?? 20_260_204;
+const seed = asked.seed ?? 20_260_205;
 const count = asked.runs ?? 1500;
 const concurrency = 16;
 
