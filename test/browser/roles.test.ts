@@ -79,7 +79,7 @@ test("a secretary finds a person, gives them a password and prints their card", 
   expect((await admin.call("PUT", `/schools/${id}/card-settings`, { body: settings })).status).toBe(204);
   const page = await enter(await makePortalUser(service, "SECRETARY", { schoolIds: [id] }));
   await page.waitForURL(`${base}/today`);
-  await expect.poll(() => pagesOf(page)).toEqual(["Heute", "Personen", "Klassen", "Importe"]);
+  await expect.poll(() => pagesOf(page)).toEqual(["Heute", "Personen", "Klassen", "Importe", "Hilfe"]);
   await expectAccessible(page, "today");
 
   await page.getByRole("link", { name: "Personen" }).click();
@@ -118,7 +118,7 @@ test("a class teacher gives passwords in their own class, and gets nowhere near 
   await make.membership({ group, person: teacher.personId, role: "TEACHER" });
   const page = await enter(teacher);
   await page.waitForURL(`${base}/today`);
-  await expect.poll(() => pagesOf(page)).toEqual(["Heute", "Klassen"]);
+  await expect.poll(() => pagesOf(page)).toEqual(["Heute", "Klassen", "Hilfe"]);
   await expectAccessible(page, "today");
   await page.getByRole("link", { name: "Zu meinen Klassen" }).click();
   await expect.poll(() => page.locator("#results .card h2").allTextContents()).toEqual(["5a"]);
@@ -242,7 +242,7 @@ test("support only reads, for a reason that the school sees, and for a time that
   const support = await openAs(helper, "/today");
   await expect
     .poll(() => pagesOf(support))
-    .toEqual(["Heute", "Personen", "Klassen", "Apps", "Importe", "Protokoll", "Rollen"]);
+    .toEqual(["Heute", "Personen", "Klassen", "Apps", "Importe", "Protokoll", "Rollen", "Hilfe"]);
   const seen = await followLinks(support, base);
   const known = ["people", `people/${pupil}`, `people/${pupil}/sign-in`, `people/${pupil}/apps`, "classes"];
   const more = [`classes/${group}`, `classes/${group}/members/${pupil}`, `apps/${clientId}`, "audit", "staff"];
