@@ -99,7 +99,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
   ): Promise<void> {
     await checkLease(control, id);
     await joinQueue(control.pool, { importId: id, actorId, schoolId: null, isReading: false });
-    // The import's record says how it ends; nobody else needs to know of a late failure.
+    // The import's record keeps the outcome; a late failure needs no other report.
     await within(inTurn(id, work), options, () => Promise.resolve());
   }
 

@@ -93,14 +93,14 @@ const writes: readonly Statement<UndoSchool>[] = [
     ${update("person", "p", { status: personStatusAfter("softDelete"), softDeletedAt: now, purgeAt, updatedAt: now })}
     FROM ${u} WHERE ${person} AND ${wasMade} AND ${p.status} = 'ACTIVE'`,
   ),
-  // People whom the import made keep their classes, as everybody does who is deleted.
+  // People created by the import are soft-deleted, and soft-deleted people keep their classes.
   statement(
     () => sql`
     DELETE FROM ${m} USING ${u} WHERE ${m.personId} = ${u.id} AND ${wasThere}
       AND ${u.now} -> 'groups' ? ${m.groupId}::text AND NOT ${u.before} -> 'groups' ? ${m.groupId}::text
       AND NOT EXISTS (SELECT FROM ${v} WHERE ${v.id} = ${m.groupId} AND ${v.before} ->> 'status' = 'DELETED')`,
   ),
-  // People who stay as they are do not return to a class that comes back.
+  // People whose changes are kept do not return to a restored class.
   statement(
     () => sql`
     DELETE FROM ${m} USING ${u}, ${v} WHERE ${m.personId} = ${u.id} AND ${m.groupId} = ${v.id} AND NOT ${isUndone(u)}

@@ -143,7 +143,7 @@ export type UndoCounts = {
   groups: Record<Lowercase<UndoStep>, number>;
   memberships: Record<"restored" | "removed", number>;
   kept: Record<"people" | "groups", number>;
-  /** How many rows the import recorded are still there; others are of people who were deleted for good. */
+  /** How many of the import's recorded rows remain; those of permanently deleted people are gone. */
   recorded: number;
 };
 

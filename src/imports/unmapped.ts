@@ -20,7 +20,7 @@ import type { SourceFile } from "./read/source.ts";
 import type { Encoding } from "./read/text.ts";
 import type { ImportId } from "./record.ts";
 
-/** A table that waits for its columns: what was found in it, and how it was handed in. */
+/** A table whose columns are not mapped yet: what was found in it, and the options of its upload. */
 export type Upload = {
   table: TableGuess & { encoding: Encoding };
   sheet: string | null;

@@ -15,7 +15,7 @@ type Talk = {
 
 const random = (): string => randomBytes(32).toString("base64url");
 
-/** The browser has an hour for a sign-on; somebody who waits for nothing has left. */
+/** The sign-in page stays valid for an hour; the command gives up earlier, in case the browser was closed. */
 const longestWaitMs = 600_000;
 
 /**

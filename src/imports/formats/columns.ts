@@ -149,7 +149,7 @@ function fits(use: ColumnUse, heading: string, values: readonly string[]): boole
   if (use === "STATUS") return filled.every((value) => /^(active|deleted)$/i.test(value));
   if (use === "ROLE") return filled.length === 0 || mostly(values, (value) => readRole(value) !== undefined);
   if (use !== "ID") return true;
-  // A running number changes with each export, so it is nobody's.
+  // A running number changes with each export, so it identifies nobody.
   const isRunning = /^(nr|nummer|no|number)$/.test(foldWord(heading)) && filled.every((v, n) => Number(v) === n + 1);
   return filled.length > 0 && !isRunning && new Set(filled).size === filled.length;
 }

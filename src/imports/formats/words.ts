@@ -63,7 +63,7 @@ const headings: readonly [ColumnUse, RegExp][] = [
   ["STATUS", /^status$/],
 ];
 
-/** The use that a heading stands for, with the place of its pattern: lower is surer. */
+/** The use that a heading names, with the index of its pattern: a lower one is more certain. */
 export function readHeading(heading: string): { use: ColumnUse; rank: number } | undefined {
   const word = foldWord(heading);
   const rank = headings.findIndex(([, pattern]) => pattern.test(word));

@@ -38,7 +38,7 @@ function pageOf(request: PageRequest): CardPage {
   return { base, pdf: `${base}/card/pdf`, page: isMemberPage(request) ? "classes" : "people" };
 }
 
-/** Offers a card for one person; somebody without a password gets one on it, unless the reader chooses otherwise. */
+/** Offers a card for one person. If they have no password, the card gets one unless the reader chooses otherwise. */
 export async function showOneCard(request: PageRequest): Promise<PageView> {
   const { t, field } = request;
   const [person, cards, hasCards] = await Promise.all([

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { posix } from "node:path";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 
 export const root = join(import.meta.dirname, "../../..");
 
