@@ -47,7 +47,7 @@ test("its commands, one after the other, make an app that follows the school yea
   const accounts = await terminal.run(register!.code);
   const clientSecret = await terminal.run("echo $CLIENT_SECRET");
   await terminal.run('cd "$HOME/my-app"');
-  await terminal.run(`${start!.code}\ncurl -s -o /dev/null --retry 9 --retry-delay 1 --retry-connrefused $app`);
+  await terminal.run(`${start!.code}\ncurl -s -o /dev/null --retry 60 --retry-delay 1 --retry-connrefused $app`);
 
   const copying = {
     example: examples.find(({ name }) => name === "python")!,

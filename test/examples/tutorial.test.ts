@@ -61,7 +61,7 @@ test("its commands, one after the other, make an app that follows the sandbox an
   const [register, start, play, count, check] = snippets.filter(({ words }) => words[0]?.startsWith("step"));
   const accounts = await terminal.run(register!.code);
   await terminal.run('cd "$HOME/my-app"');
-  await terminal.run(`${start!.code}\ncurl -s -o /dev/null --retry 9 --retry-delay 1 --retry-connrefused $app`);
+  await terminal.run(`${start!.code}\ncurl -s -o /dev/null --retry 60 --retry-delay 1 --retry-connrefused $app`);
 
   const app = makeBrowser(`http://127.0.0.1:${ports[4100]}`);
   const platform = makeBrowser(service.url);
