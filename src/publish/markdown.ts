@@ -109,8 +109,10 @@ function renderCode(token: Tokens.Code, own?: OwnPrograms): string {
   const program = { language: languageOf(token), code: token.text };
   const code = own?.fill(program) ?? token.text;
   const pre = `<pre tabindex="0"><code class="language-${program.language}">${escapeHtml(code)}\n</code></pre>`;
-  return program.language === "output"
-    ? `<figure class="output"><figcaption>Output</figcaption>${pre}</figure>`
+  const [, file] = / file=(\S+)/.exec(token.lang ?? "") ?? [];
+  const caption = file ?? (program.language === "output" ? "Output" : undefined);
+  return caption !== undefined
+    ? `<figure class="output"><figcaption>${escapeHtml(caption)}</figcaption>${pre}</figure>`
     : `<div class="snippet">${pre}</div>${own?.after(program) ?? ""}`;
 }
 
