@@ -44,6 +44,19 @@ test("without JavaScript everything works the same", async () => {
   await expectHeading(page, "Du bist abgemeldet");
 });
 
+test("on a shared device the browser keeps no cookie when it is closed, those of scripts included", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await page.locator("#shared").check();
+  await logIn(page, people.student);
+  await press(page, "Ja, erlauben");
+  await answerToApp(page);
+  await page.goto(`${service.url}/account`);
+  await expect.poll(async () => (await page.context().cookies()).map(({ name }) => name)).toContain("_zone");
+  const lasting = (await page.context().cookies()).filter(({ expires }) => expires !== -1);
+  expect(lasting).toEqual([]);
+});
+
 test("the keyboard alone is enough", async () => {
   const page = await newPage();
   await page.goto(service.authorizationUrl());

@@ -15,6 +15,8 @@ export type Browser = {
   /** As `submit`, of a form with a file. */
   sendFile(page: Shown, step: string, file: SentFile | null, fields?: Record<string, string>): Promise<Shown>;
   cookies(): { name: string; value: string }[];
+  /** Every Set-Cookie header so far. */
+  setCookies(): readonly string[];
 };
 
 /**
@@ -24,9 +26,11 @@ export type Browser = {
  */
 export function makeBrowser(origin: string, headers: Record<string, string> = {}): Browser {
   let jar: Cookie[] = [];
+  const lines: string[] = [];
 
   function keepCookies(response: Response, url: URL): void {
     for (const line of response.headers.getSetCookie()) {
+      lines.push(line);
       const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
       const [name, value] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
       const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5) ?? url.pathname;
@@ -85,6 +89,7 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
       return go(new URL(form.action, page.url).href, { method: "POST", body });
     },
     cookies: () => jar.map(({ name, value }) => ({ name, value })),
+    setCookies: () => lines,
   };
 }
 

@@ -24,7 +24,8 @@ export function readLastSignIn(request: PageRequest): LastSignIn {
 
 function write(request: PageRequest, last: LastSignIn): void {
   const { deps } = request;
-  setCookie(request, name, sealed(deps).write(last, deps.clock()), { signed: false, seconds: keptSeconds });
+  const seconds = last.isShared ? undefined : keptSeconds;
+  setCookie(request, name, sealed(deps).write(last, deps.clock()), { signed: false, seconds });
 }
 
 /** Stores who signed in; on a shared device only the school. */

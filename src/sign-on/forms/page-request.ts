@@ -34,7 +34,8 @@ export const cookiesOf = (request: PageRequest) => providerContextOf(request).co
 
 export const sessionOf = (request: PageRequest) => request.deps.provider().Session.get(providerContextOf(request));
 
-type CookieOptions = { signed: boolean; path?: string; seconds?: number };
+/** Without `seconds` the cookie ends with the browser. */
+type CookieOptions = { signed: boolean; path?: string; seconds?: number | undefined };
 
 /** Sets a cookie of a page; null deletes it. */
 export function setCookie(

@@ -52,7 +52,7 @@ async function logIn(request: PageRequest): Promise<void> {
   const { check, isShared } = login;
   const refusal = await findRefusal(deps.db.pool, { personId: check.personId, now: deps.clock() });
   if (refusal !== null) return showLogin(request, { kind: refusal });
-  rememberDevice(request, check.device);
+  rememberDevice(request, check.device, isShared);
   keepLastSignIn(request, { ...check, isShared });
   // The second factor comes first, so that a stolen password alone cannot lock out its owner.
   if (check.mustChange && (await findNextStep(deps, check.personId)) !== "confirm") askNewPassword(request, check);

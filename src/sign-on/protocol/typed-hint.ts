@@ -11,29 +11,26 @@ type Cookies = {
   set(
     name: string,
     value: string,
-    options: { path: string; maxAge: number; httpOnly: boolean; sameSite: "lax"; signed: boolean },
+    options: { path: string; httpOnly: boolean; sameSite: "lax"; signed: boolean },
   ): unknown;
 };
 
 /** Keeps the user name that the app sent in a cookie only. */
-export function keepTypedHint(
-  cookies: Cookies,
-  { typed, path, seconds }: { typed: string; path: string; seconds: number },
-): void {
+export function keepTypedHint(cookies: Cookies, { typed, path }: { typed: string; path: string }): void {
   const value = Buffer.from(typed).toString("base64url");
-  cookies.set(name, value, { path, maxAge: seconds * 1000, httpOnly: true, sameSite: "lax", signed: false });
+  cookies.set(name, value, { path, httpOnly: true, sameSite: "lax", signed: false });
 }
 
 export function readTypedHint(cookies: Pick<Cookies, "get">): string {
   return Buffer.from(cookies.get(name, { signed: false }) ?? "", "base64url").toString();
 }
 
-type Kept = { key: Buffer; schoolId: SchoolId; path: string; seconds: number };
+type Kept = { key: Buffer; schoolId: SchoolId; path: string };
 
 /** Keeps the school of our own hint's person, encrypted, for the help text of the login form. */
-export function keepHintedSchool(cookies: Cookies, { key, schoolId, path, seconds }: Kept): void {
+export function keepHintedSchool(cookies: Cookies, { key, schoolId, path }: Kept): void {
   const value = seal([key], schoolPurpose, Buffer.from(schoolId)).toString("base64url");
-  cookies.set(schoolName, value, { path, maxAge: seconds * 1000, httpOnly: true, sameSite: "lax", signed: false });
+  cookies.set(schoolName, value, { path, httpOnly: true, sameSite: "lax", signed: false });
 }
 
 export function readHintedSchool(cookies: Pick<Cookies, "get">, key: Buffer): SchoolId | null {

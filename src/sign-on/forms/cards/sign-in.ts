@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { readLocale, type Page } from "../../../platform/pages/index.ts";
-import { seal, unseal } from "../../../platform/crypto/seal.ts";
+import { makeSealed } from "../../../platform/crypto/sealed.ts";
 import {
   cardPath,
   checkAnswer,
@@ -22,7 +22,8 @@ import { findWaiting, forgetWaiting, readWaitingTarget } from "./waiting-app.ts"
 const cookieName = "_card";
 const cookie = { signed: true, path: "/" };
 const cookieSeconds = 600;
-const purpose = "card cookie";
+const sealedCard = ({ secrets }: InteractionDeps) =>
+  makeSealed<{ token: string }>(secrets.cardCookies, "scanned card", cookieSeconds);
 
 /**
  * Serves the sign-in by card. The address in the QR code stores the card in a cookie and leaves the address bar at
@@ -41,8 +42,7 @@ function keepCard(request: PageRequest): void {
   const { deps, req, res } = request;
   const token = String(req.params["token"]);
   if (isCardToken(token)) {
-    const sealed = seal([deps.secrets.cardCookies], purpose, Buffer.from(token)).toString("base64url");
-    setCookie(request, cookieName, sealed, { ...cookie, seconds: cookieSeconds });
+    setCookie(request, cookieName, sealedCard(deps).write({ token }, deps.clock()), cookie);
   }
   res.set({ "Referrer-Policy": "no-referrer", "Cache-Control": "no-store" });
   res.redirect(303, isCardToken(token) ? cardPath : `${cardPath}?unknown`);
@@ -54,8 +54,8 @@ type ScannedCard = { token: string; browser: string };
 function readCard(request: PageRequest): ScannedCard | null {
   const browser = readCookie(request, cookieName, cookie);
   if (!browser) return null;
-  const token = unseal([request.deps.secrets.cardCookies], purpose, Buffer.from(browser, "base64url"));
-  return token === null ? null : { token: token.toString(), browser };
+  const card = sealedCard(request.deps).read(browser, request.deps.clock());
+  return card && { token: card.token, browser };
 }
 
 const sendAlone = (request: PageRequest, page: Page): void =>

@@ -1,6 +1,5 @@
 import { formTarget } from "../../../platform/pages/index.ts";
 import type { Interaction } from "../../protocol/provider/library.ts";
-import { interactionSeconds } from "../../protocol/provider/open-interactions.ts";
 import { type PageRequest, readCookie, sessionOf, setCookie } from "../page-request.ts";
 
 const name = "_waiting_app";
@@ -9,7 +8,7 @@ const cookie = { signed: true, path: "/" };
 /** Lets a card that this browser scans later continue the sign-on of an app. */
 export function rememberWaiting(request: PageRequest, { uid, params }: Interaction): void {
   const target = Buffer.from(formTarget(String(params["redirect_uri"]))).toString("base64url");
-  setCookie(request, name, `${uid}.${target}`, { ...cookie, seconds: interactionSeconds });
+  setCookie(request, name, `${uid}.${target}`, cookie);
 }
 
 function readWaiting(request: PageRequest): { uid: string; target: string | null } | null {

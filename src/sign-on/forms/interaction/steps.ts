@@ -29,7 +29,7 @@ export const logIn: Step = async (visit) => {
   if (login.kind === "problem") return sendPage(visit, await renderLogin(visit, login.problem, login.typed));
   const { check, isShared } = login;
   const { personId, generation } = check;
-  rememberDevice(visit, check.device);
+  rememberDevice(visit, check.device, isShared);
   keepLastSignIn(visit, { ...check, isShared });
   if (!check.mustChange) return signIn(visit, { personId, generation, amr: passwordAlone, isShared }, interaction);
   const pending = sealPending(deps, { personId, generation, browser });

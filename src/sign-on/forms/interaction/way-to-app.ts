@@ -7,12 +7,11 @@ import type { WayToApp } from "../pages/index.ts";
 import type { Visit } from "./show.ts";
 
 export const appCookie = "_app";
-const hourSeconds = 3600;
 
 /** Stores the app of a sign-on in the browser, because its page can be reached with Back after the sign-on is over. */
 export function rememberApp(visit: Visit): void {
   const value = Buffer.from(visit.clientId).toString("base64url");
-  setCookie(visit, appCookie, value, { signed: false, path: visit.req.path, seconds: hourSeconds });
+  setCookie(visit, appCookie, value, { signed: false, path: visit.req.path });
 }
 
 /** Finds where the app of an ended sign-on starts a new one; null if the browser does not say. */

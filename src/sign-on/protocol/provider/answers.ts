@@ -17,6 +17,7 @@ import { hideReason } from "./hints.ts";
 /** Gives the library's responses the form that the contract promises, route by route. */
 export function polishAnswer(ctx: KoaContextWithOIDC): void {
   const { route } = ctx.oidc;
+  endCookiesWithBrowser(ctx);
   if (ctx.status >= 400) explainAuthentication(ctx);
   if (route === "token") polishTokenAnswer(ctx);
   else if (route === "authorization" || route === "resume") {
@@ -29,6 +30,14 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   else if (route === "introspection") ctx.body = presentIntrospection(ctx.body as Partial<Introspection>);
   else if (route === "discovery") ctx.body = presentDiscovery(ctx.body as DiscoveryDocument);
   else if (route === "jwks") answerKeys(ctx);
+}
+
+/** The device may be shared, which is known only after the library has set its cookies. Deleted ones stay as they are. */
+function endCookiesWithBrowser(ctx: KoaContextWithOIDC): void {
+  const cookies = ctx.res.getHeader("Set-Cookie");
+  if (!Array.isArray(cookies)) return;
+  const endless = cookies.map((cookie) => cookie.replace(/; expires=(?!Thu, 01 Jan 1970)[^;]*/i, ""));
+  ctx.set("Set-Cookie", endless);
 }
 
 function polishError(ctx: KoaContextWithOIDC): void {

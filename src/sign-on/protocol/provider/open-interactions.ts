@@ -46,9 +46,8 @@ export function keepHintOfInteraction(
 ): void {
   if ((typedHint === "" && schoolId === null) || !readChange(work).opens) return;
   const path = new URL(ctx.response.get("Location"), ctx.oidc.issuer).pathname;
-  const seconds = interactionSeconds;
-  if (typedHint !== "") keepTypedHint(ctx.cookies, { typed: typedHint, path, seconds });
-  if (schoolId !== null) keepHintedSchool(ctx.cookies, { key: secrets.lastSignIn, schoolId, path, seconds });
+  if (typedHint !== "") keepTypedHint(ctx.cookies, { typed: typedHint, path });
+  if (schoolId !== null) keepHintedSchool(ctx.cookies, { key: secrets.lastSignIn, schoolId, path });
 }
 
 function readChange(work: UnitOfWork): { opens: boolean; ends: boolean } {
