@@ -32,7 +32,7 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   else if (route === "jwks") answerKeys(ctx);
 }
 
-/** The device may be shared, which is known only after the library has set its cookies. Deleted ones stay as they are. */
+/** The device may be shared, which is known only later. The date that deletes a cookie stays. */
 function endCookiesWithBrowser(ctx: KoaContextWithOIDC): void {
   const cookies = ctx.res.getHeader("Set-Cookie");
   if (!Array.isArray(cookies)) return;
