@@ -10,7 +10,8 @@ import type { components } from "../../generated/openapi/admin.ts";
 const service = await startService();
 const make = makeMakers(service.db);
 const school = await make.school();
-const person = (firstCall: string) => make.person({ school, name: { firstFull: firstCall, firstCall, last: "Muster" } });
+const person = (firstCall: string) =>
+  make.person({ school, name: { firstFull: firstCall, firstCall, last: "Muster" } });
 const [bo, ada] = [await person("Bo"), await person("Ada")];
 const logins = { bo: await giveLogin(service.db, bo), ada: await giveLogin(service.db, ada) };
 const backUri = "https://app.example/";
