@@ -40,7 +40,7 @@ import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makeAppGuides, makePublishRouter } from "./publish/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
-import { forgetPerson, giveUserNamesAtSchool } from "./accounts/index.ts";
+import { forgetPerson, giveUserNamesAtSchool, makeCredentialJob } from "./accounts/index.ts";
 import { checkSigningKeys, cookiesOfOnePath } from "./sign-on/index.ts";
 import { makeSignOn, signInPath } from "./sign-on/index.ts";
 import type { Count } from "./sign-on/index.ts";
@@ -139,6 +139,7 @@ export async function makeApp(
     settings: config.webhooks,
     count: countDelivery,
   });
+  const adminKeys = deriveKeys(config.encryptionKeys, "admin");
   const jobs: WorkerJob[] = [
     ...signOn.jobs,
     makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
@@ -150,6 +151,7 @@ export async function makeApp(
     makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeImportSweep({ db: shares.jobs, clock }),
     makeIdempotencySweep({ db: shares.jobs, clock }),
+    makeCredentialJob({ db: shares.jobs, clock, keys: adminKeys, makeCard: signOn.makeCard }),
     makeUploadSweep(),
     ...webhooks.jobs,
     ...traffic.jobs,
@@ -158,7 +160,7 @@ export async function makeApp(
   const admin = await makeAdmin({
     db: shares.changes,
     clock,
-    keys: deriveKeys(config.encryptionKeys, "admin"),
+    keys: adminKeys,
     platform: config.platform,
     log,
     allowLoopbackHttp: !config.production,

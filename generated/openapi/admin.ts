@@ -218,6 +218,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/credential-batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your batches of cards and passwords
+         * @description The batches that the caller started at a school and can still fetch, newest first.
+         */
+        get: operations["listCredentialBatches"];
+        put?: never;
+        /**
+         * Prepare cards or passwords for classes
+         * @description Starts a job that prepares login cards, passwords or both for several classes or the whole school, up to 3,000 people. It changes
+         *     nothing: cards and passwords become valid when the caller fetches the document, within a day. Otherwise everything stays as it was.
+         *     User names are created at the same time for people who have none.
+         */
+        post: operations["createCredentialBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/credential-batches/{credentialBatchId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a batch of cards and passwords
+         * @description The progress of a batch that the caller started.
+         */
+        get: operations["getCredentialBatch"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a batch of cards and passwords
+         * @description Stops a batch that the caller started, or deletes its document. What was handed out stays valid; everything else stays as it was.
+         */
+        delete: operations["deleteCredentialBatch"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/credential-batches/{credentialBatchId}/document": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch the document of a batch
+         * @description Makes the cards and passwords valid and returns them, as PDF with one section for each class or as CSV. Only the caller who started the
+         *     batch can fetch it. If the download was interrupted, the same caller can fetch it again within 15 minutes; then it is deleted. Earlier
+         *     passwords and cards that are replaced stop working, and their sign-ins end. People who meanwhile left, became guests, or got what
+         *     `onlyMissing` asks for are left out.
+         */
+        post: operations["handOutCredentialBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/logins": {
         parameters: {
             query?: never;
@@ -2816,11 +2889,110 @@ export interface components {
          */
         Pdf: string;
         /**
+         * @description `PREPARING` is under way, `READY` can be fetched, `HANDED_OUT` was fetched; it can be fetched again for a short time if the download was
+         *     interrupted.
+         * @example READY
+         * @enum {string}
+         */
+        CredentialBatchState: "PREPARING" | "READY" | "HANDED_OUT";
+        /**
          * @description The role of a person at school or in a group. `OTHER` is staff who do not teach.
          * @example STUDENT
          * @enum {string}
          */
         SchoolRole: "STUDENT" | "TEACHER" | "OTHER";
+        /** @description Cards and passwords that are prepared for several classes. */
+        CredentialBatch: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a42
+             */
+            id: string;
+            state: components["schemas"]["CredentialBatchState"];
+            /**
+             * @description The groups; null for the whole school.
+             * @example [
+             *       "b0000000-0000-4000-8000-000000000001"
+             *     ]
+             */
+            groupIds: string[] | null;
+            /** @description Only people of these roles. */
+            roles: components["schemas"]["SchoolRole"][];
+            /** @example true */
+            newPasswords: boolean;
+            /** @example false */
+            withQr: boolean;
+            /** @example true */
+            onlyMissing: boolean;
+            /**
+             * @description How many people it is for; after it was fetched, how many are in the document.
+             * @example 640
+             */
+            people: number;
+            /**
+             * @description For how many of them everything is prepared.
+             * @example 125
+             */
+            prepared: number;
+            /**
+             * Format: date-time
+             * @example 2026-08-24T07:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When everything was prepared.
+             * @example null
+             */
+            readyAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the document was fetched for the first time; since then its cards and passwords are valid.
+             * @example null
+             */
+            handedOutAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the batch is deleted.
+             * @example 2026-08-25T07:30:00.000Z
+             */
+            expiresAt: string;
+        };
+        /** @description Whose cards and passwords are prepared. */
+        NewCredentialBatch: {
+            /**
+             * @description The students of these groups; without it, all people of the school whom the caller can access.
+             * @example [
+             *       "b0000000-0000-4000-8000-000000000001"
+             *     ]
+             */
+            groupIds?: string[];
+            /** @description At the whole school, only people of these roles; only students if left out. Groups have only their students. */
+            roles?: components["schemas"]["SchoolRole"][];
+            /**
+             * @description Whether each person gets a new password.
+             * @example true
+             */
+            newPasswords: boolean;
+            /**
+             * @description Whether each person gets a card with a QR code.
+             * @example false
+             */
+            withQr: boolean;
+            /**
+             * @description Leaves out people who have a password (if passwords are made) or a valid card (if cards are made).
+             * @example true
+             */
+            onlyMissing: boolean;
+        };
+        /**
+         * @description The format of a document with cards and passwords.
+         * @example pdf
+         * @enum {string}
+         */
+        CredentialFormat: "pdf" | "csv";
+        /** @description A table with class, name, user name and password; separated by semicolons in German and by commas in English. */
+        CredentialCsv: string;
         /** @description Which people of a school get a new password. */
         SchoolPasswords: {
             /**
@@ -6796,6 +6968,46 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The school or a group does not exist, or the caller cannot access it. */
+        BatchHolderUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The batch cannot be started. */
+        BatchRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school does not exist or the caller cannot access it; or the batch was started by somebody else, or has been deleted. */
+        BatchUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The document cannot be fetched now. */
+        BatchConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Too many people for one request. */
         TooManyPeople: {
             headers: {
@@ -7613,6 +7825,16 @@ export interface components {
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
          */
         LoginCardId: string;
+        /**
+         * @description The id of the batch.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a42
+         */
+        CredentialBatchId: string;
+        /**
+         * @description The format of the document; PDF by default. A CSV file has user names and passwords, but no QR codes.
+         * @example pdf
+         */
+        CredentialFormat: components["schemas"]["CredentialFormat"];
         /**
          * @description Only entries of the school with this id.
          * @example a0000000-0000-4000-8000-000000000001
@@ -8678,6 +8900,235 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["LoginCardUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCredentialBatches: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batches. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialBatch"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createCredentialBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCredentialBatch"];
+            };
+        };
+        responses: {
+            /** @description The batch. Read it again to see its progress. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialBatch"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["BatchHolderUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["BatchRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCredentialBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the batch.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a42
+                 */
+                credentialBatchId: components["parameters"]["CredentialBatchId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialBatch"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["BatchUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteCredentialBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the batch.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a42
+                 */
+                credentialBatchId: components["parameters"]["CredentialBatchId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch has been deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["BatchUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    handOutCredentialBatch: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The language of the cards; German by default.
+                 * @example en
+                 */
+                language?: components["parameters"]["CardLanguage"];
+                /**
+                 * @description The format of the document; PDF by default. A CSV file has user names and passwords, but no QR codes.
+                 * @example pdf
+                 */
+                format?: components["parameters"]["CredentialFormat"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the batch.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a42
+                 */
+                credentialBatchId: components["parameters"]["CredentialBatchId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cards and passwords. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": components["schemas"]["Pdf"];
+                    "text/csv": components["schemas"]["CredentialCsv"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["BatchUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["BatchConflict"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -322,6 +322,16 @@ export type CardSettings = Prisma.CardSettingsModel
  */
 export type LoginCard = Prisma.LoginCardModel
 /**
+ * Model CredentialBatch
+ * 
+ */
+export type CredentialBatch = Prisma.CredentialBatchModel
+/**
+ * Model CredentialBatchPerson
+ * 
+ */
+export type CredentialBatchPerson = Prisma.CredentialBatchPersonModel
+/**
  * Model CardPrint
  * 
  */

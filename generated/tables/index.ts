@@ -250,6 +250,7 @@ export const tables = {
       actorRole: "actor_role",
       before: "before",
       after: "after",
+      actId: "act_id",
     },
   },
   appEvent: {
@@ -652,6 +653,32 @@ export const tables = {
       refusedFor: "refused_for",
     },
   },
+  credentialBatch: {
+    name: "credential_batch",
+    columns: {
+      id: "id",
+      schoolId: "school_id",
+      caller: "caller",
+      groupIds: "group_ids",
+      roles: "roles",
+      newPasswords: "new_passwords",
+      withQr: "with_qr",
+      onlyMissing: "only_missing",
+      createdAt: "created_at",
+      readyAt: "ready_at",
+      handedOutAt: "handed_out_at",
+      encrypted: "encrypted",
+      leaseUntil: "lease_until",
+    },
+  },
+  credentialBatchPerson: {
+    name: "credential_batch_person",
+    columns: {
+      batchId: "batch_id",
+      personId: "person_id",
+      encrypted: "encrypted",
+    },
+  },
   cardPrint: {
     name: "card_print",
     columns: {
@@ -1033,6 +1060,7 @@ export type Rows = {
     actorRole: string | null;
     before: unknown | null;
     after: unknown | null;
+    actId: string | null;
   };
   appEvent: {
     id: string;
@@ -1332,6 +1360,26 @@ export type Rows = {
     refusedAt: Date | null;
     refusedFor: "REVOKED" | "DISABLED" | "GRADE" | "HOURS" | "NETWORK" | "ANSWER" | null;
   };
+  credentialBatch: {
+    id: string;
+    schoolId: string;
+    caller: string;
+    groupIds: string[];
+    roles: ("STUDENT" | "TEACHER" | "OTHER")[];
+    newPasswords: boolean;
+    withQr: boolean;
+    onlyMissing: boolean;
+    createdAt: Date;
+    readyAt: Date | null;
+    handedOutAt: Date | null;
+    encrypted: Buffer | null;
+    leaseUntil: Date | null;
+  };
+  credentialBatchPerson: {
+    batchId: string;
+    personId: string;
+    encrypted: Buffer | null;
+  };
   cardPrint: {
     id: string;
     caller: string;
@@ -1538,6 +1586,8 @@ export type Required = {
   signInPlace: "personId" | "device" | "lastUsedAt";
   cardSettings: "schoolId" | "enabled" | "secondStep" | "printSecondStep" | "updatedAt";
   loginCard: "id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "createdAt";
+  credentialBatch: "id" | "schoolId" | "caller" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt";
+  credentialBatchPerson: "batchId" | "personId";
   cardPrint: "id" | "caller" | "encrypted" | "createdAt";
   secondFactor: "id" | "personId" | "kind" | "label" | "createdAt";
   recoveryCode: "personId" | "hash";

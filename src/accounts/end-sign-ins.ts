@@ -25,15 +25,17 @@ const kept = table("oidcArtifact", "kept");
 /** Locks the login and the block of a person until the end of the transaction. */
 export const lockPersonSignIn = makeRowLock("person", "id", "sign-on.lockPerson");
 
-const raiseGeneration = statement<{ personId: PersonId }>(
-  ({ personId }) => sql`
+type People = { personIds: readonly PersonId[] };
+
+const raiseGeneration = statement<People>(
+  ({ personIds }) => sql`
     ${update("credential", "credential", { generation: sql`${credential.generation} + 1` })}
-    WHERE ${credential.personId} = ${personId}`,
+    WHERE ${credential.personId} = ANY (${personIds}::uuid[])`,
   "sign-on.raiseGeneration",
 );
 
-const deleteDevices = statement<{ personId: PersonId }>(
-  ({ personId }) => sql`DELETE FROM ${device} WHERE ${device.personId} = ${personId}`,
+const deleteDevices = statement<People>(
+  ({ personIds }) => sql`DELETE FROM ${device} WHERE ${device.personId} = ANY (${personIds}::uuid[])`,
   "sign-on.deleteKnownDevices",
 );
 
@@ -64,7 +66,7 @@ const deleteThose = (those: Sql, at: Parameter): Sql => sql`
     SELECT coalesce(json_agg(json_build_object('clientId', client_id, 'personId', person_id, 'sid', sid)), '[]')
     FROM notified) AS notified`;
 
-type Deletion = { personIds: readonly PersonId[]; at: Date; keptUid: string | null };
+type Deletion = People & { at: Date; keptUid: string | null };
 
 const isOfPeople = (personIds: Parameter): Sql => sql`${artifact.personId} = ANY (${personIds}::uuid[])`;
 
@@ -86,10 +88,22 @@ export async function endSignIns(
   tx: Queryable,
   { personId, at, keptUid = null }: { personId: PersonId; at: Date; keptUid?: string | null },
 ): Promise<void> {
-  await run(tx, raiseGeneration, { personId });
-  if (keptUid !== null) await run(tx, keepSession, { personId, keptUid });
-  await run(tx, deleteDevices, { personId });
-  await deleteAndNotify(tx, deleteArtifacts, { personIds: [personId], at, keptUid });
+  await endSignInsOf(tx, { personIds: [personId], at }, async () => {
+    if (keptUid !== null) await run(tx, keepSession, { personId, keptUid });
+    return keptUid;
+  });
+}
+
+/** As `endSignIns`, for many people in a few statements. */
+export async function endSignInsOf(
+  tx: Queryable,
+  { personIds, at }: People & { at: Date },
+  keep: () => Promise<string | null> = () => Promise.resolve(null),
+): Promise<void> {
+  await run(tx, raiseGeneration, { personIds });
+  const keptUid = await keep();
+  await run(tx, deleteDevices, { personIds });
+  await deleteAndNotify(tx, deleteArtifacts, { personIds, at, keptUid });
 }
 
 export async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {

@@ -10,14 +10,27 @@
  * Never knows: OAuth, oidc-provider, requests, pages.
  */
 export { isCardGrade } from "./cards/allowed.ts";
-export { createCardIn, listCards, revokeCardsIn } from "./cards/cards.ts";
+export {
+  batchExpiry,
+  closeBatchIn,
+  createBatchIn,
+  deleteBatch,
+  getBatch,
+  listBatches,
+  mostInBatch,
+  openHandedOut,
+  openPrepared,
+} from "./batches/batch.ts";
+export type { BatchId, BatchWishes, CountedBatch, Prepared } from "./batches/batch.ts";
+export { makeCredentialJob } from "./batches/prepare.ts";
+export { listCards, revokeCardsIn } from "./cards/cards.ts";
 export type { CardId } from "./cards/cards.ts";
 export { lastCardOf, readLastCard } from "./cards/last-card.ts";
 export type { CardRefusalReason, CardState, LastCard, LastCardRow } from "./cards/last-card.ts";
 export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
 export type { MadeCard, MakeCard } from "./cards/make-card.ts";
 export { findCardPlaces } from "./cards/places.ts";
-export type { CardPlace } from "./cards/places.ts";
+export type { CardPlace, PlaceFilter } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
 export { readCardSettings, writeCardSettings } from "./cards/settings.ts";
 export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.ts";
@@ -79,6 +92,8 @@ export {
 export type { SecondFactor } from "./second-factor/records.ts";
 export { renewRecoveryCodes } from "./second-factor/recovery-codes.ts";
 export { findTotpStep, makeTotpAddress, makeTotpSecret, spellTotpSecret, totpPurpose } from "./second-factor/totp.ts";
+export { lockPeople, setSecretsIn } from "./set-secrets.ts";
+export type { NewSecrets } from "./set-secrets.ts";
 export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
 export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./staff-person.ts";

@@ -7,13 +7,12 @@ import {
   type PersonRole,
   type SchoolId,
 } from "../directory/index.ts";
-import { recordAuditLines, type Origin } from "../events/index.ts";
+import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
-import { endSignIns } from "./end-sign-ins.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { hashInTurn, makePassword } from "./login/index.ts";
-import { closePasswordRequests } from "./password-requests.ts";
+import { lockPeople, setSecretsIn } from "./set-secrets.ts";
 import { findSignInSettings, type PasswordKind } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/index.ts";
 
@@ -78,9 +77,7 @@ export async function makePasswords<T>(
   const hashed = await hashMany(candidates.length, settings.passwordKind);
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
-      const locked = new Set(
-        (await findRows<{ id: PersonId }, People>(tx, lockPeople, { people: candidates })).map(({ id }) => id),
-      );
+      const locked = await lockPeople(tx, candidates);
       const there = candidates.filter((id) => locked.has(id));
       const refused = await listRefused(tx, there);
       const allowed = there.filter((id) => !refused.has(id));
@@ -107,12 +104,6 @@ type People = { people: PersonId[] };
 const p = table("person", "p");
 const c = table("credential", "c");
 
-const lockPeople = statement<People>(
-  ({ people }) => sql`SELECT ${p.id} AS id FROM ${p} WHERE ${p.id} = ANY (${people}::uuid[]) AND ${p.status} = 'ACTIVE'
-    ORDER BY ${p.id} FOR NO KEY UPDATE`,
-  "sign-on.lockPeople",
-);
-
 type LoginRow = { [Part in keyof PersonName]: string | null } & {
   personId: PersonId;
   username: string;
@@ -133,34 +124,19 @@ const selectLogins = statement<People>(
     ORDER BY ${p.sortKey}, ${p.id}`,
 );
 
-type Passwords = People & { hashes: string[]; mustChange: boolean; now: Date };
-
-const updatePasswords = statement<Passwords>(
-  ({ people, hashes, mustChange, now }) => sql`
-    ${update("credential", "c", { passwordHash: sql`given.hash`, mustChange, updatedAt: now })}
-    FROM unnest(${people}::uuid[], ${hashes}::text[]) AS given (id, hash) WHERE ${c.personId} = given.id`,
-);
-
 type Writing = { hashed: readonly Hashed[]; asked: PasswordsFor; mustChange: boolean; origin: Origin };
 
 async function writePasswords(
   tx: Transaction,
-  people: PersonId[],
+  allowed: PersonId[],
   { hashed, asked, mustChange, origin }: Writing,
 ): Promise<MadeLogin[]> {
-  const found = await findRows<LoginRow, People>(tx, selectLogins, { people });
+  const found = await findRows<LoginRow, People>(tx, selectLogins, { people: allowed });
   const wanted = found.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
-  const ids = wanted.map(({ personId }) => personId);
-  const hashes = wanted.map((_of, at) => hashed[at]!.passwordHash);
-  await run<Passwords>(tx, updatePasswords, { people: ids, hashes, mustChange, now: origin.at });
-  // Without a password nobody was signed in.
-  for (const { personId, hadPassword } of wanted) if (hadPassword) await endSignIns(tx, { personId, at: origin.at });
-  await closePasswordRequests(tx, ids);
-  const line = { ...origin, action: "credential_set" as const, schoolId: asked.schoolId };
-  await recordAuditLines(
-    tx,
-    ids.map((personId) => ({ ...line, personId })),
-  );
+  const people = wanted.map(({ personId }, at) => {
+    return { personId, passwordHash: hashed[at]!.passwordHash, card: null };
+  });
+  await setSecretsIn(tx, { schoolId: asked.schoolId, people, mustChange }, origin);
   return wanted.map(({ personId, username, firstFull, firstCall, last }, at) => ({
     personId,
     username,

@@ -2,9 +2,9 @@ import { gradeOfNames, personNameOf } from "../directory/index.ts";
 import type { GroupId, PersonId, PersonName, SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findCardPlaces, type CardPlace } from "../accounts/index.ts";
+import { findCardPlaces, type CardPlace, type PlaceFilter } from "../accounts/index.ts";
 import { groupsInReach, listRolesOf, type Reach } from "../staff/index.ts";
-import { readGroup } from "./group-record.ts";
+import { groupUnknown, readGroup } from "./group-record.ts";
 import { personUnknown } from "./whose-person.ts";
 
 const mostCards = 200;
@@ -34,9 +34,24 @@ export async function findCardHolders(db: RecordStore, subject: Subject, asked: 
   const found = await findAskedPlaces(db, subject, asked);
   if (found.length > mostCards)
     throw new AppError("invalid", "too_many_cards", `Cards are made for ${mostCards} people at most.`);
+  return presentHolders(db, found, subject.now);
+}
+
+/** As `findCardHolders`, for any number of people. Errors: not_found group_not_found. */
+export async function findManyHolders(db: RecordStore, subject: Subject, filter: PlaceFilter): Promise<CardHolder[]> {
+  for (const groupId of filter.groupIds ?? []) await refuseOtherGroup(db, subject, groupId as GroupId);
+  return presentHolders(db, await findPlaces(db, subject, filter), subject.now);
+}
+
+async function presentHolders(db: RecordStore, found: readonly CardPlace[], now: Date): Promise<CardHolder[]> {
   const personIds = found.map(({ personId }) => personId as PersonId);
-  const staff = await listRolesOf(db, { personIds, now: subject.now });
+  const staff = await listRolesOf(db, { personIds, now });
   return found.map((place) => presentHolder(place, staff)).toSorted(byClass);
+}
+
+async function refuseOtherGroup(db: RecordStore, { schoolId, reach }: Subject, groupId: GroupId): Promise<void> {
+  const group = await readGroup(db, reach, groupId);
+  if (group.schoolId !== schoolId || group.status !== "ACTIVE") throw groupUnknown();
 }
 
 /** Lists people without guests; null asks for all whom the caller reaches. Errors: as `findCardHolders`. */
@@ -50,16 +65,11 @@ export async function listCardHolders(
 }
 
 async function findAskedPlaces(db: RecordStore, subject: Subject, asked: AskedHolders): Promise<CardPlace[]> {
-  const { schoolId, reach } = subject;
   const { personIds, groupId } = asked;
   if ((personIds === undefined) === (groupId === undefined))
     throw new AppError("invalid", "card_holders_invalid", "Name either personIds or groupId.");
-  if (groupId !== undefined) {
-    const group = await readGroup(db, reach, groupId as GroupId);
-    if (group.schoolId !== schoolId || group.status !== "ACTIVE")
-      throw new AppError("not_found", "group_not_found", "The group does not exist.");
-  }
-  const found = await findPlaces(db, subject, asked);
+  if (groupId !== undefined) await refuseOtherGroup(db, subject, groupId as GroupId);
+  const found = await findPlaces(db, subject, { personIds, ...(groupId !== undefined && { groupIds: [groupId] }) });
   if (personIds !== undefined && found.length < new Set(personIds).size) throw personUnknown();
   return found;
 }
@@ -67,13 +77,16 @@ async function findAskedPlaces(db: RecordStore, subject: Subject, asked: AskedHo
 async function findPlaces(
   db: RecordStore,
   { schoolId, reach }: Subject,
-  { personIds, groupId }: AskedHolders,
+  filter: PlaceFilter,
 ): Promise<CardPlace[]> {
   const groups = groupsInReach(reach, schoolId);
-  if (groups.all) return findCardPlaces(db, { schoolId, personIds, groupId });
+  if (groups.all) return findCardPlaces(db, { ...filter, schoolId });
   const { taughtBy } = groups;
-  return taughtBy === null ? [] : findCardPlaces(db, { schoolId, personIds, groupId, taughtBy });
+  return taughtBy === null ? [] : findCardPlaces(db, { ...filter, schoolId, taughtBy });
 }
+
+/** Sorts after every class. */
+const last = "\uffff";
 
 type SortedHolder = CardHolder & { sortKey: string };
 
@@ -94,7 +107,7 @@ function presentHolder(place: CardPlace, staff: ReadonlyMap<PersonId, unknown>):
     grade: gradeOfNames(names),
     username: credential?.username ?? null,
     skip: isGuest(place) ? "GUEST" : !isActive ? "NOT_ACTIVE" : staff.has(personId) ? "STAFF" : lacks,
-    sortKey: `${classes[0]?.naturalKey ?? ""}\0${sortKey}\0${personId}`,
+    sortKey: `${classes[0]?.naturalKey ?? last}\0${sortKey}\0${personId}`,
   };
 }
 

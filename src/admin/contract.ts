@@ -57,6 +57,7 @@ export const parameters: ParametersAgree<
     listStaffRoles: "school" | "person" | "app" | "role";
     previewImport: "school";
     previewImportUndo: "school";
+    handOutCredentialBatch: "language" | "format";
     printLoginCards: "language";
     rotateSigningKeys: "force";
     setImportGroupMoves: "school";
@@ -75,6 +76,8 @@ export const enums: EnumsAgree<
     CardSecondStep: CardSecondStep;
     CardSkipReason: CardSkipReason;
     CardState: CardState;
+    CredentialBatchState: "PREPARING" | "READY" | "HANDED_OUT";
+    CredentialFormat: "pdf" | "csv";
     DeliveryState: DeliveryState;
     EndpointState: Endpoint["state"];
     FigureMetric: Metric;

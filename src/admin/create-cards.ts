@@ -1,61 +1,55 @@
 import { againAfterDeadlock } from "../access/index.ts";
-import type { PersonId, SchoolId } from "../directory/index.ts";
+import type { PersonId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
-  createCardIn,
+  findSignInSettings,
   giveUserNames,
   hashInTurn,
-  isCardGrade,
   keepPrint,
-  lockPersonSignIn,
+  lockPeople,
+  makePassword,
   readCardSettings,
-  setLoginIn,
-  type CardSettings,
-  type MadeCard,
+  type PasswordKind,
+  type Prepared,
 } from "../accounts/index.ts";
-import { findCardHolders, type CardHolder } from "./card-holders.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
-import { makeLogin } from "./logins.ts";
+import { findCardHolders } from "./card-holders.ts";
+import { giveCredentials, presentMade } from "./give-credentials.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { listGuests } from "./whose-person.ts";
 
-type MadeLoginCard = Schemas["MadeLoginCard"];
-type Request = AdminRequest<"createLoginCards">;
-type Password = Awaited<ReturnType<typeof makeLogin>>;
-type Making = {
-  settings: CardSettings;
-  passwords: ReadonlyMap<PersonId, Password>;
-  schoolId: SchoolId;
-};
+export const cardsDisabled = () =>
+  new AppError("conflict", "cards_disabled", "The school does not use login cards with a QR code.");
 
 export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request) => {
   const { schoolId, reach, body, origin, keep } = request;
   await refuseUnknownSchool(deps.db, reach, schoolId);
   const settings = await readCardSettings(deps.db, schoolId);
-  if (body.withQr && !settings.enabled)
-    throw new AppError("conflict", "cards_disabled", "The school does not use login cards with a QR code.");
+  if (body.withQr && !settings.enabled) throw cardsDisabled();
+  const { passwordKind, mustChangePassword: mustChange } = (await findSignInSettings(deps.db, schoolId))!;
   const subject = { schoolId, reach, now: origin.at };
   const asked = await findCardHolders(deps.db, subject, body);
-  // Hashing takes long, and no connection is held meanwhile.
+  const personIds = asked.map(({ personId }) => personId);
   const wanted = asked.filter(({ skip }) => skip === null || skip === "NO_LOGIN").map(({ personId }) => personId);
-  const passwords = body.newPasswords ? await makeLogins(deps, wanted) : new Map<PersonId, Password>();
+  const prepareCard = () => {
+    return body.withQr ? deps.makeCard({ secondStep: settings.secondStep, now: origin.at }) : null;
+  };
+  // Hashing takes long, and no connection is held meanwhile.
+  const prepared = await prepareAll(wanted, { passwordKind: body.newPasswords ? passwordKind : null, prepareCard });
 
   return againAfterDeadlock(() =>
     withPrismaTransaction(deps.db, async (tx) => {
-      const personIds = asked.map(({ personId }) => personId);
-      for (const personId of personIds.toSorted()) await lockPersonSignIn(tx, personId);
+      await lockPeople(tx, personIds);
       if (body.newPasswords) {
         const guests = await listGuests(tx, { schoolId, personIds: wanted });
         await giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
       }
       const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
-      const making = { settings, passwords, schoolId };
-      const cards: MadeLoginCard[] = [];
-      for (const holder of holders) {
-        if (holder.skip === null) cards.push(await makeCardOf(tx, deps, { request, making, holder }));
-      }
+      const given = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
+      await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, origin });
+      const cards = given.map((holder) => presentMade(holder, { settings, prepared }));
       const skipped = holders.flatMap(({ personId, name, skip }) =>
         skip === null ? [] : [present<Schemas["SkippedCard"]>({ personId, name, reason: skip })],
       );
@@ -69,49 +63,20 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
 /** Passwords hashed at a time, so that several requests take turns. */
 const hashesAtOnce = 2;
 
-async function makeLogins({ db }: Pick<AdminDeps, "db">, people: PersonId[]): Promise<Map<PersonId, Password>> {
-  const made = new Map<PersonId, Password>();
+type Preparing = { passwordKind: PasswordKind | null; prepareCard: () => Prepared["card"] };
+
+async function prepareAll(
+  people: PersonId[],
+  { passwordKind, prepareCard }: Preparing,
+): Promise<Map<PersonId, Prepared>> {
+  const made = new Map<PersonId, Prepared>();
   const left = people.values();
   const work = async () => {
-    for (const personId of left) made.set(personId, await makeLogin(db, personId, hashInTurn));
+    for (const personId of left) {
+      const password = passwordKind && makePassword(passwordKind);
+      made.set(personId, { password, passwordHash: password && (await hashInTurn(password)), card: prepareCard() });
+    }
   };
   await Promise.all(Array.from({ length: hashesAtOnce }, work));
   return made;
 }
-
-type OneCard = { request: Request; making: Making; holder: CardHolder };
-
-async function makeCardOf(
-  tx: Transaction,
-  { makeCard }: Pick<AdminDeps, "makeCard">,
-  { request, making, holder }: OneCard,
-): Promise<MadeLoginCard> {
-  const { body, origin } = request;
-  const { settings, schoolId } = making;
-  const { personId, name, className, grade } = holder;
-  const username = holder.username!;
-  const made = making.passwords.get(personId);
-  if (made !== undefined) {
-    const { passwordHash, mustChange } = made;
-    await setLoginIn(tx, { personId, username, passwordHash, mustChange }, origin);
-  }
-  const { secondStep } = settings;
-  const card = body.withQr && isCardGrade(settings, grade) ? makeCard({ secondStep, now: origin.at }) : null;
-  if (card !== null) await createCardIn(tx, { personId, schoolId, card }, origin);
-  return present<MadeLoginCard>({
-    personId,
-    name,
-    className,
-    username,
-    password: made?.password ?? null,
-    ...presentCard(card),
-  });
-}
-
-const presentCard = (card: MadeCard | null) => ({
-  cardId: card?.id ?? null,
-  url: card?.url ?? null,
-  secondStep: card?.secondStep ?? "NONE",
-  pin: card?.secondStep === "PIN" ? card.answer : null,
-  picture: card?.secondStep === "PICTURE" ? card.answer : null,
-});

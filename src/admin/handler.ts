@@ -10,7 +10,7 @@ import type { ChangeAnswer, ChangeRequest, InnerFetch, Upload } from "../platfor
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { SharedReads } from "../platform/database/shared-reads.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import type { CardId, MakeCard } from "../accounts/index.ts";
+import type { BatchId, CardId, MakeCard } from "../accounts/index.ts";
 import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
@@ -73,6 +73,7 @@ type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "sc
   Record<"clientId" | "clientIds" | "app", ClientId> & {
     importId: ImportId;
     loginCardId: CardId;
+    credentialBatchId: BatchId;
     staffRoleId: StaffRoleId;
   };
 type Branded<Value, Id> = Value extends string ? Id : Value extends string[] ? Id[] : Value;

@@ -2,42 +2,70 @@ import { findSchool, findSchoolLogo, type SchoolId } from "../directory/index.ts
 import { limitThreaded } from "../platform/threads/index.ts";
 import { printUnknown, takePrint } from "../accounts/index.ts";
 import { signInPath } from "../sign-on/index.ts";
+import type { CardSkipReason } from "./card-holders.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
 import type { Print } from "./card-pdf/print.ts";
 import { cardWords, type CardLanguage } from "./card-pdf/texts.ts";
-import type { AdminHandler, Schemas } from "./handler.ts";
+import type { MadeLoginCard } from "./give-credentials.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
-
-type MadeLoginCard = Schemas["MadeLoginCard"];
-type Content = { schoolId: SchoolId; printsSecret: boolean; cards: MadeLoginCard[] };
 
 const print = limitThreaded<Print, Uint8Array>({
   module: new URL("./card-pdf/print.ts", import.meta.url),
   seconds: 60,
 });
 
-export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
-  const { schoolId, cardPrintId, query, reach, origin, connection } = request;
+export type LeftOut = { name: Schemas["PersonName"]; className: string | null; reason: CardSkipReason };
+
+/** What a document shows; people who are left out are listed at its end. */
+export type Printable = { printsSecret: boolean; cards: readonly MadeLoginCard[]; leftOut?: readonly LeftOut[] };
+
+type Asked = Pick<AdminRequest<"printLoginCards">, "schoolId" | "query" | "origin" | "connection">;
+
+export async function printCards(
+  deps: Pick<AdminDeps, "db" | "issuerUrl">,
+  { schoolId, query, origin, connection }: Asked,
+  { printsSecret, cards, leftOut = [] }: Printable,
+): Promise<Buffer> {
   const language = query.language ?? "de";
-  refuseOtherSchool(reach, schoolId);
   const school = await findSchool(deps.db, schoolId);
   if (school === null) throw schoolUnknown();
+  const words = cardWords[language];
+  const job = {
+    language,
+    schoolName: school.name,
+    signInAddress: deps.issuerUrl.replace(/\/$/, "") + signInPath,
+    printsSecret,
+    cards: cards.map((card) => presentPrinted(card, language)),
+    leftOut: leftOut.map(({ name, className, reason }) => {
+      return { name: fullName(name) ?? words.nameless, className, reason: words.reasons[reason] };
+    }),
+  };
+  const logo = await findSchoolLogo(deps.db, schoolId);
+  const given = { job, logo: logo && logo.bytes, now: origin.at };
+  return Buffer.from(await print(given, { by: origin.actorId, caller: connection }));
+}
+
+export const attachmentOf = (language: CardLanguage = "de", type: "pdf" | "csv" = "pdf") => ({
+  "Content-Disposition": `attachment; filename="${cardWords[language].file}.${type}"`,
+});
+
+export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
+  const { schoolId, cardPrintId, query, reach, origin } = request;
+  refuseOtherSchool(reach, schoolId);
   const asked = { id: cardPrintId, caller: origin.actorId, now: origin.at };
-  const body = await takePrint(deps.db, deps.keys, asked, async (content) => {
-    const { printsSecret, cards, ...made } = content as Content;
-    if (made.schoolId !== schoolId) throw printUnknown();
-    const signInAddress = deps.issuerUrl.replace(/\/$/, "") + signInPath;
-    const logo = await findSchoolLogo(deps.db, schoolId);
-    const printed = cards.map((card) => presentPrinted(card, language));
-    const job = { language, schoolName: school.name, signInAddress, printsSecret, cards: printed };
-    return print({ job, logo: logo && logo.bytes, now: origin.at }, { by: origin.actorId, caller: connection });
+  const body = await takePrint(deps.db, deps.keys, asked, async (kept) => {
+    const content = kept as Printable & { schoolId: SchoolId };
+    if (content.schoolId !== schoolId) throw printUnknown();
+    return printCards(deps, request, content);
   });
-  const headers = { "Content-Disposition": `attachment; filename="${cardWords[language].file}"` };
-  return { status: 200, body: Buffer.from(body), headers };
+  return { status: 200, body, headers: attachmentOf(query.language) };
 };
 
+export const fullName = (name: Schemas["PersonName"]): string | null => name && `${name.firstCall} ${name.last}`;
+
 const presentPrinted = (card: MadeLoginCard, language: CardLanguage): PrintedCard => ({
-  name: card.name && `${card.name.firstCall} ${card.name.last}`,
+  name: fullName(card.name),
   className: card.className,
   username: card.username,
   password: card.password,

@@ -21,6 +21,8 @@ export type AuditLine = Origin & {
   schoolId?: string | null | undefined;
   /** Ids and codes only: never names, addresses or tokens. */
   detail?: Record<string, unknown> | undefined;
+  /** The line of the act that this line is part of. */
+  actId?: string | undefined;
 };
 
 type AuditRow = Omit<Required<Prisma.AuditCreateManyInput>, "before" | "after">;
@@ -36,6 +38,7 @@ const rowOf = (line: AuditLine): AuditRow => ({
   schoolId: line.schoolId ?? null,
   requestId: line.requestId ?? null,
   detail: (line.detail ?? {}) as Prisma.InputJsonObject,
+  actId: line.actId ?? null,
 });
 
 export async function recordDifference(
@@ -56,6 +59,13 @@ export async function recordAudit({ prisma }: RecordStore, line: AuditLine): Pro
 
 export async function recordAuditLines({ prisma }: RecordStore, lines: readonly AuditLine[]): Promise<void> {
   await prisma.audit.createMany({ data: lines.map(rowOf) });
+}
+
+/** Records what one act did to several people: the log shows `act`, and the history of each person their own lines. */
+export async function recordAct({ prisma }: RecordStore, act: AuditLine, lines: readonly AuditLine[]): Promise<void> {
+  if (new Set(lines.map(({ personId }) => personId)).size < 2) return recordAuditLines({ prisma }, lines);
+  const whole = rowOf(act);
+  await prisma.audit.createMany({ data: [whole, ...lines.map((line) => rowOf({ ...line, actId: whole.id }))] });
 }
 
 /** SQL; `relation` has id (a UUIDv7), at, client_id, person_id, request_id and the columns of `more`. */

@@ -19,6 +19,7 @@ export { auditActions, type AuditAction } from "./audit-action.ts";
 export {
   forgetInAudit,
   personActor,
+  recordAct,
   recordAudit,
   recordAuditFrom,
   recordAuditLines,

@@ -17,12 +17,14 @@ type AuditFilter = {
 
 export type RecordedAudit = Prisma.AuditModel;
 
+/** Lines of people that are part of an act of several are listed only for their person. */
 export function listAudit(
   { prisma }: RecordStore,
   { limit, among, since, until, after, isOldestFirst = false, ...where }: AuditFilter,
 ): Promise<RecordedAudit[]> {
   const direction = isOldestFirst ? "asc" : "desc";
   const conditions = [where as Prisma.AuditWhereInput];
+  if (where.personId === undefined) conditions.push({ actId: null });
   if (since !== undefined) conditions.push({ at: { gte: since } });
   if (until !== undefined) conditions.push({ at: { lt: until } });
   if (after !== undefined)

@@ -13,6 +13,7 @@ import { accountPages } from "./account/index.ts";
 import type { Area, FrameDeps, SchoolPage } from "./frame/index.ts";
 import { makeTilesRouter, type TilesOptions } from "./home/tiles.ts";
 import { classesPages } from "./classes/index.ts";
+import { credentialsPages } from "./credentials/index.ts";
 import { importPages } from "./imports/index.ts";
 import { operatorPages } from "./operator/index.ts";
 import { makePartnerPages, type AppGuides } from "./partner/index.ts";
@@ -45,7 +46,7 @@ type PortalOptions = { home: TilesOptions; frame: FrameDeps; guides: AppGuides }
 export function makePortal({ home, frame, guides }: PortalOptions): Router {
   const router = Router();
   router.use(makeTilesRouter(home));
-  const areas = [schoolPages, ...Object.values(areasOfSchool), operatorPages, accountPages, makePartnerPages(guides)];
+  const areas = [schoolPages, ...Object.values(areasOfSchool), credentialsPages, operatorPages, accountPages, makePartnerPages(guides)];
   for (const area of areas) router.use(area(frame));
   return router;
 }

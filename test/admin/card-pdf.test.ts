@@ -24,6 +24,7 @@ const makeJob = (count: number, wishes: Partial<PrintJob> = {}): PrintJob => ({
   signInAddress: "https://login.example.org/sign-in",
   printsSecret: false,
   logo: null,
+  leftOut: [],
   cards: Array.from({ length: count }, (_, index) => makeCard(index)),
   ...wishes,
 });
@@ -70,6 +71,22 @@ test("a logo stands on every card, is in the document once and covers neither te
   }
 });
 
+test("each class begins on a page of its own, with its name, and people who are left out are listed at the end", async () => {
+  const classes = [...Array<string>(9).fill("5a"), "5b", null];
+  const cards = classes.map((className, index) => ({ ...makeCard(index), className, secret: null }));
+  const leftOut = [{ name: "Gesa Gast", className: "5b", reason: "ist Gast" }];
+  const { pages } = readPdf(await drawCards(makeJob(0, { cards, leftOut }), now));
+  const heads = pages.map((page) => page.trim().split("\n")[0]!.replace(/ +/g, " ").trim());
+  expect(heads).toEqual([
+    "Klasse 5a · 9 Karten · Goethe-Gymnasium · Seite 1 von 2",
+    "Klasse 5a · 9 Karten · Goethe-Gymnasium · Seite 2 von 2",
+    "Klasse 5b · 1 Karte · Goethe-Gymnasium",
+    "Ohne Klasse · 1 Karte · Goethe-Gymnasium",
+    "Nicht dabei",
+  ]);
+  expect(pages[4]).toMatch(/Gesa Gast +5b +ist Gast/);
+});
+
 test("the PIN stands on the card where the school has it printed there, and then on no list", async () => {
   const { pages } = readPdf(await drawCards(makeJob(2, { printsSecret: true }), now));
   expect(pages).toHaveLength(1);
@@ -99,12 +116,18 @@ test("the same cards give the same layout, and no text leaves its card, however 
   expect([...layOutCards(job, measure)]).toEqual(pages);
   expect(pages).toHaveLength(3);
   const [edge, columns, rows] = [20, 2, 4];
-  const cell = { width: (pageSize.width - 2 * edge) / columns, height: (pageSize.height - 2 * edge) / rows };
+  const top = edge + 24;
+  const cell = { width: (pageSize.width - 2 * edge) / columns, height: (pageSize.height - edge - top) / rows };
   for (const part of pages.slice(0, 2).flat()) {
     if (part.kind !== "text") continue;
-    const [column, row] = [Math.floor((part.x - edge) / cell.width), Math.floor((part.y - edge) / cell.height)];
+    expect(part.y).toBeGreaterThanOrEqual(edge);
+    const [column, row] = [Math.floor((part.x - edge) / cell.width), Math.floor((part.y - top) / cell.height)];
+    if (row < 0) {
+      expect(part.x + measure[part.font](part.text) * part.size).toBeLessThanOrEqual(pageSize.width - edge);
+      continue;
+    }
     expect(part.x + measure[part.font](part.text) * part.size).toBeLessThanOrEqual(edge + (column + 1) * cell.width);
-    expect(part.y + part.size * 1.25).toBeLessThanOrEqual(edge + (row + 1) * cell.height);
+    expect(part.y + part.size * 1.25).toBeLessThanOrEqual(top + (row + 1) * cell.height);
   }
   const written = pages[0]!
     .flatMap((part) => (part.kind === "text" && part.font === "mono" ? [part.text] : []))

@@ -113,6 +113,7 @@ const valuesFor = (subject: Subject, where: Whose): Record<string, unknown> => (
   id: subject.id,
   sessionId: missing,
   cardPrintId: missing,
+  credentialBatchId: missing,
   username: `name-${count}`,
   onlyMissing: false,
   role: undefined,

@@ -47,7 +47,7 @@ try {
     ...["", "/data", "/apps", "/school", "/sign-in", `/sign-in?app=${app.clientId}`].map(
       (page) => `people/${person}${page}`,
     ),
-    ...["classes", "classes/passwords"],
+    ...["classes", "credentials"],
     ...["", "/add", "/logins", `/members/${person}`].map((page) => `classes/${group}${page}`),
     ...["apps", ...["", "/view", "/change", "/withdrawal"].map((page) => `apps/${app.clientId}${page}`)],
     ...["imports", "audit", "staff", "staff/new", "settings"],

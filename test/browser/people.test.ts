@@ -73,7 +73,7 @@ test.each(looks)("people and classes are accessible and fit: $colorScheme, $size
       `${person}/apps`,
       `classes`,
       `classes/new`,
-      `classes/passwords`,
+      `credentials`,
       `classes/${groupId}`,
       `classes/${groupId}/delete`,
     ],

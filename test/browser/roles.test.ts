@@ -146,7 +146,7 @@ test("a class teacher gives passwords in their own class, and gets nowhere near 
       [`classes/${foreignGroup}/members/${foreign.id}`, 404],
     ]),
     [`classes/${group}/members/${foreign.id}`, 404],
-    ["classes/passwords", 403],
+    ["credentials", 403],
     ["people", 403],
     [`people/${pupil.id}`, 403],
     ["settings", 403],
@@ -249,7 +249,7 @@ test("support only reads, for a reason that the school sees, and for a time that
   expect(seen).toEqual(expect.arrayContaining([...known, ...more].map((path) => `${new URL(base).pathname}/${path}`)));
   for (const path of [
     ...["people/new", ...["leave", "delete", "data", "school"].map((one) => `people/${pupil}/${one}`)],
-    ...["classes/new", "classes/passwords", ...["logins", "add", "delete"].map((one) => `classes/${group}/${one}`)],
+    ...["classes/new", "credentials", ...["logins", "add", "delete"].map((one) => `classes/${group}/${one}`)],
     ...[`apps/${clientId}/change`, `apps/${clientId}/withdrawal`, "staff/new"],
   ]) {
     expect([path, (await support.goto(`${base}/${path}`))?.status()]).toEqual([path, 403]);

@@ -47,6 +47,11 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     insert: `INSERT INTO card_print (id, caller, encrypted, created_at) SELECT ${id()}, 'a', '', ${old} FROM ${numbers}`,
     areOld: `created_at = ${old}`,
   },
+  credential_batch: {
+    insert: `INSERT INTO credential_batch (id, school_id, caller, new_passwords, with_qr, only_missing, created_at)
+      SELECT ${id()}, ${id()}, 'a', true, false, true, ${old} FROM ${numbers}`,
+    areOld: `created_at = ${old}`,
+  },
   login_card: {
     insert: `INSERT INTO login_card (id, person_id, school_id, token_hash, second_step, created_at, revoked_at)
       SELECT ${id()}, ${id()}, ${id()}, ${hash}, 'NONE', ${old}, ${old} FROM ${numbers}`,

@@ -205,9 +205,6 @@ describe("the logins of a class", () => {
     expect((await makeCard(world)).html).toContain(`<img class="school-logo" src="${source}" alt="">`);
     const { browser } = await makeTeacher(world);
     expect((await browser.once(source)).headers.get("content-type")).toBe("image/jpeg");
-    const office = await makeOffice(world);
-    const form = await office.open(`${world.base}/passwords`);
-    expect((await office.submit(form, "/passwords", { role: "STUDENT" })).status).toBe(200);
   });
 
   test("the page with the cards of 30 pupils is small enough for a slow network", async () => {
@@ -308,40 +305,62 @@ describe("the logins of a class", () => {
   });
 });
 
-describe("passwords for everybody of a school", () => {
-  test("go to those who have none, once, class by class; as a file no name is a formula", async () => {
+describe("passwords and cards for several classes", () => {
+  const prepare = () =>
+    service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(AbortSignal.timeout(60_000));
+  const startOf = (world: World) => `/admin/schools/${world.school}/credentials`;
+
+  test("are prepared while the page is closed, and valid when downloaded; as a file no name is a formula", async () => {
     const world = await makeClass();
     const later = await make.group({ school: world.school, name: "Klasse 10a" });
     await make.person({ school: world.school, groups: [later], ...named("=SUM(A1)", "Aal") });
     const office = await makeOffice(world);
-    const form = await office.open(`${world.base}/passwords`);
-    const made = await office.submit(form, "/passwords", { role: "STUDENT" });
-    expect(passwordsOf(made)).toHaveLength(2);
-    expect(textOf(made.html)).toMatch(/Bo Müller Klasse 5a .* =SUM\(A1\) Aal Klasse 10a/);
-    expect(made.headers.get("cache-control")).toBe("no-store");
-    const file = await office.submit(made, "/csv");
-    expect(file.headers.get("content-type")).toContain("text/csv");
+    expect(mainOf((await office.open(world.base)).html)).toContain(`href="${startOf(world)}"`);
+    const form = await office.open(startOf(world));
+    expect(textOf(form.html)).toContain("Anmeldekarten mit QR-Code sind an Ihrer Schule ausgeschaltet");
+    const page = await office.submit(form, "/credentials", { kind: "passwords", role: "STUDENT" });
+    expect(textOf(page.html)).toMatch(/0 von 2 vorbereitet.*Noch hat sich nichts geändert/);
+    expect(mainOf(page.html)).not.toContain("/document");
+    await prepare();
+    const list = await office.open(startOf(world));
+    expect(textOf(list.html)).toMatch(/Ihre Dokumente.*2 Personen liegt bereit/);
+    const address = /href="([^"]*\/credentials\/[^"]+)"/.exec(list.html)![1]!;
+    const ready = await office.open(address);
+    expect(textOf(ready.html)).toContain("Wenn Sie es herunterladen, gelten alle Karten und Passwörter darin");
+    expect(await prisma.credential.count({ where: { person: { homeSchoolId: world.school, role: "STUDENT" } } })).toBe(0);
+    const file = await office.submit(ready, "/document", { format: "csv" });
+    expect([file.headers.get("content-type"), file.headers.get("cache-control")]).toEqual([
+      "text/csv; charset=utf-8",
+      "no-store",
+    ]);
     const [head, first, second] = file.html.replace(/^\uFEFF/, "").split(/\r?\n/);
     expect(head).toBe("Klasse;Name;Benutzername;Passwort");
-    expect(first).toContain(`Klasse 5a;Bo Müller;`);
-    expect(first).toContain(String(passwordsOf(made)[0]));
+    expect(first).toMatch(/^Klasse 5a;Bo Müller;bo\.mueller\d*;.{10}$/);
     expect(second).toContain("'=SUM(A1) Aal");
-    const again = await office.submit(await office.open(`${world.base}/passwords`), "/passwords", { role: "STUDENT" });
-    expect(passwordsOf(again)).toEqual([]);
-    expect(mainOf(again.html)).not.toContain("/csv");
+    const done = await office.open(address);
+    expect(textOf(done.html)).toContain("können Sie dasselbe Dokument noch einmal herunterladen");
+    const pdf = await office.submit(done, "/document", { format: "pdf" });
+    expect([pdf.headers.get("content-type"), pdf.html.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
+    expect(textOf((await office.submit(done, "/delete")).html)).toContain("Das Dokument ist gelöscht");
+    const nobody = await office.submit(await office.open(startOf(world)), "/credentials", {
+      kind: "passwords",
+      role: "STUDENT",
+    });
+    expect(textOf(nobody.html)).toContain("Es gibt nichts zu machen");
   });
 
-  test("are for the office alone, and ask for whom", async () => {
+  test("ask for whom, and a class teacher has their own classes only", async () => {
     const world = await makeClass();
+    await make.group({ school: world.school, name: "Klasse 9c" });
     const { browser } = await makeTeacher(world);
-    expect((await browser.open(`${world.base}/passwords`)).status).toBe(403);
-    expect(mainOf((await browser.open(world.base)).html)).not.toContain("/passwords");
-    const office = await makeOffice(world);
-    const refused = await office.submit(await office.open(`${world.base}/passwords`), "/passwords");
-    expect(refused.status).toBe(400);
-    expect(textOf(refused.html)).toContain("Bitte wählen Sie, für wen.");
-    const other = await makeClass();
-    expect((await office.open(`${other.base}/passwords`)).status).toBe(404);
-    expect(await prisma.credential.count({ where: { personId: world.pupil } })).toBe(0);
+    const form = await browser.open(startOf(world));
+    expect(textOf(form.html)).toContain("Alle Lernenden Ihrer Klassen");
+    expect(textOf(form.html)).not.toContain("9c");
+    const missing = await browser.submit(form, "/credentials", { kind: "passwords", whom: "groups" });
+    expect([missing.status, textOf(missing.html).includes("mindestens eine Klasse")]).toEqual([400, true]);
+    const page = await browser.submit(form, "/credentials", { kind: "passwords", whom: "groups", group: world.group });
+    expect(textOf(page.html)).toContain("0 von 1 vorbereitet");
+    const support = await makePortalUser(service, "SUPPORT", { schoolIds: [world.school] });
+    expect((await support.browser.open(startOf(world))).status).toBe(403);
   });
 });

@@ -212,7 +212,7 @@ const person = `${base}/people/${known}`;
 const klass = `${base}/classes/${big}`;
 const pages = [
   ...[`${base}/people`, `${base}/people?search=a`, person, `${person}/data`, `${person}/apps`, `${person}/sign-in`],
-  ...[`${base}/classes`, klass, `${klass}/logins`, `${klass}/add`, `${base}/classes/passwords`, `${base}/today`],
+  ...[`${base}/classes`, klass, `${klass}/logins`, `${klass}/add`, `${base}/credentials`, `${base}/today`],
   ...[`${base}/audit`, `${base}/audit/file`, `${base}/apps`, `${base}/apps/${app.clientId}/change`, "/account", "/"],
   ...[`${base}/apps/${app.clientId}/view?resource=people`, `${base}/apps/${app.clientId}/view/file?resource=people`],
   ...["/docs", "/docs/errors", "/docs/search?q=a", "/openapi", "/openapi/admin", "/openapi/admin.json", "/metrics"],

@@ -453,6 +453,8 @@ export const ModelName = {
   KnownDevice: 'KnownDevice',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
+  CredentialBatch: 'CredentialBatch',
+  CredentialBatchPerson: 'CredentialBatchPerson',
   CardPrint: 'CardPrint',
   SecondFactor: 'SecondFactor',
   RecoveryCode: 'RecoveryCode',
@@ -484,7 +486,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4632,6 +4634,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    CredentialBatch: {
+      payload: Prisma.$CredentialBatchPayload<ExtArgs>
+      fields: Prisma.CredentialBatchFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CredentialBatchFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CredentialBatchFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>
+        }
+        findFirst: {
+          args: Prisma.CredentialBatchFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CredentialBatchFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>
+        }
+        findMany: {
+          args: Prisma.CredentialBatchFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>[]
+        }
+        create: {
+          args: Prisma.CredentialBatchCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>
+        }
+        createMany: {
+          args: Prisma.CredentialBatchCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CredentialBatchCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>[]
+        }
+        delete: {
+          args: Prisma.CredentialBatchDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>
+        }
+        update: {
+          args: Prisma.CredentialBatchUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>
+        }
+        deleteMany: {
+          args: Prisma.CredentialBatchDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CredentialBatchUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CredentialBatchUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>[]
+        }
+        upsert: {
+          args: Prisma.CredentialBatchUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPayload>
+        }
+        aggregate: {
+          args: Prisma.CredentialBatchAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCredentialBatch>
+        }
+        groupBy: {
+          args: Prisma.CredentialBatchGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialBatchGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CredentialBatchCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialBatchCountAggregateOutputType> | number
+        }
+      }
+    }
+    CredentialBatchPerson: {
+      payload: Prisma.$CredentialBatchPersonPayload<ExtArgs>
+      fields: Prisma.CredentialBatchPersonFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CredentialBatchPersonFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CredentialBatchPersonFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>
+        }
+        findFirst: {
+          args: Prisma.CredentialBatchPersonFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CredentialBatchPersonFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>
+        }
+        findMany: {
+          args: Prisma.CredentialBatchPersonFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>[]
+        }
+        create: {
+          args: Prisma.CredentialBatchPersonCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>
+        }
+        createMany: {
+          args: Prisma.CredentialBatchPersonCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CredentialBatchPersonCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>[]
+        }
+        delete: {
+          args: Prisma.CredentialBatchPersonDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>
+        }
+        update: {
+          args: Prisma.CredentialBatchPersonUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>
+        }
+        deleteMany: {
+          args: Prisma.CredentialBatchPersonDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CredentialBatchPersonUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CredentialBatchPersonUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>[]
+        }
+        upsert: {
+          args: Prisma.CredentialBatchPersonUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialBatchPersonPayload>
+        }
+        aggregate: {
+          args: Prisma.CredentialBatchPersonAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCredentialBatchPerson>
+        }
+        groupBy: {
+          args: Prisma.CredentialBatchPersonGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialBatchPersonGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CredentialBatchPersonCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialBatchPersonCountAggregateOutputType> | number
+        }
+      }
+    }
     CardPrint: {
       payload: Prisma.$CardPrintPayload<ExtArgs>
       fields: Prisma.CardPrintFieldRefs
@@ -6129,7 +6279,8 @@ export const AuditScalarFieldEnum = {
   detail: 'detail',
   actorRole: 'actorRole',
   before: 'before',
-  after: 'after'
+  after: 'after',
+  actId: 'actId'
 } as const
 
 export type AuditScalarFieldEnum = (typeof AuditScalarFieldEnum)[keyof typeof AuditScalarFieldEnum]
@@ -6567,6 +6718,34 @@ export const LoginCardScalarFieldEnum = {
 } as const
 
 export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]
+
+
+export const CredentialBatchScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  caller: 'caller',
+  groupIds: 'groupIds',
+  roles: 'roles',
+  newPasswords: 'newPasswords',
+  withQr: 'withQr',
+  onlyMissing: 'onlyMissing',
+  createdAt: 'createdAt',
+  readyAt: 'readyAt',
+  handedOutAt: 'handedOutAt',
+  encrypted: 'encrypted',
+  leaseUntil: 'leaseUntil'
+} as const
+
+export type CredentialBatchScalarFieldEnum = (typeof CredentialBatchScalarFieldEnum)[keyof typeof CredentialBatchScalarFieldEnum]
+
+
+export const CredentialBatchPersonScalarFieldEnum = {
+  batchId: 'batchId',
+  personId: 'personId',
+  encrypted: 'encrypted'
+} as const
+
+export type CredentialBatchPersonScalarFieldEnum = (typeof CredentialBatchPersonScalarFieldEnum)[keyof typeof CredentialBatchPersonScalarFieldEnum]
 
 
 export const CardPrintScalarFieldEnum = {
@@ -7410,6 +7589,8 @@ export type GlobalOmitConfig = {
   knownDevice?: Prisma.KnownDeviceOmit
   cardSettings?: Prisma.CardSettingsOmit
   loginCard?: Prisma.LoginCardOmit
+  credentialBatch?: Prisma.CredentialBatchOmit
+  credentialBatchPerson?: Prisma.CredentialBatchPersonOmit
   cardPrint?: Prisma.CardPrintOmit
   secondFactor?: Prisma.SecondFactorOmit
   recoveryCode?: Prisma.RecoveryCodeOmit

@@ -107,6 +107,8 @@ export const ModelName = {
   KnownDevice: 'KnownDevice',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
+  CredentialBatch: 'CredentialBatch',
+  CredentialBatchPerson: 'CredentialBatchPerson',
   CardPrint: 'CardPrint',
   SecondFactor: 'SecondFactor',
   RecoveryCode: 'RecoveryCode',
@@ -415,7 +417,8 @@ export const AuditScalarFieldEnum = {
   detail: 'detail',
   actorRole: 'actorRole',
   before: 'before',
-  after: 'after'
+  after: 'after',
+  actId: 'actId'
 } as const
 
 export type AuditScalarFieldEnum = (typeof AuditScalarFieldEnum)[keyof typeof AuditScalarFieldEnum]
@@ -853,6 +856,34 @@ export const LoginCardScalarFieldEnum = {
 } as const
 
 export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]
+
+
+export const CredentialBatchScalarFieldEnum = {
+  id: 'id',
+  schoolId: 'schoolId',
+  caller: 'caller',
+  groupIds: 'groupIds',
+  roles: 'roles',
+  newPasswords: 'newPasswords',
+  withQr: 'withQr',
+  onlyMissing: 'onlyMissing',
+  createdAt: 'createdAt',
+  readyAt: 'readyAt',
+  handedOutAt: 'handedOutAt',
+  encrypted: 'encrypted',
+  leaseUntil: 'leaseUntil'
+} as const
+
+export type CredentialBatchScalarFieldEnum = (typeof CredentialBatchScalarFieldEnum)[keyof typeof CredentialBatchScalarFieldEnum]
+
+
+export const CredentialBatchPersonScalarFieldEnum = {
+  batchId: 'batchId',
+  personId: 'personId',
+  encrypted: 'encrypted'
+} as const
+
+export type CredentialBatchPersonScalarFieldEnum = (typeof CredentialBatchPersonScalarFieldEnum)[keyof typeof CredentialBatchPersonScalarFieldEnum]
 
 
 export const CardPrintScalarFieldEnum = {

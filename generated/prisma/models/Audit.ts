@@ -34,6 +34,7 @@ export type AuditMinAggregateOutputType = {
   schoolId: string | null
   requestId: string | null
   actorRole: string | null
+  actId: string | null
 }
 
 export type AuditMaxAggregateOutputType = {
@@ -46,6 +47,7 @@ export type AuditMaxAggregateOutputType = {
   schoolId: string | null
   requestId: string | null
   actorRole: string | null
+  actId: string | null
 }
 
 export type AuditCountAggregateOutputType = {
@@ -61,6 +63,7 @@ export type AuditCountAggregateOutputType = {
   actorRole: number
   before: number
   after: number
+  actId: number
   _all: number
 }
 
@@ -75,6 +78,7 @@ export type AuditMinAggregateInputType = {
   schoolId?: true
   requestId?: true
   actorRole?: true
+  actId?: true
 }
 
 export type AuditMaxAggregateInputType = {
@@ -87,6 +91,7 @@ export type AuditMaxAggregateInputType = {
   schoolId?: true
   requestId?: true
   actorRole?: true
+  actId?: true
 }
 
 export type AuditCountAggregateInputType = {
@@ -102,6 +107,7 @@ export type AuditCountAggregateInputType = {
   actorRole?: true
   before?: true
   after?: true
+  actId?: true
   _all?: true
 }
 
@@ -190,6 +196,7 @@ export type AuditGroupByOutputType = {
   actorRole: string | null
   before: runtime.JsonValue | null
   after: runtime.JsonValue | null
+  actId: string | null
   _count: AuditCountAggregateOutputType | null
   _min: AuditMinAggregateOutputType | null
   _max: AuditMaxAggregateOutputType | null
@@ -226,6 +233,7 @@ export type AuditWhereInput = {
   actorRole?: Prisma.StringNullableFilter<"Audit"> | string | null
   before?: Prisma.JsonNullableFilter<"Audit">
   after?: Prisma.JsonNullableFilter<"Audit">
+  actId?: Prisma.UuidNullableFilter<"Audit"> | string | null
 }
 
 export type AuditOrderByWithRelationInput = {
@@ -241,6 +249,7 @@ export type AuditOrderByWithRelationInput = {
   actorRole?: Prisma.SortOrderInput | Prisma.SortOrder
   before?: Prisma.SortOrderInput | Prisma.SortOrder
   after?: Prisma.SortOrderInput | Prisma.SortOrder
+  actId?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type AuditWhereUniqueInput = Prisma.AtLeast<{
@@ -259,6 +268,7 @@ export type AuditWhereUniqueInput = Prisma.AtLeast<{
   actorRole?: Prisma.StringNullableFilter<"Audit"> | string | null
   before?: Prisma.JsonNullableFilter<"Audit">
   after?: Prisma.JsonNullableFilter<"Audit">
+  actId?: Prisma.UuidNullableFilter<"Audit"> | string | null
 }, "id">
 
 export type AuditOrderByWithAggregationInput = {
@@ -274,6 +284,7 @@ export type AuditOrderByWithAggregationInput = {
   actorRole?: Prisma.SortOrderInput | Prisma.SortOrder
   before?: Prisma.SortOrderInput | Prisma.SortOrder
   after?: Prisma.SortOrderInput | Prisma.SortOrder
+  actId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.AuditCountOrderByAggregateInput
   _max?: Prisma.AuditMaxOrderByAggregateInput
   _min?: Prisma.AuditMinOrderByAggregateInput
@@ -295,6 +306,7 @@ export type AuditScalarWhereWithAggregatesInput = {
   actorRole?: Prisma.StringNullableWithAggregatesFilter<"Audit"> | string | null
   before?: Prisma.JsonNullableWithAggregatesFilter<"Audit">
   after?: Prisma.JsonNullableWithAggregatesFilter<"Audit">
+  actId?: Prisma.UuidNullableWithAggregatesFilter<"Audit"> | string | null
 }
 
 export type AuditCreateInput = {
@@ -310,6 +322,7 @@ export type AuditCreateInput = {
   actorRole?: string | null
   before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  actId?: string | null
 }
 
 export type AuditUncheckedCreateInput = {
@@ -325,6 +338,7 @@ export type AuditUncheckedCreateInput = {
   actorRole?: string | null
   before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  actId?: string | null
 }
 
 export type AuditUpdateInput = {
@@ -340,6 +354,7 @@ export type AuditUpdateInput = {
   actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  actId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AuditUncheckedUpdateInput = {
@@ -355,6 +370,7 @@ export type AuditUncheckedUpdateInput = {
   actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  actId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AuditCreateManyInput = {
@@ -370,6 +386,7 @@ export type AuditCreateManyInput = {
   actorRole?: string | null
   before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  actId?: string | null
 }
 
 export type AuditUpdateManyMutationInput = {
@@ -385,6 +402,7 @@ export type AuditUpdateManyMutationInput = {
   actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  actId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AuditUncheckedUpdateManyInput = {
@@ -400,6 +418,7 @@ export type AuditUncheckedUpdateManyInput = {
   actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  actId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AuditCountOrderByAggregateInput = {
@@ -415,6 +434,7 @@ export type AuditCountOrderByAggregateInput = {
   actorRole?: Prisma.SortOrder
   before?: Prisma.SortOrder
   after?: Prisma.SortOrder
+  actId?: Prisma.SortOrder
 }
 
 export type AuditMaxOrderByAggregateInput = {
@@ -427,6 +447,7 @@ export type AuditMaxOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
   actorRole?: Prisma.SortOrder
+  actId?: Prisma.SortOrder
 }
 
 export type AuditMinOrderByAggregateInput = {
@@ -439,6 +460,7 @@ export type AuditMinOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
   actorRole?: Prisma.SortOrder
+  actId?: Prisma.SortOrder
 }
 
 
@@ -456,6 +478,7 @@ export type AuditSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   actorRole?: boolean
   before?: boolean
   after?: boolean
+  actId?: boolean
 }, ExtArgs["result"]["audit"]>
 
 export type AuditSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -471,6 +494,7 @@ export type AuditSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   actorRole?: boolean
   before?: boolean
   after?: boolean
+  actId?: boolean
 }, ExtArgs["result"]["audit"]>
 
 export type AuditSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -486,6 +510,7 @@ export type AuditSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   actorRole?: boolean
   before?: boolean
   after?: boolean
+  actId?: boolean
 }, ExtArgs["result"]["audit"]>
 
 export type AuditSelectScalar = {
@@ -501,9 +526,10 @@ export type AuditSelectScalar = {
   actorRole?: boolean
   before?: boolean
   after?: boolean
+  actId?: boolean
 }
 
-export type AuditOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "at" | "action" | "actorId" | "clientId" | "personId" | "schoolId" | "requestId" | "detail" | "actorRole" | "before" | "after", ExtArgs["result"]["audit"]>
+export type AuditOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "at" | "action" | "actorId" | "clientId" | "personId" | "schoolId" | "requestId" | "detail" | "actorRole" | "before" | "after" | "actId", ExtArgs["result"]["audit"]>
 
 export type $AuditPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Audit"
@@ -521,6 +547,7 @@ export type $AuditPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     actorRole: string | null
     before: runtime.JsonValue | null
     after: runtime.JsonValue | null
+    actId: string | null
   }, ExtArgs["result"]["audit"]>
   composites: {}
 }
@@ -956,6 +983,7 @@ export interface AuditFieldRefs {
   readonly actorRole: Prisma.FieldRef<"Audit", 'String'>
   readonly before: Prisma.FieldRef<"Audit", 'Json'>
   readonly after: Prisma.FieldRef<"Audit", 'Json'>
+  readonly actId: Prisma.FieldRef<"Audit", 'String'>
 }
     
 

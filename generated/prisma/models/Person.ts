@@ -276,6 +276,7 @@ export type PersonWhereInput = {
   importChanges?: Prisma.ImportChangeListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
+  credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -308,6 +309,7 @@ export type PersonOrderByWithRelationInput = {
   importChanges?: Prisma.ImportChangeOrderByRelationAggregateInput
   secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
+  credentialBatches?: Prisma.CredentialBatchPersonOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -343,6 +345,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   importChanges?: Prisma.ImportChangeListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
+  credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
 }, "id">
 
 export type PersonOrderByWithAggregationInput = {
@@ -415,6 +418,7 @@ export type PersonCreateInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -445,6 +449,7 @@ export type PersonUncheckedCreateInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -475,6 +480,7 @@ export type PersonUpdateInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -505,6 +511,7 @@ export type PersonUncheckedUpdateInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -855,6 +862,20 @@ export type PersonUpdateOneRequiredWithoutKnownDevicesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutKnownDevicesInput, Prisma.PersonUpdateWithoutKnownDevicesInput>, Prisma.PersonUncheckedUpdateWithoutKnownDevicesInput>
 }
 
+export type PersonCreateNestedOneWithoutCredentialBatchesInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutCredentialBatchesInput, Prisma.PersonUncheckedCreateWithoutCredentialBatchesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutCredentialBatchesInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutCredentialBatchesNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutCredentialBatchesInput, Prisma.PersonUncheckedCreateWithoutCredentialBatchesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutCredentialBatchesInput
+  upsert?: Prisma.PersonUpsertWithoutCredentialBatchesInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutCredentialBatchesInput, Prisma.PersonUpdateWithoutCredentialBatchesInput>, Prisma.PersonUncheckedUpdateWithoutCredentialBatchesInput>
+}
+
 export type PersonCreateNestedOneWithoutSecondFactorsInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutSecondFactorsInput, Prisma.PersonUncheckedCreateWithoutSecondFactorsInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutSecondFactorsInput
@@ -926,6 +947,7 @@ export type PersonCreateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -955,6 +977,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -1000,6 +1023,7 @@ export type PersonUpdateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -1029,6 +1053,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -1058,6 +1083,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -1087,6 +1113,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -1163,6 +1190,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -1192,6 +1220,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -1226,6 +1255,7 @@ export type PersonCreateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeInput = {
@@ -1254,6 +1284,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeInput = {
@@ -1304,6 +1335,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -1333,6 +1365,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
@@ -1378,6 +1411,7 @@ export type PersonCreateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportChangesInput = {
@@ -1407,6 +1441,7 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportChangesInput = {
@@ -1452,6 +1487,7 @@ export type PersonUpdateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportChangesInput = {
@@ -1481,6 +1517,7 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportsInput = {
@@ -1510,6 +1547,7 @@ export type PersonCreateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutImportsInput = {
@@ -1539,6 +1577,7 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutImportsInput = {
@@ -1584,6 +1623,7 @@ export type PersonUpdateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutImportsInput = {
@@ -1613,6 +1653,7 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialInput = {
@@ -1642,6 +1683,7 @@ export type PersonCreateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -1671,6 +1713,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -1716,6 +1759,7 @@ export type PersonUpdateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -1745,6 +1789,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutUserNamesInput = {
@@ -1774,6 +1819,7 @@ export type PersonCreateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutUserNamesInput = {
@@ -1803,6 +1849,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutUserNamesInput = {
@@ -1848,6 +1895,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutUserNamesInput = {
@@ -1877,6 +1925,7 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutVoidSignInInput = {
@@ -1906,6 +1955,7 @@ export type PersonCreateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutVoidSignInInput = {
@@ -1935,6 +1985,7 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutVoidSignInInput = {
@@ -1980,6 +2031,7 @@ export type PersonUpdateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutVoidSignInInput = {
@@ -2009,6 +2061,7 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
@@ -2038,6 +2091,7 @@ export type PersonCreateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -2067,6 +2121,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -2112,6 +2167,7 @@ export type PersonUpdateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -2141,6 +2197,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutKnownDevicesInput = {
@@ -2170,6 +2227,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutKnownDevicesInput = {
@@ -2199,6 +2257,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutKnownDevicesInput = {
@@ -2244,6 +2303,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
@@ -2267,6 +2327,143 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutCredentialBatchesInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutCredentialBatchesInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutCredentialBatchesInput, Prisma.PersonUncheckedCreateWithoutCredentialBatchesInput>
+}
+
+export type PersonUpsertWithoutCredentialBatchesInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutCredentialBatchesInput, Prisma.PersonUncheckedUpdateWithoutCredentialBatchesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutCredentialBatchesInput, Prisma.PersonUncheckedCreateWithoutCredentialBatchesInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutCredentialBatchesInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutCredentialBatchesInput, Prisma.PersonUncheckedUpdateWithoutCredentialBatchesInput>
+}
+
+export type PersonUpdateWithoutCredentialBatchesInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
@@ -2302,6 +2499,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSecondFactorsInput = {
@@ -2331,6 +2529,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSecondFactorsInput = {
@@ -2376,6 +2575,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
@@ -2405,6 +2605,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutRecoveryCodesInput = {
@@ -2434,6 +2635,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
@@ -2463,6 +2665,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutRecoveryCodesInput = {
@@ -2508,6 +2711,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
@@ -2537,6 +2741,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutStaffRolesInput = {
@@ -2566,6 +2771,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutStaffRolesInput = {
@@ -2595,6 +2801,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutStaffRolesInput = {
@@ -2640,6 +2847,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutStaffRolesInput = {
@@ -2669,6 +2877,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -2715,6 +2924,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -2744,6 +2954,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -2806,6 +3017,7 @@ export type PersonUpdateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeInput = {
@@ -2834,6 +3046,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeInput = {
@@ -2868,6 +3081,7 @@ export type PersonCountOutputType = {
   importChanges: number
   secondFactors: number
   recoveryCodes: number
+  credentialBatches: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2881,6 +3095,7 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   importChanges?: boolean | PersonCountOutputTypeCountImportChangesArgs
   secondFactors?: boolean | PersonCountOutputTypeCountSecondFactorsArgs
   recoveryCodes?: boolean | PersonCountOutputTypeCountRecoveryCodesArgs
+  credentialBatches?: boolean | PersonCountOutputTypeCountCredentialBatchesArgs
 }
 
 /**
@@ -2963,6 +3178,13 @@ export type PersonCountOutputTypeCountRecoveryCodesArgs<ExtArgs extends runtime.
   where?: Prisma.RecoveryCodeWhereInput
 }
 
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountCredentialBatchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CredentialBatchPersonWhereInput
+}
+
 
 export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2994,6 +3216,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   importChanges?: boolean | Prisma.Person$importChangesArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
+  credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -3071,6 +3294,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   importChanges?: boolean | Prisma.Person$importChangesArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
+  credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3099,6 +3323,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     importChanges: Prisma.$ImportChangePayload<ExtArgs>[]
     secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
+    credentialBatches: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -3524,6 +3749,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   importChanges<T extends Prisma.Person$importChangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$importChangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  credentialBatches<T extends Prisma.Person$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4291,6 +4517,30 @@ export type Person$recoveryCodesArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number
   skip?: number
   distinct?: Prisma.RecoveryCodeScalarFieldEnum | Prisma.RecoveryCodeScalarFieldEnum[]
+}
+
+/**
+ * Person.credentialBatches
+ */
+export type Person$credentialBatchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CredentialBatchPerson
+   */
+  select?: Prisma.CredentialBatchPersonSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CredentialBatchPerson
+   */
+  omit?: Prisma.CredentialBatchPersonOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CredentialBatchPersonInclude<ExtArgs> | null
+  where?: Prisma.CredentialBatchPersonWhereInput
+  orderBy?: Prisma.CredentialBatchPersonOrderByWithRelationInput | Prisma.CredentialBatchPersonOrderByWithRelationInput[]
+  cursor?: Prisma.CredentialBatchPersonWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CredentialBatchPersonScalarFieldEnum | Prisma.CredentialBatchPersonScalarFieldEnum[]
 }
 
 /**

@@ -266,6 +266,7 @@ export type SchoolWhereInput = {
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
+  credentialBatches?: Prisma.CredentialBatchListRelationFilter
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
 }
 
@@ -296,6 +297,7 @@ export type SchoolOrderByWithRelationInput = {
   staffRoles?: Prisma.StaffRoleSchoolOrderByRelationAggregateInput
   signIn?: Prisma.SchoolSignInOrderByWithRelationInput
   cardSettings?: Prisma.CardSettingsOrderByWithRelationInput
+  credentialBatches?: Prisma.CredentialBatchOrderByRelationAggregateInput
   logo?: Prisma.SchoolLogoOrderByWithRelationInput
 }
 
@@ -329,6 +331,7 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
+  credentialBatches?: Prisma.CredentialBatchListRelationFilter
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
 }, "id" | "officialId">
 
@@ -398,6 +401,7 @@ export type SchoolCreateInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -427,6 +431,7 @@ export type SchoolUncheckedCreateInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -456,6 +461,7 @@ export type SchoolUpdateInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -485,6 +491,7 @@ export type SchoolUncheckedUpdateInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -807,6 +814,20 @@ export type SchoolUpdateOneRequiredWithoutCardSettingsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutCardSettingsInput, Prisma.SchoolUpdateWithoutCardSettingsInput>, Prisma.SchoolUncheckedUpdateWithoutCardSettingsInput>
 }
 
+export type SchoolCreateNestedOneWithoutCredentialBatchesInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutCredentialBatchesInput, Prisma.SchoolUncheckedCreateWithoutCredentialBatchesInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutCredentialBatchesInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutCredentialBatchesNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutCredentialBatchesInput, Prisma.SchoolUncheckedCreateWithoutCredentialBatchesInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutCredentialBatchesInput
+  upsert?: Prisma.SchoolUpsertWithoutCredentialBatchesInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutCredentialBatchesInput, Prisma.SchoolUpdateWithoutCredentialBatchesInput>, Prisma.SchoolUncheckedUpdateWithoutCredentialBatchesInput>
+}
+
 export type SchoolCreateNestedOneWithoutStaffRolesInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutStaffRolesInput, Prisma.SchoolUncheckedCreateWithoutStaffRolesInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutStaffRolesInput
@@ -846,6 +867,7 @@ export type SchoolCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -874,6 +896,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -918,6 +941,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -946,6 +970,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -974,6 +999,7 @@ export type SchoolCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1002,6 +1028,7 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1046,6 +1073,7 @@ export type SchoolUpdateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1074,6 +1102,7 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1102,6 +1131,7 @@ export type SchoolCreateWithoutSandboxInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1130,6 +1160,7 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1205,6 +1236,7 @@ export type SchoolCreateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLogoInput = {
@@ -1233,6 +1265,7 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLogoInput = {
@@ -1277,6 +1310,7 @@ export type SchoolUpdateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLogoInput = {
@@ -1305,6 +1339,7 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -1332,6 +1367,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1360,6 +1396,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1404,6 +1441,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1432,6 +1470,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1460,6 +1499,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1488,6 +1528,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1532,6 +1573,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1560,6 +1602,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1588,6 +1631,7 @@ export type SchoolCreateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1616,6 +1660,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1660,6 +1705,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1688,6 +1734,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1716,6 +1763,7 @@ export type SchoolCreateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1744,6 +1792,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1788,6 +1837,7 @@ export type SchoolUpdateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1816,6 +1866,7 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1844,6 +1895,7 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1872,6 +1924,7 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1916,6 +1969,7 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1944,6 +1998,7 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1972,6 +2027,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2000,6 +2056,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2044,6 +2101,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2072,6 +2130,7 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2100,6 +2159,7 @@ export type SchoolCreateWithoutSignInInput = {
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2128,6 +2188,7 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2172,6 +2233,7 @@ export type SchoolUpdateWithoutSignInInput = {
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2200,6 +2262,7 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2228,6 +2291,7 @@ export type SchoolCreateWithoutCardSettingsInput = {
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2256,6 +2320,7 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2300,6 +2365,7 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2328,6 +2394,139 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutCredentialBatchesInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutCredentialBatchesInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutCredentialBatchesInput, Prisma.SchoolUncheckedCreateWithoutCredentialBatchesInput>
+}
+
+export type SchoolUpsertWithoutCredentialBatchesInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutCredentialBatchesInput, Prisma.SchoolUncheckedUpdateWithoutCredentialBatchesInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutCredentialBatchesInput, Prisma.SchoolUncheckedCreateWithoutCredentialBatchesInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutCredentialBatchesInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutCredentialBatchesInput, Prisma.SchoolUncheckedUpdateWithoutCredentialBatchesInput>
+}
+
+export type SchoolUpdateWithoutCredentialBatchesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2356,6 +2555,7 @@ export type SchoolCreateWithoutStaffRolesInput = {
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2384,6 +2584,7 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2428,6 +2629,7 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2456,6 +2658,7 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2500,6 +2703,7 @@ export type SchoolUpdateWithoutSandboxInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2528,6 +2732,7 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2562,6 +2767,7 @@ export type SchoolCountOutputType = {
   carriedOver: number
   columnMappings: number
   staffRoles: number
+  credentialBatches: number
 }
 
 export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2574,6 +2780,7 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   carriedOver?: boolean | SchoolCountOutputTypeCountCarriedOverArgs
   columnMappings?: boolean | SchoolCountOutputTypeCountColumnMappingsArgs
   staffRoles?: boolean | SchoolCountOutputTypeCountStaffRolesArgs
+  credentialBatches?: boolean | SchoolCountOutputTypeCountCredentialBatchesArgs
 }
 
 /**
@@ -2649,6 +2856,13 @@ export type SchoolCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Typ
   where?: Prisma.StaffRoleSchoolWhereInput
 }
 
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountCredentialBatchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CredentialBatchWhereInput
+}
+
 
 export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2677,6 +2891,7 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
+  credentialBatches?: boolean | Prisma.School$credentialBatchesArgs<ExtArgs>
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
@@ -2748,6 +2963,7 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
+  credentialBatches?: boolean | Prisma.School$credentialBatchesArgs<ExtArgs>
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -2773,6 +2989,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     staffRoles: Prisma.$StaffRoleSchoolPayload<ExtArgs>[]
     signIn: Prisma.$SchoolSignInPayload<ExtArgs> | null
     cardSettings: Prisma.$CardSettingsPayload<ExtArgs> | null
+    credentialBatches: Prisma.$CredentialBatchPayload<ExtArgs>[]
     logo: Prisma.$SchoolLogoPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -3196,6 +3413,7 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   staffRoles<T extends Prisma.School$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signIn<T extends Prisma.School$signInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$signInArgs<ExtArgs>>): Prisma.Prisma__SchoolSignInClient<runtime.Types.Result.GetResult<Prisma.$SchoolSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   cardSettings<T extends Prisma.School$cardSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$cardSettingsArgs<ExtArgs>>): Prisma.Prisma__CardSettingsClient<runtime.Types.Result.GetResult<Prisma.$CardSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  credentialBatches<T extends Prisma.School$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.School$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$logoArgs<ExtArgs>>): Prisma.Prisma__SchoolLogoClient<runtime.Types.Result.GetResult<Prisma.$SchoolLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -3920,6 +4138,30 @@ export type School$cardSettingsArgs<ExtArgs extends runtime.Types.Extensions.Int
    */
   include?: Prisma.CardSettingsInclude<ExtArgs> | null
   where?: Prisma.CardSettingsWhereInput
+}
+
+/**
+ * School.credentialBatches
+ */
+export type School$credentialBatchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CredentialBatch
+   */
+  select?: Prisma.CredentialBatchSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CredentialBatch
+   */
+  omit?: Prisma.CredentialBatchOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CredentialBatchInclude<ExtArgs> | null
+  where?: Prisma.CredentialBatchWhereInput
+  orderBy?: Prisma.CredentialBatchOrderByWithRelationInput | Prisma.CredentialBatchOrderByWithRelationInput[]
+  cursor?: Prisma.CredentialBatchWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CredentialBatchScalarFieldEnum | Prisma.CredentialBatchScalarFieldEnum[]
 }
 
 /**

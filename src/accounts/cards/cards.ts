@@ -1,24 +1,25 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import { personNameOf, type PersonId, type SchoolId } from "../../directory/index.ts";
-import { recordAudit, recordAuditLines, type Origin } from "../../events/index.ts";
+import { recordAct, type AuditLine, type Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
-import { closePasswordRequests } from "../password-requests.ts";
 import type { MadeCard } from "./make-card.ts";
 import { taughtIn } from "./places.ts";
 
 declare const cardId: unique symbol;
 export type CardId = string & { readonly [cardId]: true };
 
-/** Creates a card and revokes the person's earlier cards. The caller holds the lock of the person. */
-export async function createCardIn(
+export type CardOf = { personId: PersonId; card: MadeCard };
+
+/** Creates cards and revokes earlier cards of these people, whom the caller has locked. Returns the audit lines. */
+export async function createCardsIn(
   tx: Transaction,
-  { personId, schoolId, card }: { personId: PersonId; schoolId: SchoolId; card: MadeCard },
+  { schoolId, cards }: { schoolId: SchoolId; cards: readonly CardOf[] },
   origin: Origin,
-): Promise<void> {
-  await revokeCardsIn(tx, { schoolId, personIds: [personId] }, origin);
-  const { id, secondStep, tokenHash, secondStepHash } = card;
-  await tx.prisma.loginCard.create({
-    data: {
+): Promise<AuditLine[]> {
+  if (cards.length === 0) return [];
+  const revoked = await revokeIn(tx, { schoolId, personIds: cards.map(({ personId }) => personId) }, origin);
+  await tx.prisma.loginCard.createMany({
+    data: cards.map(({ personId, card: { id, secondStep, tokenHash, secondStepHash } }) => ({
       id,
       personId,
       schoolId,
@@ -27,34 +28,37 @@ export async function createCardIn(
       createdByRole: origin.actorRole ?? null,
       tokenHash: new Uint8Array(tokenHash),
       secondStepHash: secondStepHash && new Uint8Array(secondStepHash),
-    },
+    })),
   });
-  await closePasswordRequests(tx, [personId]);
-  await recordAudit(tx, { ...origin, action: "login_card_created", personId, schoolId, detail: { cardId: id } });
+  const line = { ...origin, action: "login_card_created" as const, schoolId };
+  return [...revoked, ...cards.map(({ personId, card }) => ({ ...line, personId, detail: { cardId: card.id } }))];
 }
 
 type Revoked = { schoolId: SchoolId; personIds?: readonly PersonId[]; id?: CardId };
 
-/** Revokes cards of a school, with an audit entry for each. Returns how many. */
-export async function revokeCardsIn(
+/** Revokes cards of a school, with an entry in the audit log and in the history of each person. Returns how many. */
+export async function revokeCardsIn(tx: Transaction, revoked: Revoked, origin: Origin): Promise<number> {
+  const lines = await revokeIn(tx, revoked, origin);
+  const detail = { count: lines.length };
+  await recordAct(tx, { ...origin, action: "login_cards_revoked", schoolId: revoked.schoolId, detail }, lines);
+  return lines.length;
+}
+
+async function revokeIn(
   tx: Transaction,
   { schoolId, personIds, id }: Revoked,
   origin: Origin,
-): Promise<number> {
+): Promise<AuditLine[]> {
   const among = { ...(personIds && { personId: { in: [...personIds] } }), ...(id && { id }) };
   const where = { schoolId, revokedAt: null, ...among } satisfies Prisma.LoginCardWhereInput;
   const found = await tx.prisma.loginCard.findMany({ where, select: { id: true, personId: true } });
   const ids = found.map((card) => card.id);
-  const { count } = await tx.prisma.loginCard.updateMany({
+  await tx.prisma.loginCard.updateMany({
     where: { id: { in: ids }, revokedAt: null },
     data: { revokedAt: origin.at },
   });
   const line = { ...origin, action: "login_card_revoked" as const, schoolId };
-  await recordAuditLines(
-    tx,
-    found.map((card) => ({ ...line, personId: card.personId, detail: { cardId: card.id } })),
-  );
-  return count;
+  return found.map((card) => ({ ...line, personId: card.personId, detail: { cardId: card.id } }));
 }
 
 const shown = {

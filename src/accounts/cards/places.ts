@@ -1,5 +1,5 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
-import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 
 const included = {
@@ -12,19 +12,26 @@ const included = {
 
 export type CardPlace = Prisma.AffiliationGetPayload<{ include: typeof included }>;
 
-/** Finds the people of a school who may get cards. `groupId` and `taughtBy` keep only those students. */
+/** `groupIds` keeps only those students, `lacks` only people without a password or a valid card. */
+export type PlaceFilter = {
+  personIds?: readonly string[] | undefined;
+  groupIds?: readonly string[] | undefined;
+  roles?: readonly PersonRole[] | undefined;
+  lacks?: { password: boolean; card: boolean } | undefined;
+};
+
+/** Finds the people of a school who may get cards or passwords. `taughtBy` keeps only the students of a teacher. */
 export async function findCardPlaces(
   { prisma }: RecordStore,
-  asked: {
-    schoolId: SchoolId;
-    personIds?: readonly string[] | undefined;
-    groupId?: string | undefined;
-    taughtBy?: PersonId;
-  },
+  asked: PlaceFilter & { schoolId: SchoolId; taughtBy?: PersonId },
 ): Promise<CardPlace[]> {
-  const { schoolId, personIds, groupId, taughtBy } = asked;
+  const { schoolId, personIds, groupIds, roles, lacks, taughtBy } = asked;
   const among: Prisma.AffiliationWhereInput[] = [];
-  if (groupId !== undefined) among.push({ memberships: { some: { groupId, role: "STUDENT" } } });
+  if (groupIds !== undefined)
+    among.push({ memberships: { some: { groupId: { in: [...groupIds] }, role: "STUDENT" } } });
+  if (roles !== undefined) among.push({ person: { role: { in: [...roles] } } });
+  if (lacks?.password) among.push({ person: { NOT: { credential: { passwordHash: { not: null } } } } });
+  if (lacks?.card) among.push({ cards: { none: { revokedAt: null } } });
   if (taughtBy !== undefined) among.push({ person: { role: "STUDENT" }, memberships: { some: taughtIn(taughtBy) } });
   const where = { schoolId, ...(personIds && { personId: { in: [...personIds] } }), AND: among };
   return prisma.affiliation.findMany({ where, include: included });

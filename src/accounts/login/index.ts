@@ -8,6 +8,7 @@
  */
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
 export { writeCredential, type NewCredential } from "./credential.ts";
+export { hashBehind } from "./hash-aside.ts";
 export { hashInTurn } from "./hash-in-turn.ts";
 export { makePassword } from "./make-password.ts";
 export { hashPassword, longestPassword } from "./password.ts";

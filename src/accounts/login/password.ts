@@ -14,9 +14,10 @@ const hashBytes = 32;
 export const longestPassword = 256;
 
 /** Returns a PHC string of argon2id. Source: OWASP Password Storage Cheat Sheet (19 MiB, 2 passes, 1 lane). */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, derive?: Derive): Promise<string> {
   const salt = randomBytes(saltBytes);
-  return phc(salt, await run({ nonce: salt, memory: memoryKib, passes, parallelism, tagLength: hashBytes }, password));
+  const parameters = { nonce: salt, memory: memoryKib, passes, parallelism, tagLength: hashBytes };
+  return phc(salt, await run(parameters, password, derive));
 }
 
 /** Makes a hash that no password has and that takes as long to check as another. */

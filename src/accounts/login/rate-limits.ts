@@ -116,12 +116,13 @@ export const waitsOf = (personId: Value, now: Value): Sql => sql`(
   FROM ${limit} WHERE ${limit.personId} = ${personId} AND ${limit.waitUntil} > ${now}::timestamptz)`;
 
 // The account first, as in a try that takes both.
-const forgetAll = statement<{ personId: PersonId }>(
-  ({ personId }) => sql`
+const forgetAll = statement<{ personIds: readonly PersonId[] }>(
+  ({ personIds }) => sql`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
-      SELECT ${limit.key} FROM ${limit} WHERE ${limit.personId} = ${personId} ORDER BY ${limit.everywhere} DESC FOR UPDATE))`,
+      SELECT ${limit.key} FROM ${limit} WHERE ${limit.personId} = ANY (${personIds}::uuid[]) ORDER BY ${limit.everywhere} DESC, ${limit.key} FOR UPDATE))`,
   "sign-in-limit-release-person",
 );
 
-/** Forgets the failed tries at the account of a person. Returns how many limits it had. */
-export const forgetTriesOf = (tx: Queryable, personId: PersonId): Promise<number> => run(tx, forgetAll, { personId });
+/** Forgets the failed tries at the accounts of people. Returns how many limits they had. */
+export const forgetTriesOf = (tx: Queryable, ...personIds: readonly PersonId[]): Promise<number> =>
+  run(tx, forgetAll, { personIds });

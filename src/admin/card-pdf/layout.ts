@@ -19,6 +19,7 @@ export type PrintJob = {
   /** A PNG image without transparency, or a JPEG. */
   logo: Buffer | null;
   cards: readonly PrintedCard[];
+  leftOut: readonly { name: string; className: string | null; reason: string }[];
 };
 
 export type Font = "plain" | "bold" | "mono";
@@ -35,14 +36,19 @@ export type Page = Part[];
 export const pageSize = { width: 595.28, height: 841.89 };
 const [columns, rows] = [2, 4];
 const edge = 20;
-const card = { width: (pageSize.width - 2 * edge) / columns, height: (pageSize.height - 2 * edge) / rows };
-const padding = 14;
-const inner = { width: card.width - 2 * padding, height: card.height - 2 * padding };
+/** Above the cards: the class, its school and the number of the page. */
+const header = 24;
+const top = edge + header;
+const card = { width: (pageSize.width - 2 * edge) / columns, height: (pageSize.height - edge - top) / rows };
+const padding = { x: 14, y: 11 };
+const inner = { width: card.width - 2 * padding.x, height: card.height - 2 * padding.y };
 const qrSize = 88;
 const left = inner.width - qrSize - 10;
 /** Below the QR code, or in its place. */
 const logoBelow = { x: inner.width - qrSize, y: 122, width: qrSize, height: 34 };
 const logoAlone = { x: inner.width - qrSize, y: 16, width: qrSize, height: qrSize };
+
+const ofHeader = { originX: edge + padding.x, originY: edge, y: 4, width: pageSize.width - 2 * (edge + padding.x) };
 
 type Box = {
   x?: number;
@@ -54,7 +60,7 @@ type Box = {
   isQuiet?: boolean;
 };
 
-/** Lays out eight cards on a page, with cutting lines. Each page is made when it is read. */
+/** Lays out eight cards on a page, with cutting lines, class by class. Each page is made when it is read. */
 export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Generator<Page> {
   const place = (text: string, at: Box & { originX: number; originY: number }): Part[] => {
     const { x = 0, width = inner.width, font = "plain", isQuiet = false } = at;
@@ -69,11 +75,12 @@ export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Gen
       y: at.originY + at.y + index * size * lineHeight,
     }));
   };
-  const layOutPage = (some: readonly PrintedCard[]): Page => [
+  const layOutPage = (some: readonly PrintedCard[], title: string): Page => [
+    ...place(title, { ...ofHeader, font: "bold", height: header - 6, size: 11 }),
     ...cutLines,
     ...some.flatMap((one, index) => {
-      const originX = edge + (index % columns) * card.width + padding;
-      const originY = edge + Math.floor(index / columns) * card.height + padding;
+      const originX = edge + (index % columns) * card.width + padding.x;
+      const originY = top + Math.floor(index / columns) * card.height + padding.y;
       const logo = one.url === null ? logoAlone : logoBelow;
       return layOutCard(job, one, (text, box) => place(text, { ...box, originX, originY })).concat(
         one.url === null
@@ -83,8 +90,27 @@ export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Gen
       );
     }),
   ];
-  for (const some of chunksOf(job.cards, columns * rows)) yield layOutPage(some);
-  if (!job.printsSecret) yield* layOutList(job, place);
+  const words = cardWords[job.language];
+  for (const [className, cards] of Map.groupBy(job.cards, (one) => one.className)) {
+    const pages = chunksOf(cards, columns * rows);
+    const ofClass = className === null ? words.noClass : `${words.class} ${className}`;
+    const title = [ofClass, words.count(cards.length), job.schoolName].join(" · ");
+    for (const [index, some] of pages.entries())
+      yield layOutPage(some, pages.length === 1 ? title : `${title} · ${words.page(index + 1, pages.length)}`);
+    if (!job.printsSecret)
+      yield* layOutList(place, {
+        title: words.list,
+        lines: cards
+          .filter(({ secret }) => secret !== null)
+          .map((one) => [one.name ?? one.username, one.className ?? "", one.secret!]),
+        font: "mono",
+      });
+  }
+  yield* layOutList(place, {
+    title: words.leftOut,
+    lines: job.leftOut.map(({ name, className: ofClass, reason }) => [name, ofClass ?? "", reason]),
+    font: "plain",
+  });
 }
 
 function layOutCard(
@@ -113,10 +139,10 @@ function layOutCard(
 const cutLines: Part[] = [
   ...Array.from({ length: columns + 1 }, (_, index): Part => {
     const x = edge + index * card.width;
-    return { kind: "cut", x1: x, x2: x, y1: 0, y2: pageSize.height };
+    return { kind: "cut", x1: x, x2: x, y1: top, y2: pageSize.height };
   }),
   ...Array.from({ length: rows + 1 }, (_, index): Part => {
-    const y = edge + index * card.height;
+    const y = top + index * card.height;
     return { kind: "cut", x1: 0, x2: pageSize.width, y1: y, y2: y };
   }),
 ];
@@ -124,33 +150,27 @@ const cutLines: Part[] = [
 const listEdge = 50;
 const listRow = 24;
 
-/** Lists PINs and pictures separately, for the teacher. */
-function layOutList(
-  { language, cards }: PrintJob,
+type Line = [name: string, className: string, last: string];
+
+/** Lists people with the PIN of their card, for the teacher, or with why they have none. */
+function* layOutList(
   place: (text: string, at: Box & { originX: number; originY: number }) => Part[],
-): Page[] {
-  const secrets = cards.filter(({ secret }) => secret !== null);
+  { title, lines, font }: { title: string; lines: readonly Line[]; font: Font },
+): Generator<Page> {
   const onPage = Math.floor((pageSize.height - 3 * listEdge) / listRow);
   const width = pageSize.width - 2 * listEdge;
-  return chunksOf(secrets, onPage).map((some) => [
-    ...place(cardWords[language].list, {
-      originX: listEdge,
-      originY: listEdge,
-      y: 0,
-      height: 20,
-      size: 14,
-      width,
-      font: "bold",
-    }),
-    ...some.flatMap(({ name, username, className, secret }, index) => {
-      const at = { originX: listEdge, originY: listEdge + 40 + index * listRow, y: 0, height: 18, size: 11 };
-      return [
-        ...place(name ?? username, { ...at, width: width * 0.6 }),
-        ...place(className ?? "", { ...at, x: width * 0.62, width: width * 0.16 }),
-        ...place(secret!, { ...at, x: width * 0.8, width: width * 0.2, font: "mono" }),
-      ];
-    }),
-  ]);
+  for (const some of chunksOf(lines, onPage))
+    yield [
+      ...place(title, { originX: listEdge, originY: listEdge, y: 0, height: 20, size: 14, width, font: "bold" }),
+      ...some.flatMap(([name, className, last], index) => {
+        const at = { originX: listEdge, originY: listEdge + 40 + index * listRow, y: 0, height: 18, size: 11 };
+        return [
+          ...place(name, { ...at, width: width * 0.5 }),
+          ...place(className, { ...at, x: width * 0.52, width: width * 0.12 }),
+          ...place(last, { ...at, x: width * 0.66, width: width * 0.34, font }),
+        ];
+      }),
+    ];
 }
 
 const chunksOf = <T>(all: readonly T[], size: number): T[][] =>

@@ -148,6 +148,7 @@ export type BodyCheck = (body: unknown, status?: number) => void;
 
 const checkPdf = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && body.subarray(0, 5).toString() === "%PDF-" ? null : ["not a PDF"];
+const checkFile = (body: unknown): string[] | null => (Buffer.isBuffer(body) ? null : ["not a file"]);
 const checkImage = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && readImage(body) !== null ? null : ["not an image"];
 
@@ -169,6 +170,7 @@ function makeFaultFinder(document: OpenApiDocument, { responses }: Operation) {
     const response = responses[status];
     if (response === undefined || status >= 300) return () => ["no such answer"];
     const { content } = resolve(document, response);
+    if (content?.["text/csv"] !== undefined) return checkFile;
     if (content?.["application/pdf"] !== undefined) return checkPdf;
     if (content?.["image/png"] !== undefined) return checkImage;
     const schema = content?.["application/json"]?.schema;

@@ -5,7 +5,6 @@ import { listClasses } from "./list.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { giveLogins, printCards, revokeCards, showLogins } from "./logins.ts";
-import { giveSchoolPasswords, handSchoolPasswords, showSchoolPasswords } from "./school-passwords.ts";
 import { makeOneCard, showOneCard } from "./one-card.ts";
 import * as members from "./members.ts";
 
@@ -21,9 +20,6 @@ export const classesPages = makeArea({ folder: import.meta.dirname, texts, page:
   pages.get(classes, listClasses);
   pages.get(`${classes}/new`, onlyIf("createGroup", showNewGroup));
   pages.post(classes, addGroup, onlyIf("createGroup", showNewGroup));
-  pages.get(`${classes}/passwords`, onlyIf("createSchoolPasswords", showSchoolPasswords));
-  pages.post(`${classes}/passwords`, giveSchoolPasswords, onlyIf("createSchoolPasswords", showSchoolPasswords));
-  pages.post(`${classes}/passwords/csv`, handSchoolPasswords, onlyIf("createSchoolPasswords", showSchoolPasswords));
   pages.get(group, showGroup);
   pages.post(`${group}/name`, rename, showGroup);
   pages.get(`${group}/delete`, onlyIf("deleteGroup", showDeletion));

@@ -20,6 +20,8 @@ export async function listClasses(request: PageRequest): Promise<PageView> {
     .map((one) => ({ kind: one, count: found.get(one)?.length ?? 0 }))
     .filter((tab) => tab.count > 0 || tab.kind === kind);
   const model = { base: listAddress(request), groups: found.get(kind) ?? [], kind, tabs, search };
-  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: request.may("createGroup") };
+  const mayGive = request.may("createCredentialBatch");
+  const ofCredentials = { mayGive, credentials: `/admin/schools/${path.schoolId}/credentials` };
+  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: request.may("createGroup"), ...ofCredentials };
   return { title: t("classes.title"), view: "classes", model: view };
 }

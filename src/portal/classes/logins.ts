@@ -2,12 +2,12 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
 import {
   askedBy,
+  findHasCards,
   findSchoolLogo,
   leavingOf,
   nameOf,
   schoolLogoAddress,
   unwrap,
-  unwrapIfFound,
   type Download,
   type PageRequest,
   type PageView,
@@ -22,13 +22,6 @@ type Secret = AdminSchemas["NamedLoginSecret"];
 /** `missing` and `all` create passwords; `cards` creates cards with a QR code. */
 const kinds = ["missing", "all", "cards"] as const;
 type Kind = (typeof kinds)[number];
-
-/** Whether the school uses QR codes. True for a class teacher, who cannot read it. */
-export async function findHasCards({ api, path, may }: PageRequest): Promise<boolean> {
-  if (!may("getCardSettings")) return true;
-  const settings = await unwrapIfFound(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }));
-  return settings?.enabled ?? true;
-}
 
 export async function showLogins(request: PageRequest): Promise<PageView> {
   const { t, field } = request;
@@ -127,7 +120,7 @@ async function showCards(request: PageRequest, { page: { page, ...addresses }, .
 }
 
 /** Null if the logo for printed cards cannot be read. */
-export const logoFor = async (request: PageRequest): Promise<string | null> =>
+const logoFor = async (request: PageRequest): Promise<string | null> =>
   // The passwords are already made and are shown only this time.
   (await findSchoolLogo(request).catch(() => null)) && schoolLogoAddress(request);
 

@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import {
+  findHasCards,
   listLoginCards,
   nameOf,
   Refused,
@@ -9,7 +10,7 @@ import {
   type PageView,
 } from "../frame/index.ts";
 import { groupAddress } from "./group-record.ts";
-import { findHasCards, makeCards, type CardPage } from "./logins.ts";
+import { makeCards, type CardPage } from "./logins.ts";
 
 const mostMembers = 1000;
 

@@ -21,7 +21,7 @@ export { describeAction } from "./action.ts";
 export { attributeNames } from "./attributes.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
-export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
+export { findHasCards, listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
 export { figureRanges, readPlots } from "./figures.ts";
 export { askedBy, leavingOf } from "./leaving.ts";

@@ -4,6 +4,13 @@ import type { PageRequest } from "./page-request.ts";
 
 const mostCards = 10;
 
+/** Whether the school uses QR codes. True for a class teacher, who cannot read it. */
+export async function findHasCards({ api, path, may }: PageRequest): Promise<boolean> {
+  if (!may("getCardSettings")) return true;
+  const settings = await unwrapIfFound(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }));
+  return settings?.enabled ?? true;
+}
+
 /** The person's login cards at the page's school, latest first; none if the reader may not read them. */
 export async function listLoginCards({ api, path }: PageRequest): Promise<AdminSchemas["LoginCard"][]> {
   const params = { path, query: { person: path.personId, limit: mostCards } };

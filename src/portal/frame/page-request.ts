@@ -38,7 +38,8 @@ type PathName =
   | "sandboxId"
   | "scopeRequestId"
   | "staffRoleId"
-  | "sessionId";
+  | "sessionId"
+  | "credentialBatchId";
 
 export type PageRequest = {
   req: Request;

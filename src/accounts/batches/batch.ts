@@ -1,0 +1,163 @@
+import { addDays } from "../../platform/clock.ts";
+import type { Prisma } from "../../../generated/prisma/client.ts";
+import type { PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import type { MadeCard } from "../cards/make-card.ts";
+
+declare const batchId: unique symbol;
+export type BatchId = string & { readonly [batchId]: true };
+
+/** No `groupIds` for the whole school. */
+export type BatchWishes = {
+  schoolId: SchoolId;
+  groupIds: readonly string[];
+  roles: readonly PersonRole[];
+  newPasswords: boolean;
+  withQr: boolean;
+  onlyMissing: boolean;
+};
+
+export type Batch = Omit<Prisma.CredentialBatchModel, "encrypted">;
+export type CountedBatch = Batch & { people: number; prepared: number };
+
+/** What is prepared for a person; not valid yet. */
+export type Prepared = { password: string | null; passwordHash: string | null; card: MadeCard | null };
+
+export const mostInBatch = 3_000;
+const mostOpen = 3;
+const keptDays = 1;
+const againSeconds = 900;
+
+export const batchExpiry = ({ createdAt, handedOutAt }: Pick<Batch, "createdAt" | "handedOutAt">): Date =>
+  handedOutAt === null ? addDays(createdAt, keptDays) : new Date(handedOutAt.getTime() + againSeconds * 1000);
+
+/** The latest times of batches that have expired. */
+const endsOf = (now: Date) => ({
+  created: addDays(now, -keptDays),
+  handedOut: new Date(now.getTime() - againSeconds * 1000),
+});
+
+function isKept(now: Date): Prisma.CredentialBatchWhereInput {
+  const { created, handedOut } = endsOf(now);
+  return { OR: [{ handedOutAt: null, createdAt: { gt: created } }, { handedOutAt: { gt: handedOut } }] };
+}
+
+/** Errors: conflict too_many_credential_batches. */
+export async function createBatchIn(
+  tx: Transaction,
+  { caller, people, ...wishes }: BatchWishes & { caller: string; people: readonly PersonId[] },
+  now: Date,
+): Promise<BatchId> {
+  const { schoolId, groupIds, roles, newPasswords, withQr, onlyMissing } = wishes;
+  const open = await tx.prisma.credentialBatch.count({ where: { caller, handedOutAt: null, ...isKept(now) } });
+  if (open >= mostOpen)
+    throw new AppError(
+      "conflict",
+      "too_many_credential_batches",
+      "You have three documents waiting. Fetch or delete one of them first.",
+    );
+  const id = makeUuid(now) as BatchId;
+  const data = { id, schoolId, caller, groupIds: [...groupIds], roles: [...roles], createdAt: now };
+  await tx.prisma.credentialBatch.create({ data: { ...data, newPasswords, withQr, onlyMissing } });
+  await tx.prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });
+  return id;
+}
+
+export const batchUnknown = () =>
+  new AppError(
+    "not_found",
+    "credential_batch_not_found",
+    "This document does not exist any more. What was not fetched is as it was; start again.",
+  );
+
+type Own = { schoolId: SchoolId; caller: string; now: Date };
+
+/** Lists what a caller started at a school, latest first. */
+export async function listBatches(
+  db: RecordStore,
+  { schoolId, caller, now, id, after, limit }: Own & { id?: BatchId; after?: string | undefined; limit: number },
+): Promise<CountedBatch[]> {
+  const found = await db.prisma.credentialBatch.findMany({
+    where: { schoolId, caller, AND: [isKept(now), id ? { id } : {}, after ? { id: { lt: after } } : {}] },
+    omit: { encrypted: true },
+    include: { _count: { select: { people: true } } },
+    orderBy: { id: "desc" },
+    take: limit,
+  });
+  const isPrepared = { batchId: { in: found.map((batch) => batch.id) }, encrypted: { not: null } };
+  const counts = await db.prisma.credentialBatchPerson.groupBy({ by: "batchId", where: isPrepared, _count: true });
+  const prepared = new Map(counts.map((count) => [count.batchId, count._count]));
+  return found.map(({ _count, ...batch }) => {
+    const { people } = _count;
+    return { ...batch, people, prepared: batch.handedOutAt === null ? (prepared.get(batch.id) ?? 0) : people };
+  });
+}
+
+/** Errors: not_found credential_batch_not_found, also if somebody else started it. */
+export async function getBatch(db: RecordStore, given: Own & { id: BatchId }): Promise<CountedBatch> {
+  const [found] = await listBatches(db, { ...given, limit: 1 });
+  if (found === undefined) throw batchUnknown();
+  return found;
+}
+
+export async function deleteBatch({ prisma }: RecordStore, id: BatchId): Promise<void> {
+  await prisma.credentialBatch.deleteMany({ where: { id } });
+}
+
+export async function deleteExpiredBatches({ prisma }: RecordStore, now: Date, limit: number): Promise<number> {
+  const { created, handedOut } = endsOf(now);
+  const where = { OR: [{ handedOutAt: null, createdAt: { lte: created } }, { handedOutAt: { lte: handedOut } }] };
+  return (await prisma.credentialBatch.deleteMany({ where, limit })).count;
+}
+
+type Sealed = { id: string; caller: string; keys: EncryptionKeys };
+
+const purposeOf = ({ id, caller }: Sealed, part: string): string => `credential batch ${id} ${caller} ${part}`;
+
+const sealJson = (given: Sealed, part: string, content: unknown): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(seal(given.keys, purposeOf(given, part), Buffer.from(JSON.stringify(content))));
+
+function unsealJson(given: Sealed, part: string, bytes: Uint8Array): unknown {
+  const plain = unseal(given.keys, purposeOf(given, part), Buffer.from(bytes));
+  if (plain === null) throw batchUnknown();
+  return JSON.parse(plain.toString(), (_key, value: unknown) => {
+    const isBuffer = typeof value === "object" && value !== null && "type" in value && value.type === "Buffer";
+    return isBuffer ? Buffer.from((value as unknown as { data: number[] }).data) : value;
+  });
+}
+
+export const sealPrepared = (given: Sealed, personId: string, prepared: Prepared): Uint8Array<ArrayBuffer> =>
+  sealJson(given, personId, prepared);
+
+export async function openPrepared({ prisma }: RecordStore, given: Sealed): Promise<Map<PersonId, Prepared>> {
+  const rows = await prisma.credentialBatchPerson.findMany({ where: { batchId: given.id } });
+  return new Map(
+    rows.flatMap(({ personId, encrypted }): [PersonId, Prepared][] =>
+      encrypted === null ? [] : [[personId as PersonId, unsealJson(given, personId, encrypted) as Prepared]],
+    ),
+  );
+}
+
+const document = "document";
+
+type HandedOut = Sealed & { people: readonly PersonId[]; content: unknown; now: Date };
+
+/** Keeps what is handed out, for a download that is interrupted, and deletes the rest. False if it was done before. */
+export async function closeBatchIn({ prisma }: Transaction, given: HandedOut): Promise<boolean> {
+  const { id, people, content, now } = given;
+  const data = { handedOutAt: now, encrypted: sealJson(given, document, content) };
+  const { count } = await prisma.credentialBatch.updateMany({ where: { id, handedOutAt: null }, data });
+  await prisma.credentialBatchPerson.deleteMany({ where: { batchId: id } });
+  await prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });
+  return count === 1;
+}
+
+/** What `closeBatchIn` kept. */
+export async function openHandedOut({ prisma }: RecordStore, given: Sealed): Promise<unknown> {
+  const found = await prisma.credentialBatch.findUnique({ where: { id: given.id }, select: { encrypted: true } });
+  if (!found?.encrypted) throw batchUnknown();
+  return unsealJson(given, document, found.encrypted);
+}

@@ -1,0 +1,94 @@
+import type { SchoolId } from "../../directory/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
+import { findRows, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
+import type { MakeCard } from "../cards/make-card.ts";
+import { readCardSettings, type CardSettings } from "../cards/settings.ts";
+import { hashBehind, hashPassword, makePassword } from "../login/index.ts";
+import { findSignInSettings, type SignInSettings } from "../sign-in-settings.ts";
+import { deleteExpiredBatches, sealPrepared, type Batch, type BatchId, type Prepared } from "./batch.ts";
+
+type Deps = { db: PrismaDb; clock: Clock; keys: EncryptionKeys; makeCard: MakeCard };
+
+/** So many people are prepared in one lease, well within its minute; then another batch has its turn. */
+const atOnce = 10;
+
+const b = table("credentialBatch", "b");
+const w = table("credentialBatch", "w");
+
+const takeBatch = statement(
+  () => sql`
+  ${update("credentialBatch", "b", { leaseUntil: sql`clock_timestamp() + interval '1 minute'` })}
+  WHERE ${b.id} = (
+    SELECT ${w.id} FROM ${w}
+    WHERE ${w.readyAt} IS NULL AND (${w.leaseUntil} IS NULL OR ${w.leaseUntil} < clock_timestamp())
+    ORDER BY ${w.leaseUntil} NULLS FIRST, ${w.id} LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+  RETURNING ${b.id} AS id`,
+);
+
+type Turn = { batchId: string; readyAt: Date | null };
+
+const endTurn = statement<Turn>(
+  ({ batchId, readyAt }) => sql`
+  ${update("credentialBatch", "b", { leaseUntil: sql`clock_timestamp()`, readyAt })} WHERE ${b.id} = ${batchId}`,
+);
+
+/** Prepares batches in turns, some people at a time, and deletes expired ones. A crash loses one turn. */
+export function makeCredentialJob(deps: Deps): WorkerJob {
+  return {
+    name: "accounts.prepareCredentials",
+    everySeconds: 2,
+    async run(signal) {
+      await removeInBatches(signal, (limit) => deleteExpiredBatches(deps.db, deps.clock(), limit), 20);
+      while (!signal.aborted && (await prepareSome(deps, signal)));
+    },
+  };
+}
+
+async function prepareSome(deps: Deps, signal: AbortSignal): Promise<boolean> {
+  const { db, clock } = deps;
+  const [taken] = await findRows<{ id: BatchId }>(db.pool, takeBatch, {});
+  if (taken === undefined) return false;
+  const batch = await db.prisma.credentialBatch.findUnique({ where: { id: taken.id }, omit: { encrypted: true } });
+  if (batch === null) return true;
+  const isUnprepared = { batchId: batch.id, encrypted: null };
+  const people = await db.prisma.credentialBatchPerson.findMany({ where: isUnprepared, take: atOnce });
+  const made = await makeAll(deps, batch, { count: people.length, signal });
+  await withPrismaTransaction(db, async (tx) => {
+    for (const [at, prepared] of made.entries()) {
+      const { personId } = people[at]!;
+      const encrypted = sealPrepared({ ...batch, keys: deps.keys }, personId, prepared);
+      await tx.prisma.credentialBatchPerson.updateMany({ where: { ...isUnprepared, personId }, data: { encrypted } });
+    }
+    const left = await tx.prisma.credentialBatchPerson.count({ where: isUnprepared });
+    await run<Turn>(tx, endTurn, { batchId: batch.id, readyAt: left === 0 ? clock() : null });
+  });
+  return true;
+}
+
+type Settings = { card: CardSettings; signIn: SignInSettings };
+
+async function makeAll(
+  deps: Deps,
+  batch: Batch,
+  { count, signal }: { count: number; signal: AbortSignal },
+): Promise<Prepared[]> {
+  const schoolId = batch.schoolId as SchoolId;
+  const settings: Settings = {
+    card: await readCardSettings(deps.db, schoolId),
+    signIn: (await findSignInSettings(deps.db, schoolId))!,
+  };
+  const made: Prepared[] = [];
+  while (made.length < count && !signal.aborted) made.push(await makeOne(deps, batch, settings));
+  return made;
+}
+
+async function makeOne({ makeCard, clock }: Deps, { newPasswords, withQr }: Batch, settings: Settings) {
+  const password = newPasswords ? makePassword(settings.signIn.passwordKind) : null;
+  const passwordHash = password && (await hashPassword(password, hashBehind));
+  const card = withQr ? makeCard({ secondStep: settings.card.secondStep, now: clock() }) : null;
+  return { password, passwordHash, card };
+}

@@ -1,0 +1,67 @@
+import type { PersonId, SchoolId } from "../directory/index.ts";
+import { recordAct, type Origin } from "../events/index.ts";
+import type { Transaction } from "../platform/database/db.ts";
+import { findRows, sql, statement, table, update } from "../platform/database/sql.ts";
+import { createCardsIn } from "./cards/cards.ts";
+import type { MadeCard } from "./cards/make-card.ts";
+import { endSignInsOf } from "./end-sign-ins.ts";
+import { forgetTriesOf } from "./login/index.ts";
+import { closePasswordRequests } from "./password-requests.ts";
+
+type People = { people: readonly PersonId[] };
+
+const p = table("person", "p");
+const c = table("credential", "c");
+
+const lock = statement<People>(
+  ({ people }) => sql`SELECT ${p.id} AS id FROM ${p} WHERE ${p.id} = ANY (${people}::uuid[]) AND ${p.status} = 'ACTIVE'
+    ORDER BY ${p.id} FOR NO KEY UPDATE`,
+  "sign-on.lockPeople",
+);
+
+/** Locks the logins of people until the end of the transaction. Returns those who are active. */
+export async function lockPeople(tx: Transaction, people: readonly PersonId[]): Promise<ReadonlySet<PersonId>> {
+  return new Set((await findRows<{ id: PersonId }, People>(tx, lock, { people })).map(({ id }) => id));
+}
+
+type Passwords = People & { hashes: readonly string[]; mustChange: boolean; now: Date };
+
+const updatePasswords = statement<Passwords>(
+  ({ people, hashes, mustChange, now }) => sql`
+    WITH former AS (
+      SELECT ${c.personId} AS id FROM ${c} WHERE ${c.personId} = ANY (${people}::uuid[]) AND ${c.passwordHash} IS NOT NULL),
+    changed AS (
+      ${update("credential", "c", { passwordHash: sql`given.hash`, mustChange, updatedAt: now })}
+      FROM unnest(${people}::uuid[], ${hashes}::text[]) AS given (id, hash) WHERE ${c.personId} = given.id)
+    SELECT id FROM former`,
+);
+
+/** What a person gets: a password as its hash, a card, or both. */
+export type NewSecrets = { personId: PersonId; passwordHash: string | null; card: MadeCard | null };
+
+/**
+ * Sets passwords and cards of people who have user names and whom the caller has locked. What they replace ends, with
+ * its sign-ins.
+ */
+export async function setSecretsIn(
+  tx: Transaction,
+  { schoolId, people, mustChange }: { schoolId: SchoolId; people: readonly NewSecrets[]; mustChange: boolean },
+  origin: Origin,
+): Promise<void> {
+  const passwords = people.flatMap(({ personId, passwordHash: hash }) => (hash === null ? [] : [{ personId, hash }]));
+  const cards = people.flatMap(({ personId, card }) => (card === null ? [] : [{ personId, card }]));
+  const ids = passwords.map(({ personId }) => personId);
+  const hashes = passwords.map(({ hash }) => hash);
+  const given = { people: ids, hashes, mustChange, now: origin.at };
+  const former = await findRows<{ id: PersonId }, Passwords>(tx, updatePasswords, given);
+  // Without a password nobody was signed in with one.
+  await endSignInsOf(tx, { personIds: former.map(({ id }) => id), at: origin.at });
+  await forgetTriesOf(tx, ...ids);
+  const all = people.map(({ personId }) => personId);
+  await closePasswordRequests(tx, all);
+  const line = { ...origin, action: "credential_set" as const, schoolId };
+  const ofPasswords = ids.map((personId) => ({ ...line, personId }));
+  const lines = [...ofPasswords, ...(await createCardsIn(tx, { schoolId, cards }, origin))];
+  const action = cards.length > 0 ? "login_cards_created" : "credentials_set";
+  await recordAct(tx, { ...origin, action, schoolId, detail: { count: people.length } }, lines);
+}

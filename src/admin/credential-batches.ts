@@ -1,0 +1,243 @@
+import { isDeepStrictEqual } from "node:util";
+import { stringify } from "csv-stringify/sync";
+import { againAfterDeadlock } from "../access/index.ts";
+import type { PersonId, SchoolId } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { csvFile } from "../platform/text/csv.ts";
+import {
+  batchExpiry,
+  closeBatchIn,
+  createBatchIn,
+  deleteBatch,
+  findSignInSettings,
+  getBatch,
+  giveUserNames,
+  listBatches,
+  lockPeople,
+  mostInBatch,
+  openHandedOut,
+  openPrepared,
+  readCardSettings,
+  type BatchId,
+  type BatchWishes,
+  type CardSettings,
+  type CountedBatch,
+  type Prepared,
+} from "../accounts/index.ts";
+import { listHigherHolders } from "../staff/index.ts";
+import { findManyHolders, type CardHolder } from "./card-holders.ts";
+import { cardWords } from "./card-pdf/texts.ts";
+import { cardsDisabled } from "./create-cards.ts";
+import { giveCredentials, presentMade } from "./give-credentials.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
+import { readPage } from "./page.ts";
+import { attachmentOf, fullName, printCards, type LeftOut, type Printable } from "./print-cards.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+
+type CredentialBatch = Schemas["CredentialBatch"];
+type Request = AdminRequest<"handOutCredentialBatch">;
+
+const presentBatch = (batch: CountedBatch): CredentialBatch => {
+  const { id, groupIds, roles, newPasswords, withQr, onlyMissing, people, prepared, createdAt } = batch;
+  const { readyAt, handedOutAt } = batch;
+  const state = handedOutAt !== null ? "HANDED_OUT" : readyAt !== null ? "READY" : "PREPARING";
+  const wishes = { groupIds: groupIds.length === 0 ? null : groupIds, roles, newPasswords, withQr, onlyMissing };
+  const times = { createdAt, readyAt, handedOutAt, expiresAt: batchExpiry(batch) };
+  return present<CredentialBatch>({ id, state, ...wishes, people, prepared, ...times });
+};
+
+const filterOf = ({ groupIds, roles, newPasswords, withQr, onlyMissing }: Omit<BatchWishes, "schoolId">) => ({
+  ...(groupIds.length === 0 ? { roles } : { groupIds }),
+  ...(onlyMissing && { lacks: { password: newPasswords, card: withQr } }),
+});
+
+type Sorted = { given: CardHolder[]; leftOut: LeftOut[] };
+
+/** Separates who gets something from who is left out. Only a card with a QR code is refused to all holders of roles. */
+async function sortHolders(
+  tx: Pick<Transaction, "prisma">,
+  holders: readonly CardHolder[],
+  { withQr, caller, now }: { withQr: boolean; caller: Request["caller"]; now: Date },
+): Promise<Sorted> {
+  const personIds = holders.filter(({ skip }) => skip === "STAFF").map(({ personId }) => personId);
+  const refused = withQr ? new Set(personIds) : await listHigherHolders(tx, { personIds, mine: caller.roles, now });
+  const isGiven = ({ personId, skip }: CardHolder) =>
+    skip === null || skip === "NO_LOGIN" || (skip === "STAFF" && !refused.has(personId));
+  const leftOut = holders.flatMap((holder) => {
+    const { name, className, skip } = holder;
+    return skip === null || isGiven(holder) ? [] : [{ name, className, reason: skip }];
+  });
+  return { given: holders.filter(isGiven), leftOut };
+}
+
+export const createCredentialBatch: AdminHandler<"createCredentialBatch"> = async (deps, request) => {
+  const { schoolId, reach, body, origin, keep, caller } = request;
+  await refuseUnknownSchool(deps.db, reach, schoolId);
+  const { groupIds = [], roles = ["STUDENT" as const], newPasswords, withQr, onlyMissing } = body;
+  if (!newPasswords && !withQr)
+    throw new AppError("invalid", "invalid_request", "Ask for newPasswords, withQr or both.");
+  if (withQr && !(await readCardSettings(deps.db, schoolId)).enabled) throw cardsDisabled();
+  const wishes = { groupIds, roles, newPasswords, withQr, onlyMissing };
+  const now = origin.at;
+  const holders = await findManyHolders(deps.db, { schoolId, reach, now }, filterOf(wishes));
+  const { given } = await sortHolders(deps.db, holders, { withQr, caller, now });
+  if (given.length === 0)
+    throw new AppError(
+      "conflict",
+      "nobody_without_credentials",
+      "Nobody is left. All of these people have what was asked for, or are guests.",
+    );
+  if (given.length > mostInBatch)
+    throw new AppError(
+      "conflict",
+      "too_many_people",
+      `These are more than ${mostInBatch} people. Make passwords for one group after the other.`,
+    );
+  const people = given.map(({ personId }) => personId);
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const own = { schoolId, caller: origin.actorId };
+    const id = await createBatchIn(tx, { ...own, ...wishes, people }, now);
+    return keep(tx, { status: 201 as const, body: presentBatch(await getBatch(tx, { ...own, id, now })) });
+  });
+};
+
+const ownOf = ({ schoolId, origin }: { schoolId: SchoolId; origin: Request["origin"] }) => ({
+  schoolId,
+  caller: origin.actorId,
+  now: origin.at,
+});
+
+export const listCredentialBatches: AdminHandler<"listCredentialBatches"> = async (deps, request) => {
+  const { schoolId, reach } = request;
+  const { range, answer } = readPage(deps, request);
+  await refuseUnknownSchool(deps.db, reach, schoolId);
+  return answer(await listBatches(deps.db, { ...ownOf(request), ...range }), presentBatch);
+};
+
+async function readBatch({ db }: Pick<AdminDeps, "db">, request: Pick<Request, "schoolId" | "reach" | "origin"> & Id) {
+  await refuseUnknownSchool(db, request.reach, request.schoolId);
+  return getBatch(db, { ...ownOf(request), id: request.credentialBatchId });
+}
+type Id = { credentialBatchId: BatchId };
+
+export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (deps, request) => {
+  return { status: 200, body: presentBatch(await readBatch(deps, request)) };
+};
+
+export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = async (deps, request) => {
+  await deleteBatch(deps.db, (await readBatch(deps, request)).id as BatchId);
+  return { status: 204 };
+};
+
+/**
+ * The document is made before anything changes, from a look at what would be given. The change is refused if it is no
+ * longer the same, so that nobody gets a password that is not in the document.
+ */
+export const handOutCredentialBatch: AdminHandler<"handOutCredentialBatch"> = async (deps, request) => {
+  const { db, keys } = deps;
+  const { origin, query } = request;
+  const batch = await readBatch(deps, request);
+  const headers = {
+    ...attachmentOf(query.language, query.format),
+    ...(query.format === "csv" && { "Content-Type": "text/csv; charset=utf-8" }),
+  };
+  if (batch.handedOutAt !== null) {
+    const content = (await openHandedOut(db, { ...batch, keys })) as Printable;
+    return { status: 200, body: await writeDocument(deps, request, content), headers };
+  }
+  if (batch.readyAt === null)
+    throw new AppError(
+      "conflict",
+      "credential_batch_not_ready",
+      "The document is still being prepared. Fetch it when its state is READY.",
+    );
+  const settings = await readCardSettings(db, request.schoolId);
+  if (batch.withQr && !settings.enabled) throw cardsDisabled();
+  const prepared = await openPrepared(db, { ...batch, keys });
+  const giving = { batch, settings, prepared };
+  const seen = await look(deps, request, giving);
+  const body = await writeDocument(deps, request, seen);
+  await againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      const { holders, ...content } = await findGiven(tx, request, giving);
+      const people = holders.map(({ personId }) => personId);
+      const closed = await closeBatchIn(tx, { ...batch, keys, people, content, now: origin.at });
+      if (!closed || !isDeepStrictEqual(content, seen)) throw changedMeanwhile();
+      const { mustChangePassword: mustChange } = (await findSignInSettings(tx, request.schoolId))!;
+      await giveCredentials(tx, holders, { schoolId: request.schoolId, settings, prepared, mustChange, origin });
+    }),
+  );
+  return { status: 200, body, headers };
+};
+
+const changedMeanwhile = () =>
+  new AppError(
+    "conflict",
+    "credential_batch_changed",
+    "People of the school changed while the document was made. Nothing has changed; fetch it again.",
+  );
+
+type Giving = {
+  batch: CountedBatch;
+  settings: CardSettings;
+  prepared: ReadonlyMap<PersonId, Prepared>;
+};
+
+/** Locks the people, gives them user names and returns what they get. */
+async function findGiven(
+  tx: Transaction,
+  { schoolId, reach, origin, caller }: Request,
+  { batch, settings, prepared }: Giving,
+): Promise<Required<Printable> & { holders: CardHolder[] }> {
+  const { withQr } = batch;
+  const now = origin.at;
+  await lockPeople(tx, [...prepared.keys()]);
+  const find = async () => {
+    const holders = await findManyHolders(tx, { schoolId, reach, now }, filterOf(batch));
+    return sortHolders(tx, holders, { withQr, caller, now });
+  };
+  const { given } = await find();
+  const people = given.map(({ personId }) => personId).filter((personId) => prepared.has(personId));
+  await giveUserNames(tx, { schoolId, people }, now);
+  const { given: named, leftOut } = await find();
+  const holders = named.filter(({ personId }) => prepared.has(personId));
+  const cards = holders.map((holder) => presentMade(holder, { settings, prepared }));
+  return { holders, cards, leftOut, printsSecret: settings.printSecondStep };
+}
+
+class LookedAt extends Error {
+  readonly content: Required<Printable>;
+  constructor(content: Required<Printable>) {
+    super("This transaction is rolled back.");
+    this.content = content;
+  }
+}
+
+async function look({ db }: Pick<AdminDeps, "db">, request: Request, giving: Giving): Promise<Required<Printable>> {
+  const looking = withPrismaTransaction(db, async (tx) => {
+    const { holders: _holders, ...content } = await findGiven(tx, request, giving);
+    throw new LookedAt(content);
+  });
+  return looking.catch((error: unknown) => {
+    if (error instanceof LookedAt) return error.content;
+    throw error;
+  });
+}
+
+const writeDocument = (deps: AdminDeps, request: Request, content: Printable): Promise<Buffer> | Buffer =>
+  request.query.format === "csv" ? writeCsv(request, content) : printCards(deps, request, content);
+
+function writeCsv({ query: { language = "de" } }: Request, { cards }: Printable): Buffer {
+  const words = cardWords[language];
+  const rows = cards.map(({ className, name, username, password }) => [
+    className ?? "",
+    fullName(name) ?? words.nameless,
+    username,
+    password ?? "",
+  ]);
+  return Buffer.from(
+    stringify(rows, { ...csvFile(language), columns: [words.class, words.name, words.username, words.password] }),
+  );
+}

@@ -1,0 +1,60 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { findHasCards, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
+
+type Role = AdminSchemas["SchoolRole"];
+
+/** More than any school has. */
+const mostGroups = 1000;
+const roles: readonly Role[] = ["STUDENT", "TEACHER", "OTHER"];
+const kinds = ["passwords", "cards", "both"] as const;
+
+export const listAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/credentials`;
+
+/** The classes of the school, in their order. */
+async function listClasses({ api, path }: PageRequest): Promise<AdminSchemas["AdminGroup"][]> {
+  const query = { school: path.schoolId, limit: mostGroups };
+  const { items } = await unwrapPage(api.GET("/admin/v1/groups", { params: { query } }));
+  return items.filter(({ type, members }) => type === "KLASSE" && members > 0);
+}
+
+export async function showStart(request: PageRequest): Promise<PageView> {
+  const { api, path, t, typed, field } = request;
+  const [groups, hasCards, batches] = await Promise.all([
+    listClasses(request),
+    findHasCards(request),
+    unwrapPage(api.GET("/admin/v1/schools/{schoolId}/credential-batches", { params: { path } })),
+  ]);
+  const model = {
+    base: listAddress(request),
+    groups,
+    batches: batches.items,
+    kinds: hasCards ? kinds : kinds.slice(0, 1),
+    roles: request.may("createSchoolPasswords") ? roles : [],
+    chosen: {
+      kind: field("kind") || "passwords",
+      whom: field("whom") || "all",
+      roles: typed["role"] ?? ["STUDENT"],
+      groups: typed["group"] ?? [],
+      everybody: field("everybody") === "yes",
+    },
+  };
+  return { title: t("start.title"), view: "start", model };
+}
+
+export async function startBatch(request: PageRequest): Promise<Redirect> {
+  const { api, path, typed, field, idempotencyKey } = request;
+  const kind = kinds.find((one) => one === field("kind")) ?? "passwords";
+  const groupIds = [...(typed["group"] ?? [])];
+  const chosen = roles.filter((role) => typed["role"]?.includes(role));
+  const isForGroups = field("whom") === "groups";
+  if (isForGroups && groupIds.length === 0) throw new Refused(400, { code: "groups_missing" });
+  if (!isForGroups && typed["role"] !== undefined && chosen.length === 0)
+    throw new Refused(400, { code: "roles_missing" });
+  const whom = isForGroups ? { groupIds } : chosen.length === 0 ? {} : { roles: chosen };
+  const wishes = { newPasswords: kind !== "cards", withQr: kind !== "passwords" };
+  const body = { ...whom, ...wishes, onlyMissing: field("everybody") !== "yes" };
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
+  const { id } = await unwrap(api.POST("/admin/v1/schools/{schoolId}/credential-batches", { params, body }));
+  return { to: `${listAddress(request)}/${id}` };
+}

@@ -1,0 +1,240 @@
+import { expect, test } from "vitest";
+import type { components } from "../../../generated/openapi/admin.ts";
+import type { PersonId } from "../../../src/directory/index.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
+import { giveRole } from "../../../src/staff/index.ts";
+import { makeAdminClient, makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { readPdf } from "../../support/read-cards.ts";
+import { startService } from "../../support/service.ts";
+import { getUserTokens, giveLogin, getAppToken } from "../../support/token.ts";
+
+type Batch = components["schemas"]["CredentialBatch"];
+
+const service = await startService();
+const { prisma } = service.db;
+const make = makeMakers(service.db);
+const school = await make.school();
+type Staff = Awaited<ReturnType<typeof makeStaff>>;
+const office = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+const other = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+
+const path = `/schools/${school}/credential-batches`;
+const passwords = { newPasswords: true, withQr: false, onlyMissing: true };
+const batchOf = ({ body }: { body: unknown }) => body as Batch;
+const read = async (id: string) => batchOf(await office.call("GET", `${path}/${id}`));
+const prepare = () =>
+  service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(AbortSignal.timeout(60_000));
+
+async function fetchDocument(id: string, { of = office, query = "" }: { of?: Staff; query?: string } = {}) {
+  const token = await getAppToken(service, of.app, ["admin:read", "admin:write"]);
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${service.url}/admin/v1${path}/${id}/document${query}`, { method: "POST", headers });
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+const rowsOf = (bytes: Buffer) =>
+  bytes
+    .toString()
+    .replace(/^\uFEFF/, "")
+    .trim()
+    .split(/\r?\n/)
+    .slice(1)
+    .map((row) => row.split(";"));
+
+const named = (first: string, last: string) => ({ name: { firstFull: first, firstCall: first, last } });
+const credentialOf = (personId: PersonId) => prisma.credential.findUnique({ where: { personId } });
+
+async function makePupils() {
+  const [later, first] = [await make.group({ school, name: "10a" }), await make.group({ school, name: "5b" })];
+  const ada = await make.person({ school, groups: [later], ...named("Ada", "Zander") });
+  const bo = await make.person({ school, groups: [first], ...named("Bo", "Äpfel") });
+  const alone = await make.person({ school, groups: [], ...named("Cem", "Yıldız") });
+  const withPassword = await make.person({ school, groups: [first], ...named("Dora", "Hat") });
+  await giveLogin(service.db, withPassword);
+  return { later, first, ada, bo, alone, withPassword };
+}
+
+async function start(wishes: object): Promise<Batch> {
+  const sent = await office.call("POST", path, { body: wishes });
+  expect(sent.status).toBe(201);
+  return batchOf(sent);
+}
+
+test("passwords of a school are valid when their maker fetches them, and not before", async () => {
+  const { ada, bo, alone, withPassword } = await makePupils();
+  const before = await credentialOf(withPassword);
+  const batch = await start(passwords);
+  expect(batch).toMatchObject({ state: "PREPARING", people: 3, prepared: 0, groupIds: null, roles: ["STUDENT"] });
+  expect(refusalOf(await office.call("POST", `${path}/${batch.id}/document`))).toEqual([
+    409,
+    "credential_batch_not_ready",
+  ]);
+  await prepare();
+  expect(await read(batch.id)).toMatchObject({ state: "READY", prepared: 3 });
+  for (const personId of [ada, bo, alone]) expect(await credentialOf(personId)).toBeNull();
+
+  const { response, bytes } = await fetchDocument(batch.id, { query: "?format=csv" });
+  expect([response.status, response.headers.get("content-type"), response.headers.get("cache-control")]).toEqual([
+    200,
+    "text/csv; charset=utf-8",
+    "no-store",
+  ]);
+  const rows = rowsOf(bytes);
+  expect(rows.map(([className, name]) => [className, name])).toEqual([
+    ["5b", "Bo Äpfel"],
+    ["10a", "Ada Zander"],
+    ["", "Cem Yıldız"],
+  ]);
+  const app = await make.app({ scopes: ["openid"] });
+  await make.grant({ app: app.clientId, school });
+  const [, , username, password] = rows[0]!;
+  await getUserTokens(service, app, { username: username!, password: password! }, { scopes: ["openid"] });
+  expect(await credentialOf(withPassword)).toEqual(before);
+
+  const again = await fetchDocument(batch.id, { query: "?format=csv" });
+  expect(again.bytes.equals(bytes)).toBe(true);
+  expect(await read(batch.id)).toMatchObject({ state: "HANDED_OUT", people: 3 });
+  service.clock.forwardSeconds(901);
+  expect((await fetchDocument(batch.id)).response.status).toBe(404);
+  await prepare();
+  expect(await prisma.credentialBatch.count()).toBe(0);
+});
+
+test("nobody but its maker sees, fetches or deletes a batch, and its secrets are stored encrypted", async () => {
+  const { first } = await makePupils();
+  const batch = await start({ ...passwords, groupIds: [first] });
+  await prepare();
+  expect((await other.call("GET", path)).body).toEqual([]);
+  const gone = [404, "credential_batch_not_found"];
+  expect(refusalOf(await other.call("GET", `${path}/${batch.id}`))).toEqual(gone);
+  expect(refusalOf(await other.call("DELETE", `${path}/${batch.id}`))).toEqual(gone);
+  expect((await fetchDocument(batch.id, { of: other })).response.status).toBe(404);
+  const [stored] = await prisma.credentialBatchPerson.findMany({ where: { batchId: batch.id } });
+  expect(Buffer.from(stored!.encrypted!).toString("latin1")).not.toContain("password");
+  expect((await office.call("GET", path)).body).toEqual([await read(batch.id)]);
+  expect((await office.call("DELETE", `${path}/${batch.id}`)).status).toBe(204);
+  expect(refusalOf(await office.call("GET", `${path}/${batch.id}`))).toEqual(gone);
+});
+
+test("a batch goes on after a crash: another process continues with those who were not prepared", async () => {
+  const group = await make.group({ school, name: "9d" });
+  for (let count = 0; count < 12; count++) await make.person({ school, groups: [group] });
+  const batch = await start({ ...passwords, groupIds: [group] });
+  const stopping = new AbortController();
+  const job = service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!;
+  const running = job.run(stopping.signal);
+  while ((await read(batch.id)).prepared === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  stopping.abort();
+  await running;
+  const kept = await prisma.credentialBatchPerson.findMany({ where: { batchId: batch.id, encrypted: { not: null } } });
+  // What a process that died left behind: a lease that nobody renews.
+  const lease = (interval: string) =>
+    service.db.pool.query(`UPDATE credential_batch SET lease_until = now() + interval '${interval}' WHERE id = $1`, [
+      batch.id,
+    ]);
+  if (kept.length < 12) {
+    await lease("1 minute");
+    await prepare();
+    expect((await read(batch.id)).prepared).toBe(kept.length);
+    await lease("-1 second");
+  }
+  await prepare();
+  expect(await read(batch.id)).toMatchObject({ state: "READY", prepared: 12 });
+  const rows = await prisma.credentialBatchPerson.findMany({ where: { batchId: batch.id } });
+  const all = new Map(rows.map(({ personId, encrypted }) => [personId, encrypted]));
+  for (const { personId, encrypted } of kept) expect(all.get(personId)).toEqual(encrypted);
+  await office.call("DELETE", `${path}/${batch.id}`);
+});
+
+test("cards replace those of the people in the document, each class begins on a page, and one audit line says so", async () => {
+  const none = { grades: [], weekdays: [], networks: [], printSecondStep: false };
+  expect(refusalOf(await office.call("POST", path, { body: { ...passwords, withQr: true } }))).toEqual([
+    409,
+    "cards_disabled",
+  ]);
+  await prisma.cardSettings.create({
+    data: { schoolId: school, enabled: true, secondStep: "NONE", updatedAt: service.clock(), ...none },
+  });
+  const { later, first, ada, bo, withPassword } = await makePupils();
+  const guest = await make.person({ school: await make.school(), ...named("Gesa", "Gast") });
+  await prisma.affiliation.create({ data: { id: guest, personId: guest, schoolId: school } });
+  await make.membership({ group: first, person: guest, role: "STUDENT" });
+  const batch = await start({ newPasswords: false, withQr: true, onlyMissing: false, groupIds: [later, first] });
+  await prepare();
+  const late = await make.person({ school, groups: [first], ...named("Neu", "Dazu") });
+  await prisma.person.update({ where: { id: ada }, data: { blockedAt: service.clock() } });
+  const { bytes } = await fetchDocument(batch.id);
+  const { pages } = readPdf(bytes);
+  expect(pages[0]).toContain("Klasse 5b · 2 Karten");
+  expect(pages.join()).not.toContain("Dazu");
+  expect(pages.at(-1)).toMatch(/Nicht dabei[^]*Gesa Gast[^]*Gast[^]*Ada Zander/);
+  const cards = await prisma.loginCard.findMany({ where: { personId: { in: [bo, withPassword, ada, late] } } });
+  expect(cards.map(({ personId }) => personId).toSorted()).toEqual([bo, withPassword].toSorted());
+
+  const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const log = async (query: string) =>
+    (await admin.call("GET", `/audit?school=${school}&${query}`)).body as { action: string; detail: object }[];
+  expect(await log("action=login_cards_created")).toMatchObject([{ personId: null, detail: { count: 2 } }]);
+  expect(await log("action=login_card_created")).toEqual([]);
+  expect(await log(`action=login_card_created&person=${bo}`)).toMatchObject([{ personId: bo }]);
+});
+
+test("a class teacher gets the students of their own classes, whatever they ask for", async () => {
+  const { first, later, bo } = await makePupils();
+  const app = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
+  await make.grant({ app: app.clientId, school });
+  const teacher = await make.person({ school, role: "TEACHER" });
+  await make.membership({ group: first, person: teacher, role: "TEACHER" });
+  const origin = { at: service.clock() };
+  await withPrismaTransaction(service.db, (tx) =>
+    giveRole(tx, { role: "CLASS_TEACHER", holder: { personId: teacher }, schoolIds: [school] }, { giver: null, origin }),
+  );
+  const login = await giveLogin(service.db, teacher);
+  const scopes = ["openid", "admin:read", "admin:write"] as const;
+  const { access_token: token } = await getUserTokens(service, app, login, { scopes: [...scopes] });
+  const call = makeAdminClient(service, token);
+  expect(refusalOf(await call("POST", path, { body: { ...passwords, groupIds: [later] } }))).toEqual([
+    404,
+    "group_not_found",
+  ]);
+  const all = await call("POST", path, { body: { ...passwords, roles: ["STUDENT", "TEACHER"] } });
+  const people = await prisma.credentialBatchPerson.findMany({ where: { batchId: batchOf(all).id } });
+  expect(people.map(({ personId }) => personId)).toEqual([bo]);
+});
+
+test("nothing is started for nobody, without a wish, or as a fourth document", async () => {
+  const { first } = await makePupils();
+  const empty = await make.group({ school, name: "1a" });
+  const refused = async (body: object) => refusalOf(await office.call("POST", path, { body }));
+  expect(await refused({ ...passwords, groupIds: [empty] })).toEqual([409, "nobody_without_credentials"]);
+  expect(await refused({ ...passwords, newPasswords: false })).toEqual([400, "invalid_request"]);
+  for (let count = 0; count < 3; count++) await start({ ...passwords, groupIds: [first] });
+  expect(await refused({ ...passwords, groupIds: [first] })).toEqual([409, "too_many_credential_batches"]);
+});
+
+test("a document that does not fit what is there any more changes nothing, and is fetched again", async () => {
+  const { first } = await makePupils();
+  await prisma.credentialBatch.deleteMany();
+  const batch = await start({ ...passwords, groupIds: [first] });
+  await prepare();
+  const [one, two] = await Promise.all([fetchDocument(batch.id), fetchDocument(batch.id)]);
+  const answers = [one.response.status, two.response.status].toSorted();
+  expect([
+    [200, 200],
+    [200, 409],
+  ]).toContainEqual(answers);
+  expect((await fetchDocument(batch.id)).response.status).toBe(200);
+});
+
+test("what nobody fetches within a day leaves everything as it was", async () => {
+  await prisma.credentialBatch.deleteMany();
+  const { first, bo, withPassword } = await makePupils();
+  const before = await credentialOf(withPassword);
+  const batch = await start({ ...passwords, onlyMissing: false, groupIds: [first] });
+  await prepare();
+  service.clock.forwardSeconds(86_401);
+  expect((await fetchDocument(batch.id)).response.status).toBe(404);
+  await prepare();
+  expect([await credentialOf(bo), await credentialOf(withPassword)]).toEqual([null, before]);
+  expect(await prisma.credentialBatchPerson.count()).toBe(0);
+});
