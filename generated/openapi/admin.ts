@@ -284,7 +284,7 @@ export interface paths {
          *     passwords and cards that are replaced stop working, and their sign-ins end. People who meanwhile left, became guests, or got what
          *     `onlyMissing` asks for are left out.
          */
-        post: operations["handOutCredentialBatch"];
+        post: operations["takeCredentialBatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9027,6 +9027,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9046,7 +9047,14 @@ export interface operations {
     deleteCredentialBatch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The id of the school.
@@ -9076,12 +9084,13 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["BatchUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    handOutCredentialBatch: {
+    takeCredentialBatch: {
         parameters: {
             query?: {
                 /**

@@ -667,6 +667,7 @@ export const tables = {
       createdAt: "created_at",
       readyAt: "ready_at",
       handedOutAt: "handed_out_at",
+      expiresAt: "expires_at",
       encrypted: "encrypted",
       leaseUntil: "lease_until",
     },
@@ -1372,6 +1373,7 @@ export type Rows = {
     createdAt: Date;
     readyAt: Date | null;
     handedOutAt: Date | null;
+    expiresAt: Date;
     encrypted: Buffer | null;
     leaseUntil: Date | null;
   };
@@ -1586,7 +1588,7 @@ export type Required = {
   signInPlace: "personId" | "device" | "lastUsedAt";
   cardSettings: "schoolId" | "enabled" | "secondStep" | "printSecondStep" | "updatedAt";
   loginCard: "id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "createdAt";
-  credentialBatch: "id" | "schoolId" | "caller" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt";
+  credentialBatch: "id" | "schoolId" | "caller" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "expiresAt";
   credentialBatchPerson: "batchId" | "personId";
   cardPrint: "id" | "caller" | "encrypted" | "createdAt";
   secondFactor: "id" | "personId" | "kind" | "label" | "createdAt";

@@ -11,7 +11,6 @@
  */
 export { isCardGrade } from "./cards/allowed.ts";
 export {
-  batchExpiry,
   closeBatchIn,
   createBatchIn,
   deleteBatch,

@@ -74,11 +74,7 @@ async function findAskedPlaces(db: RecordStore, subject: Subject, asked: AskedHo
   return found;
 }
 
-async function findPlaces(
-  db: RecordStore,
-  { schoolId, reach }: Subject,
-  filter: PlaceFilter,
-): Promise<CardPlace[]> {
+async function findPlaces(db: RecordStore, { schoolId, reach }: Subject, filter: PlaceFilter): Promise<CardPlace[]> {
   const groups = groupsInReach(reach, schoolId);
   if (groups.all) return findCardPlaces(db, { ...filter, schoolId });
   const { taughtBy } = groups;

@@ -57,7 +57,7 @@ export const parameters: ParametersAgree<
     listStaffRoles: "school" | "person" | "app" | "role";
     previewImport: "school";
     previewImportUndo: "school";
-    handOutCredentialBatch: "language" | "format";
+    takeCredentialBatch: "language" | "format";
     printLoginCards: "language";
     rotateSigningKeys: "force";
     setImportGroupMoves: "school";

@@ -7,7 +7,6 @@ import { withPrismaTransaction, type Transaction } from "../platform/database/db
 import { AppError } from "../platform/errors.ts";
 import { csvFile } from "../platform/text/csv.ts";
 import {
-  batchExpiry,
   closeBatchIn,
   createBatchIn,
   deleteBatch,
@@ -27,6 +26,7 @@ import {
   type Prepared,
 } from "../accounts/index.ts";
 import { listHigherHolders } from "../staff/index.ts";
+import { refuseStale, tagOf } from "./change.ts";
 import { findManyHolders, type CardHolder } from "./card-holders.ts";
 import { cardWords } from "./card-pdf/texts.ts";
 import { cardsDisabled } from "./create-cards.ts";
@@ -37,14 +37,14 @@ import { attachmentOf, fullName, printCards, type LeftOut, type Printable } from
 import { refuseUnknownSchool } from "./reached.ts";
 
 type CredentialBatch = Schemas["CredentialBatch"];
-type Request = AdminRequest<"handOutCredentialBatch">;
+type Request = AdminRequest<"takeCredentialBatch">;
 
 const presentBatch = (batch: CountedBatch): CredentialBatch => {
   const { id, groupIds, roles, newPasswords, withQr, onlyMissing, people, prepared, createdAt } = batch;
-  const { readyAt, handedOutAt } = batch;
+  const { readyAt, handedOutAt, expiresAt } = batch;
   const state = handedOutAt !== null ? "HANDED_OUT" : readyAt !== null ? "READY" : "PREPARING";
   const wishes = { groupIds: groupIds.length === 0 ? null : groupIds, roles, newPasswords, withQr, onlyMissing };
-  const times = { createdAt, readyAt, handedOutAt, expiresAt: batchExpiry(batch) };
+  const times = { createdAt, readyAt, handedOutAt, expiresAt };
   return present<CredentialBatch>({ id, state, ...wishes, people, prepared, ...times });
 };
 
@@ -123,11 +123,14 @@ async function readBatch({ db }: Pick<AdminDeps, "db">, request: Pick<Request, "
 type Id = { credentialBatchId: BatchId };
 
 export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (deps, request) => {
-  return { status: 200, body: presentBatch(await readBatch(deps, request)) };
+  const body = presentBatch(await readBatch(deps, request));
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
 export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = async (deps, request) => {
-  await deleteBatch(deps.db, (await readBatch(deps, request)).id as BatchId);
+  const batch = await readBatch(deps, request);
+  refuseStale(request.headers, presentBatch(batch));
+  await deleteBatch(deps.db, batch.id as BatchId);
   return { status: 204 };
 };
 
@@ -135,7 +138,7 @@ export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = asyn
  * The document is made before anything changes, from a look at what would be given. The change is refused if it is no
  * longer the same, so that nobody gets a password that is not in the document.
  */
-export const handOutCredentialBatch: AdminHandler<"handOutCredentialBatch"> = async (deps, request) => {
+export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (deps, request) => {
   const { db, keys } = deps;
   const { origin, query } = request;
   const batch = await readBatch(deps, request);

@@ -51,7 +51,7 @@ const handlers: Loaders<OperationId> = {
     "createCredentialBatch",
     "listCredentialBatches",
     "getCredentialBatch",
-    "handOutCredentialBatch",
+    "takeCredentialBatch",
     "deleteCredentialBatch",
   ),
   ...handlersIn(() => import("./school-settings.ts"), "getCardSettings", "putCardSettings"),

@@ -79,7 +79,7 @@ export const rights = {
   createCredentialBatch: classes,
   listCredentialBatches: classes,
   getCredentialBatch: classes,
-  handOutCredentialBatch: classes,
+  takeCredentialBatch: classes,
   deleteCredentialBatch: classes,
   revokeLoginCards: classes,
   revokeLoginCard: classes,

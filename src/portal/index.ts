@@ -46,7 +46,14 @@ type PortalOptions = { home: TilesOptions; frame: FrameDeps; guides: AppGuides }
 export function makePortal({ home, frame, guides }: PortalOptions): Router {
   const router = Router();
   router.use(makeTilesRouter(home));
-  const areas = [schoolPages, ...Object.values(areasOfSchool), credentialsPages, operatorPages, accountPages, makePartnerPages(guides)];
+  const areas = [
+    schoolPages,
+    ...Object.values(areasOfSchool),
+    credentialsPages,
+    operatorPages,
+    accountPages,
+    makePartnerPages(guides),
+  ];
   for (const area of areas) router.use(area(frame));
   return router;
 }

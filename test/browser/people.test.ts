@@ -69,14 +69,7 @@ test.each(looks)("people and classes are accessible and fit: $colorScheme, $size
   const person = `people/${pupil}`;
   const paths = [
     ...["people", "people/new", person, `${person}/leave`, `${person}/sign-in?app=x`, `${person}/sign-in`],
-    ...[
-      `${person}/apps`,
-      `classes`,
-      `classes/new`,
-      `credentials`,
-      `classes/${groupId}`,
-      `classes/${groupId}/delete`,
-    ],
+    ...[`${person}/apps`, `classes`, `classes/new`, `credentials`, `classes/${groupId}`, `classes/${groupId}/delete`],
     ...[`classes/${groupId}/logins`, `classes/${groupId}/add`, `classes/${groupId}/members/${pupil}`],
   ];
   for (const [index, path] of paths.entries()) {

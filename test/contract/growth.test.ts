@@ -70,6 +70,7 @@ test("every table whose rows are kept for a time has a job that removes them", (
 /** Tables whose rows go one by one, or by what is done with them, with the test of that. */
 const removedElsewhere: Record<string, string> = {
   person: "test/directory/purge.test.ts",
+  credential_batch_person: "test/api/admin/credential-batches.test.ts",
   sandbox: "test/api/admin/sandboxes.test.ts",
   sandbox_step: "test/api/admin/sandboxes.test.ts",
   webhook_endpoint: "test/api/admin/listeners.test.ts",

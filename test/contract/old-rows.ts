@@ -48,8 +48,8 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     areOld: `created_at = ${old}`,
   },
   credential_batch: {
-    insert: `INSERT INTO credential_batch (id, school_id, caller, new_passwords, with_qr, only_missing, created_at)
-      SELECT ${id()}, ${id()}, 'a', true, false, true, ${old} FROM ${numbers}`,
+    insert: `INSERT INTO credential_batch (id, school_id, caller, new_passwords, with_qr, only_missing, created_at, ready_at, expires_at)
+      SELECT ${id()}, ${id()}, 'a', true, false, true, ${old}, ${old}, ${old} + interval '1 day' FROM ${numbers}`,
     areOld: `created_at = ${old}`,
   },
   login_card: {

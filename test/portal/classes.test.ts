@@ -327,7 +327,9 @@ describe("passwords and cards for several classes", () => {
     const address = /href="([^"]*\/credentials\/[^"]+)"/.exec(list.html)![1]!;
     const ready = await office.open(address);
     expect(textOf(ready.html)).toContain("Wenn Sie es herunterladen, gelten alle Karten und Passwörter darin");
-    expect(await prisma.credential.count({ where: { person: { homeSchoolId: world.school, role: "STUDENT" } } })).toBe(0);
+    expect(await prisma.credential.count({ where: { person: { homeSchoolId: world.school, role: "STUDENT" } } })).toBe(
+      0,
+    );
     const file = await office.submit(ready, "/document", { format: "csv" });
     expect([file.headers.get("content-type"), file.headers.get("cache-control")]).toEqual([
       "text/csv; charset=utf-8",

@@ -6732,6 +6732,7 @@ export const CredentialBatchScalarFieldEnum = {
   createdAt: 'createdAt',
   readyAt: 'readyAt',
   handedOutAt: 'handedOutAt',
+  expiresAt: 'expiresAt',
   encrypted: 'encrypted',
   leaseUntil: 'leaseUntil'
 } as const

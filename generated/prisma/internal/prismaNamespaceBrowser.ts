@@ -870,6 +870,7 @@ export const CredentialBatchScalarFieldEnum = {
   createdAt: 'createdAt',
   readyAt: 'readyAt',
   handedOutAt: 'handedOutAt',
+  expiresAt: 'expiresAt',
   encrypted: 'encrypted',
   leaseUntil: 'leaseUntil'
 } as const

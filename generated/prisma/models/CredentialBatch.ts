@@ -34,6 +34,7 @@ export type CredentialBatchMinAggregateOutputType = {
   createdAt: Date | null
   readyAt: Date | null
   handedOutAt: Date | null
+  expiresAt: Date | null
   encrypted: runtime.Bytes | null
   leaseUntil: Date | null
 }
@@ -48,6 +49,7 @@ export type CredentialBatchMaxAggregateOutputType = {
   createdAt: Date | null
   readyAt: Date | null
   handedOutAt: Date | null
+  expiresAt: Date | null
   encrypted: runtime.Bytes | null
   leaseUntil: Date | null
 }
@@ -64,6 +66,7 @@ export type CredentialBatchCountAggregateOutputType = {
   createdAt: number
   readyAt: number
   handedOutAt: number
+  expiresAt: number
   encrypted: number
   leaseUntil: number
   _all: number
@@ -80,6 +83,7 @@ export type CredentialBatchMinAggregateInputType = {
   createdAt?: true
   readyAt?: true
   handedOutAt?: true
+  expiresAt?: true
   encrypted?: true
   leaseUntil?: true
 }
@@ -94,6 +98,7 @@ export type CredentialBatchMaxAggregateInputType = {
   createdAt?: true
   readyAt?: true
   handedOutAt?: true
+  expiresAt?: true
   encrypted?: true
   leaseUntil?: true
 }
@@ -110,6 +115,7 @@ export type CredentialBatchCountAggregateInputType = {
   createdAt?: true
   readyAt?: true
   handedOutAt?: true
+  expiresAt?: true
   encrypted?: true
   leaseUntil?: true
   _all?: true
@@ -199,6 +205,7 @@ export type CredentialBatchGroupByOutputType = {
   createdAt: Date
   readyAt: Date | null
   handedOutAt: Date | null
+  expiresAt: Date
   encrypted: runtime.Bytes | null
   leaseUntil: Date | null
   _count: CredentialBatchCountAggregateOutputType | null
@@ -236,6 +243,7 @@ export type CredentialBatchWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
+  expiresAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
@@ -254,6 +262,7 @@ export type CredentialBatchOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
   handedOutAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   school?: Prisma.SchoolOrderByWithRelationInput
@@ -275,6 +284,7 @@ export type CredentialBatchWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
+  expiresAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
@@ -293,6 +303,7 @@ export type CredentialBatchOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
   handedOutAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.CredentialBatchCountOrderByAggregateInput
@@ -315,6 +326,7 @@ export type CredentialBatchScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CredentialBatch"> | Date | string | null
+  expiresAt?: Prisma.DateTimeWithAggregatesFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableWithAggregatesFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"CredentialBatch"> | Date | string | null
 }
@@ -330,6 +342,7 @@ export type CredentialBatchCreateInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
   school: Prisma.SchoolCreateNestedOneWithoutCredentialBatchesInput
@@ -348,6 +361,7 @@ export type CredentialBatchUncheckedCreateInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
   people?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutBatchInput
@@ -364,6 +378,7 @@ export type CredentialBatchUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   school?: Prisma.SchoolUpdateOneRequiredWithoutCredentialBatchesNestedInput
@@ -382,6 +397,7 @@ export type CredentialBatchUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   people?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutBatchNestedInput
@@ -399,6 +415,7 @@ export type CredentialBatchCreateManyInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
 }
@@ -414,6 +431,7 @@ export type CredentialBatchUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -430,6 +448,7 @@ export type CredentialBatchUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -456,6 +475,7 @@ export type CredentialBatchCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
   handedOutAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
 }
@@ -470,6 +490,7 @@ export type CredentialBatchMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
   handedOutAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
 }
@@ -484,6 +505,7 @@ export type CredentialBatchMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
   handedOutAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
 }
@@ -578,6 +600,7 @@ export type CredentialBatchCreateWithoutSchoolInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
   people?: Prisma.CredentialBatchPersonCreateNestedManyWithoutBatchInput
@@ -594,6 +617,7 @@ export type CredentialBatchUncheckedCreateWithoutSchoolInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
   people?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutBatchInput
@@ -640,6 +664,7 @@ export type CredentialBatchScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
+  expiresAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
 }
@@ -655,6 +680,7 @@ export type CredentialBatchCreateWithoutPeopleInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
   school: Prisma.SchoolCreateNestedOneWithoutCredentialBatchesInput
@@ -672,6 +698,7 @@ export type CredentialBatchUncheckedCreateWithoutPeopleInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
 }
@@ -703,6 +730,7 @@ export type CredentialBatchUpdateWithoutPeopleInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   school?: Prisma.SchoolUpdateOneRequiredWithoutCredentialBatchesNestedInput
@@ -720,6 +748,7 @@ export type CredentialBatchUncheckedUpdateWithoutPeopleInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -735,6 +764,7 @@ export type CredentialBatchCreateManySchoolInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
 }
@@ -750,6 +780,7 @@ export type CredentialBatchUpdateWithoutSchoolInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   people?: Prisma.CredentialBatchPersonUpdateManyWithoutBatchNestedInput
@@ -766,6 +797,7 @@ export type CredentialBatchUncheckedUpdateWithoutSchoolInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   people?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutBatchNestedInput
@@ -782,6 +814,7 @@ export type CredentialBatchUncheckedUpdateManyWithoutSchoolInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -829,6 +862,7 @@ export type CredentialBatchSelect<ExtArgs extends runtime.Types.Extensions.Inter
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -848,6 +882,7 @@ export type CredentialBatchSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -865,6 +900,7 @@ export type CredentialBatchSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -882,11 +918,12 @@ export type CredentialBatchSelectScalar = {
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
 }
 
-export type CredentialBatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "caller" | "groupIds" | "roles" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "readyAt" | "handedOutAt" | "encrypted" | "leaseUntil", ExtArgs["result"]["credentialBatch"]>
+export type CredentialBatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "caller" | "groupIds" | "roles" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "readyAt" | "handedOutAt" | "expiresAt" | "encrypted" | "leaseUntil", ExtArgs["result"]["credentialBatch"]>
 export type CredentialBatchInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   people?: boolean | Prisma.CredentialBatch$peopleArgs<ExtArgs>
@@ -917,6 +954,7 @@ export type $CredentialBatchPayload<ExtArgs extends runtime.Types.Extensions.Int
     createdAt: Date
     readyAt: Date | null
     handedOutAt: Date | null
+    expiresAt: Date
     encrypted: runtime.Bytes | null
     leaseUntil: Date | null
   }, ExtArgs["result"]["credentialBatch"]>
@@ -1355,6 +1393,7 @@ export interface CredentialBatchFieldRefs {
   readonly createdAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
   readonly readyAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
   readonly handedOutAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
+  readonly expiresAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
   readonly encrypted: Prisma.FieldRef<"CredentialBatch", 'Bytes'>
   readonly leaseUntil: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
 }

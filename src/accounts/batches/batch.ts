@@ -31,20 +31,6 @@ const mostOpen = 3;
 const keptDays = 1;
 const againSeconds = 900;
 
-export const batchExpiry = ({ createdAt, handedOutAt }: Pick<Batch, "createdAt" | "handedOutAt">): Date =>
-  handedOutAt === null ? addDays(createdAt, keptDays) : new Date(handedOutAt.getTime() + againSeconds * 1000);
-
-/** The latest times of batches that have expired. */
-const endsOf = (now: Date) => ({
-  created: addDays(now, -keptDays),
-  handedOut: new Date(now.getTime() - againSeconds * 1000),
-});
-
-function isKept(now: Date): Prisma.CredentialBatchWhereInput {
-  const { created, handedOut } = endsOf(now);
-  return { OR: [{ handedOutAt: null, createdAt: { gt: created } }, { handedOutAt: { gt: handedOut } }] };
-}
-
 /** Errors: conflict too_many_credential_batches. */
 export async function createBatchIn(
   tx: Transaction,
@@ -52,7 +38,7 @@ export async function createBatchIn(
   now: Date,
 ): Promise<BatchId> {
   const { schoolId, groupIds, roles, newPasswords, withQr, onlyMissing } = wishes;
-  const open = await tx.prisma.credentialBatch.count({ where: { caller, handedOutAt: null, ...isKept(now) } });
+  const open = await tx.prisma.credentialBatch.count({ where: { caller, handedOutAt: null, expiresAt: { gt: now } } });
   if (open >= mostOpen)
     throw new AppError(
       "conflict",
@@ -60,7 +46,15 @@ export async function createBatchIn(
       "You have three documents waiting. Fetch or delete one of them first.",
     );
   const id = makeUuid(now) as BatchId;
-  const data = { id, schoolId, caller, groupIds: [...groupIds], roles: [...roles], createdAt: now };
+  const data = {
+    id,
+    schoolId,
+    caller,
+    groupIds: [...groupIds],
+    roles: [...roles],
+    createdAt: now,
+    expiresAt: addDays(now, keptDays),
+  };
   await tx.prisma.credentialBatch.create({ data: { ...data, newPasswords, withQr, onlyMissing } });
   await tx.prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });
   return id;
@@ -81,7 +75,7 @@ export async function listBatches(
   { schoolId, caller, now, id, after, limit }: Own & { id?: BatchId; after?: string | undefined; limit: number },
 ): Promise<CountedBatch[]> {
   const found = await db.prisma.credentialBatch.findMany({
-    where: { schoolId, caller, AND: [isKept(now), id ? { id } : {}, after ? { id: { lt: after } } : {}] },
+    where: { schoolId, caller, expiresAt: { gt: now }, AND: [id ? { id } : {}, after ? { id: { lt: after } } : {}] },
     omit: { encrypted: true },
     include: { _count: { select: { people: true } } },
     orderBy: { id: "desc" },
@@ -107,11 +101,8 @@ export async function deleteBatch({ prisma }: RecordStore, id: BatchId): Promise
   await prisma.credentialBatch.deleteMany({ where: { id } });
 }
 
-export async function deleteExpiredBatches({ prisma }: RecordStore, now: Date, limit: number): Promise<number> {
-  const { created, handedOut } = endsOf(now);
-  const where = { OR: [{ handedOutAt: null, createdAt: { lte: created } }, { handedOutAt: { lte: handedOut } }] };
-  return (await prisma.credentialBatch.deleteMany({ where, limit })).count;
-}
+export const deleteExpiredBatches = async ({ prisma }: RecordStore, now: Date, limit: number): Promise<number> =>
+  (await prisma.credentialBatch.deleteMany({ where: { expiresAt: { lte: now } }, limit })).count;
 
 type Sealed = { id: string; caller: string; keys: EncryptionKeys };
 
@@ -148,7 +139,8 @@ type HandedOut = Sealed & { people: readonly PersonId[]; content: unknown; now: 
 /** Keeps what is handed out, for a download that is interrupted, and deletes the rest. False if it was done before. */
 export async function closeBatchIn({ prisma }: Transaction, given: HandedOut): Promise<boolean> {
   const { id, people, content, now } = given;
-  const data = { handedOutAt: now, encrypted: sealJson(given, document, content) };
+  const expiresAt = new Date(now.getTime() + againSeconds * 1000);
+  const data = { handedOutAt: now, expiresAt, encrypted: sealJson(given, document, content) };
   const { count } = await prisma.credentialBatch.updateMany({ where: { id, handedOutAt: null }, data });
   await prisma.credentialBatchPerson.deleteMany({ where: { batchId: id } });
   await prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });

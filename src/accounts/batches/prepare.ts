@@ -19,12 +19,12 @@ const atOnce = 10;
 const b = table("credentialBatch", "b");
 const w = table("credentialBatch", "w");
 
-const takeBatch = statement(
-  () => sql`
+const takeBatch = statement<{ now: Date }>(
+  ({ now }) => sql`
   ${update("credentialBatch", "b", { leaseUntil: sql`clock_timestamp() + interval '1 minute'` })}
   WHERE ${b.id} = (
     SELECT ${w.id} FROM ${w}
-    WHERE ${w.readyAt} IS NULL AND (${w.leaseUntil} IS NULL OR ${w.leaseUntil} < clock_timestamp())
+    WHERE ${w.readyAt} IS NULL AND ${w.expiresAt} > ${now} AND (${w.leaseUntil} IS NULL OR ${w.leaseUntil} < clock_timestamp())
     ORDER BY ${w.leaseUntil} NULLS FIRST, ${w.id} LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING ${b.id} AS id`,
 );
@@ -50,7 +50,7 @@ export function makeCredentialJob(deps: Deps): WorkerJob {
 
 async function prepareSome(deps: Deps, signal: AbortSignal): Promise<boolean> {
   const { db, clock } = deps;
-  const [taken] = await findRows<{ id: BatchId }>(db.pool, takeBatch, {});
+  const [taken] = await findRows<{ id: BatchId }, { now: Date }>(db.pool, takeBatch, { now: clock() });
   if (taken === undefined) return false;
   const batch = await db.prisma.credentialBatch.findUnique({ where: { id: taken.id }, omit: { encrypted: true } });
   if (batch === null) return true;

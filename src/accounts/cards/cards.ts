@@ -44,11 +44,7 @@ export async function revokeCardsIn(tx: Transaction, revoked: Revoked, origin: O
   return lines.length;
 }
 
-async function revokeIn(
-  tx: Transaction,
-  { schoolId, personIds, id }: Revoked,
-  origin: Origin,
-): Promise<AuditLine[]> {
+async function revokeIn(tx: Transaction, { schoolId, personIds, id }: Revoked, origin: Origin): Promise<AuditLine[]> {
   const among = { ...(personIds && { personId: { in: [...personIds] } }), ...(id && { id }) };
   const where = { schoolId, revokedAt: null, ...among } satisfies Prisma.LoginCardWhereInput;
   const found = await tx.prisma.loginCard.findMany({ where, select: { id: true, personId: true } });

@@ -22,6 +22,11 @@ export async function listClasses(request: PageRequest): Promise<PageView> {
   const model = { base: listAddress(request), groups: found.get(kind) ?? [], kind, tabs, search };
   const mayGive = request.may("createCredentialBatch");
   const ofCredentials = { mayGive, credentials: `/admin/schools/${path.schoolId}/credentials` };
-  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: request.may("createGroup"), ...ofCredentials };
+  const view = {
+    ...model,
+    isEmpty: items.length === 0 && search === "",
+    mayChange: request.may("createGroup"),
+    ...ofCredentials,
+  };
   return { title: t("classes.title"), view: "classes", model: view };
 }

@@ -187,7 +187,11 @@ test("a class teacher gets the students of their own classes, whatever they ask 
   await make.membership({ group: first, person: teacher, role: "TEACHER" });
   const origin = { at: service.clock() };
   await withPrismaTransaction(service.db, (tx) =>
-    giveRole(tx, { role: "CLASS_TEACHER", holder: { personId: teacher }, schoolIds: [school] }, { giver: null, origin }),
+    giveRole(
+      tx,
+      { role: "CLASS_TEACHER", holder: { personId: teacher }, schoolIds: [school] },
+      { giver: null, origin },
+    ),
   );
   const login = await giveLogin(service.db, teacher);
   const scopes = ["openid", "admin:read", "admin:write"] as const;
