@@ -12,7 +12,7 @@ import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
 const print = limitThreaded<Print, Uint8Array>({
   module: new URL("./card-pdf/print.ts", import.meta.url),
-  seconds: 60,
+  seconds: 300,
 });
 
 export type LeftOut = { name: Schemas["PersonName"]; className: string | null; reason: CardSkipReason };

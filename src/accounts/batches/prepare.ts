@@ -31,9 +31,12 @@ const takeBatch = statement<{ now: Date }>(
 
 type Turn = { batchId: string; readyAt: Date | null };
 
+/** The column rounds to milliseconds: what ends now could still be leased when it is taken next. */
+const ended = sql`clock_timestamp() - interval '1 millisecond'`;
+
 const endTurn = statement<Turn>(
   ({ batchId, readyAt }) => sql`
-  ${update("credentialBatch", "b", { leaseUntil: sql`clock_timestamp()`, readyAt })} WHERE ${b.id} = ${batchId}`,
+  ${update("credentialBatch", "b", { leaseUntil: ended, readyAt })} WHERE ${b.id} = ${batchId}`,
 );
 
 /** Prepares batches in turns, some people at a time, and deletes expired ones. A crash loses one turn. */
