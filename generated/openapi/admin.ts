@@ -227,7 +227,7 @@ export interface paths {
         };
         /**
          * List your batches of cards and passwords
-         * @description The batches that the caller started at a school and can still fetch, newest first.
+         * @description The batches that the caller started at a school in the last day, newest first.
          */
         get: operations["listCredentialBatches"];
         put?: never;
@@ -280,9 +280,9 @@ export interface paths {
         /**
          * Fetch the document of a batch
          * @description Makes the cards and passwords valid and returns them, as PDF with one section for each class or as CSV. Only the caller who started the
-         *     batch can fetch it. If the download was interrupted, the same caller can fetch it again within 15 minutes; then it is deleted. Earlier
-         *     passwords and cards that are replaced stop working, and their sign-ins end. People who meanwhile left, became guests, or got what
-         *     `onlyMissing` asks for are left out.
+         *     batch can fetch it, and only once. If the download was interrupted, a request with the same `Idempotency-Key` gets the same cards and
+         *     passwords again within 15 minutes, in either format; then they are deleted. Earlier passwords and cards that are replaced stop working,
+         *     and their sign-ins end. People who meanwhile left, became guests, or got what `onlyMissing` asks for are left out.
          */
         post: operations["takeCredentialBatch"];
         delete?: never;
@@ -2889,8 +2889,7 @@ export interface components {
          */
         Pdf: string;
         /**
-         * @description `PREPARING` is under way, `READY` can be fetched, `HANDED_OUT` was fetched; it can be fetched again for a short time if the download was
-         *     interrupted.
+         * @description `PREPARING` is under way, `READY` can be fetched, `HANDED_OUT` was fetched.
          * @example READY
          * @enum {string}
          */
@@ -2947,7 +2946,7 @@ export interface components {
             readyAt: string | null;
             /**
              * Format: date-time
-             * @description When the document was fetched for the first time; since then its cards and passwords are valid.
+             * @description When the document was fetched; since then its cards and passwords are valid.
              * @example null
              */
             handedOutAt: string | null;
@@ -9104,7 +9103,14 @@ export interface operations {
                  */
                 format?: components["parameters"]["CredentialFormat"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The id of the school.
@@ -9138,6 +9144,7 @@ export interface operations {
             404: components["responses"]["BatchUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             409: components["responses"]["BatchConflict"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -667,6 +667,7 @@ export const tables = {
       createdAt: "created_at",
       readyAt: "ready_at",
       handedOutAt: "handed_out_at",
+      handedOutKey: "handed_out_key",
       expiresAt: "expires_at",
       encrypted: "encrypted",
       leaseUntil: "lease_until",
@@ -1373,6 +1374,7 @@ export type Rows = {
     createdAt: Date;
     readyAt: Date | null;
     handedOutAt: Date | null;
+    handedOutKey: string | null;
     expiresAt: Date;
     encrypted: Buffer | null;
     leaseUntil: Date | null;

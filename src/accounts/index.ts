@@ -20,7 +20,7 @@ export {
   openHandedOut,
   openPrepared,
 } from "./batches/batch.ts";
-export type { BatchId, BatchWishes, CountedBatch, Prepared } from "./batches/batch.ts";
+export type { BatchId, BatchWishes, CountedBatch } from "./batches/batch.ts";
 export { makeCredentialJob } from "./batches/prepare.ts";
 export { listCards, revokeCardsIn } from "./cards/cards.ts";
 export type { CardId } from "./cards/cards.ts";
@@ -88,6 +88,7 @@ export {
   removeSecondFactor,
   revokeSecondFactorsIn,
 } from "./second-factor/records.ts";
+export { prepareForPeople, type Prepared } from "./prepare-secrets.ts";
 export type { SecondFactor } from "./second-factor/records.ts";
 export { renewRecoveryCodes } from "./second-factor/recovery-codes.ts";
 export { findTotpStep, makeTotpAddress, makeTotpSecret, spellTotpSecret, totpPurpose } from "./second-factor/totp.ts";

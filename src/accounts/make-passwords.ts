@@ -11,9 +11,9 @@ import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
-import { hashInTurn, makePassword } from "./login/index.ts";
+import { prepareForPeople, type Prepared } from "./prepare-secrets.ts";
 import { lockPeople, setSecretsIn } from "./set-secrets.ts";
-import { findSignInSettings, type PasswordKind } from "./sign-in-settings.ts";
+import { findSignInSettings } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/index.ts";
 
 export type PasswordsFor = { schoolId: SchoolId; onlyMissing: boolean } & (
@@ -22,11 +22,7 @@ export type PasswordsFor = { schoolId: SchoolId; onlyMissing: boolean } & (
 
 export type MadeLogin = { personId: PersonId; name: PersonName | null; username: string; password: string };
 
-type Hashed = { password: string; passwordHash: string };
-
 const mostPeople = 3_000;
-/** Per request, so that several requests take turns. */
-const hashesAtOnce = 2;
 
 async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: PasswordsFor): Promise<PersonId[]> {
   const { schoolId, onlyMissing } = asked;
@@ -52,19 +48,6 @@ async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: Pa
   return people.map(({ id }) => id as PersonId);
 }
 
-async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
-  const made: Hashed[] = [];
-  let left = count;
-  const work = async () => {
-    while (left-- > 0) {
-      const password = makePassword(kind);
-      made.push({ password, passwordHash: await hashInTurn(password) });
-    }
-  };
-  await Promise.all(Array.from({ length: hashesAtOnce }, work));
-  return made;
-}
-
 /** Makes passwords and missing user names; sign-ins end. Errors: not_found; conflict too_many_people. */
 export async function makePasswords<T>(
   db: PrismaDb,
@@ -74,7 +57,8 @@ export async function makePasswords<T>(
   const settings = await findSignInSettings(db, asked.schoolId);
   if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
   const candidates = await listCandidates(db, asked);
-  const hashed = await hashMany(candidates.length, settings.passwordKind);
+  const { passwordKind, mustChangePassword: mustChange } = settings;
+  const prepared = await prepareForPeople(candidates, { passwordKind, makeCard: null });
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
       const locked = await lockPeople(tx, candidates);
@@ -82,13 +66,7 @@ export async function makePasswords<T>(
       const refused = await listRefused(tx, there);
       const allowed = there.filter((id) => !refused.has(id));
       await giveUserNames(tx, { schoolId: asked.schoolId, people: allowed }, origin.at);
-      const made = await writePasswords(tx, allowed, {
-        hashed,
-        asked,
-        mustChange: settings.mustChangePassword,
-        origin,
-      });
-      return finish(tx, made);
+      return finish(tx, await writePasswords(tx, allowed, { prepared, asked, mustChange, origin }));
     }),
   );
 }
@@ -124,23 +102,26 @@ const selectLogins = statement<People>(
     ORDER BY ${p.sortKey}, ${p.id}`,
 );
 
-type Writing = { hashed: readonly Hashed[]; asked: PasswordsFor; mustChange: boolean; origin: Origin };
+type Writing = {
+  prepared: ReadonlyMap<PersonId, Prepared>;
+  asked: PasswordsFor;
+  mustChange: boolean;
+  origin: Origin;
+};
 
 async function writePasswords(
   tx: Transaction,
   allowed: PersonId[],
-  { hashed, asked, mustChange, origin }: Writing,
+  { prepared, asked, mustChange, origin }: Writing,
 ): Promise<MadeLogin[]> {
   const found = await findRows<LoginRow, People>(tx, selectLogins, { people: allowed });
   const wanted = found.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
-  const people = wanted.map(({ personId }, at) => {
-    return { personId, passwordHash: hashed[at]!.passwordHash, card: null };
-  });
+  const people = wanted.map(({ personId }) => ({ ...prepared.get(personId)!, personId }));
   await setSecretsIn(tx, { schoolId: asked.schoolId, people, mustChange }, origin);
-  return wanted.map(({ personId, username, firstFull, firstCall, last }, at) => ({
+  return wanted.map(({ personId, username, firstFull, firstCall, last }) => ({
     personId,
     username,
-    password: hashed[at]!.password,
+    password: prepared.get(personId)!.password!,
     name: personNameOf({ firstFull, firstCall, last }),
   }));
 }

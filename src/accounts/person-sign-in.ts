@@ -12,7 +12,7 @@ import { recordAtHome } from "./record-at-home.ts";
 export async function setPasswordHash(tx: Queryable, credential: NewCredential): Promise<void> {
   await writeCredential(tx, credential);
   await endSignIns(tx, { personId: credential.personId, at: credential.now });
-  await forgetTriesOf(tx, credential.personId);
+  await forgetTriesOf(tx, [credential.personId]);
 }
 
 /** As `setPasswordHash`, with an audit entry. Errors: not_found; those of `writeCredential`. */

@@ -56,7 +56,7 @@ export async function setSecretsIn(
   const former = await findRows<{ id: PersonId }, Passwords>(tx, updatePasswords, given);
   // Without a password nobody was signed in with one.
   await endSignInsOf(tx, { personIds: former.map(({ id }) => id), at: origin.at });
-  await forgetTriesOf(tx, ...ids);
+  await forgetTriesOf(tx, ids);
   const all = people.map(({ personId }) => personId);
   await closePasswordRequests(tx, all);
   const line = { ...origin, action: "credential_set" as const, schoolId };

@@ -1,18 +1,14 @@
 import { againAfterDeadlock } from "../access/index.ts";
-import type { PersonId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import {
   findSignInSettings,
   giveUserNames,
-  hashInTurn,
   keepPrint,
   lockPeople,
-  makePassword,
+  prepareForPeople,
   readCardSettings,
-  type PasswordKind,
-  type Prepared,
 } from "../accounts/index.ts";
 import { findCardHolders } from "./card-holders.ts";
 import { giveCredentials, presentMade } from "./give-credentials.ts";
@@ -33,11 +29,12 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
   const asked = await findCardHolders(deps.db, subject, body);
   const personIds = asked.map(({ personId }) => personId);
   const wanted = asked.filter(({ skip }) => skip === null || skip === "NO_LOGIN").map(({ personId }) => personId);
-  const prepareCard = () => {
-    return body.withQr ? deps.makeCard({ secondStep: settings.secondStep, now: origin.at }) : null;
-  };
+  const makeCard = () => deps.makeCard({ secondStep: settings.secondStep, now: origin.at });
   // Hashing takes long, and no connection is held meanwhile.
-  const prepared = await prepareAll(wanted, { passwordKind: body.newPasswords ? passwordKind : null, prepareCard });
+  const prepared = await prepareForPeople(wanted, {
+    passwordKind: body.newPasswords ? passwordKind : null,
+    makeCard: body.withQr ? makeCard : null,
+  });
 
   return againAfterDeadlock(() =>
     withPrismaTransaction(deps.db, async (tx) => {
@@ -59,24 +56,3 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
     }),
   );
 };
-
-/** Passwords hashed at a time, so that several requests take turns. */
-const hashesAtOnce = 2;
-
-type Preparing = { passwordKind: PasswordKind | null; prepareCard: () => Prepared["card"] };
-
-async function prepareAll(
-  people: PersonId[],
-  { passwordKind, prepareCard }: Preparing,
-): Promise<Map<PersonId, Prepared>> {
-  const made = new Map<PersonId, Prepared>();
-  const left = people.values();
-  const work = async () => {
-    for (const personId of left) {
-      const password = passwordKind && makePassword(passwordKind);
-      made.set(personId, { password, passwordHash: password && (await hashInTurn(password)), card: prepareCard() });
-    }
-  };
-  await Promise.all(Array.from({ length: hashesAtOnce }, work));
-  return made;
-}

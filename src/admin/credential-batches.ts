@@ -140,14 +140,15 @@ export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = asyn
  */
 export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (deps, request) => {
   const { db, keys } = deps;
-  const { origin, query } = request;
+  const { origin, query, headers: asked } = request;
+  const key = asked["Idempotency-Key"];
   const batch = await readBatch(deps, request);
   const headers = {
     ...attachmentOf(query.language, query.format),
     ...(query.format === "csv" && { "Content-Type": "text/csv; charset=utf-8" }),
   };
   if (batch.handedOutAt !== null) {
-    const content = (await openHandedOut(db, { ...batch, keys })) as Printable;
+    const content = (await openHandedOut(db, { ...batch, keys, key })) as Printable;
     return { status: 200, body: await writeDocument(deps, request, content), headers };
   }
   if (batch.readyAt === null)
@@ -166,8 +167,8 @@ export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (d
     withPrismaTransaction(db, async (tx) => {
       const { holders, ...content } = await findGiven(tx, request, giving);
       const people = holders.map(({ personId }) => personId);
-      const closed = await closeBatchIn(tx, { ...batch, keys, people, content, now: origin.at });
-      if (!closed || !isDeepStrictEqual(content, seen)) throw changedMeanwhile();
+      await closeBatchIn(tx, { ...batch, keys, key, people, content, now: origin.at });
+      if (!isDeepStrictEqual(content, seen)) throw changedMeanwhile();
       const { mustChangePassword: mustChange } = (await findSignInSettings(tx, request.schoolId))!;
       await giveCredentials(tx, holders, { schoolId: request.schoolId, settings, prepared, mustChange, origin });
     }),

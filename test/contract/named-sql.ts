@@ -159,7 +159,8 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/accounts/user-names/{give-names,give-at-school}.ts"],
     "user names of a whole school in a few statements; locks of people",
   ],
-  [["src/accounts/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
+  [["src/accounts/{make-passwords,set-secrets}.ts"], "passwords of many people in one statement, under row locks"],
+  [["src/accounts/batches/prepare.ts"], "one process takes a batch for a time, by the clock of the database"],
   [
     ["src/accounts/cards/{last-card,use-card}.ts"],
     "the sign-in by card: the card with all that decides on it, and its limits, in one prepared statement",

@@ -50,6 +50,11 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
       createdAt: start,
     })),
   );
+  const batch = { id: makeUuid(start), schoolId: school, caller: "app:a", newPasswords: true, withQr: false };
+  await db.prisma.credentialBatch.create({
+    data: { ...batch, onlyMissing: true, createdAt: start, expiresAt: later(86_400) },
+  });
+  await db.prisma.credentialBatchPerson.createMany(each(() => ({ batchId: batch.id })));
   await db.prisma.signInLimit.createMany(
     each((id) => ({ key: new Uint8Array(hashId(id)), failures: 1, waitUntil: start, forgetAt: later(60) })),
   );

@@ -326,7 +326,10 @@ describe("passwords and cards for several classes", () => {
     expect(textOf(list.html)).toMatch(/Ihre Dokumente.*2 Personen liegt bereit/);
     const address = /href="([^"]*\/credentials\/[^"]+)"/.exec(list.html)![1]!;
     const ready = await office.open(address);
-    expect(textOf(ready.html)).toContain("Wenn Sie es herunterladen, gelten alle Karten und Passwörter darin");
+    expect(textOf(ready.html)).toContain(
+      "Sie können es einmal herunterladen. Dann gelten alle Karten und Passwörter darin",
+    );
+    const open = await office.open(address);
     expect(await prisma.credential.count({ where: { person: { homeSchoolId: world.school, role: "STUDENT" } } })).toBe(
       0,
     );
@@ -339,11 +342,15 @@ describe("passwords and cards for several classes", () => {
     expect(head).toBe("Klasse;Name;Benutzername;Passwort");
     expect(first).toMatch(/^Klasse 5a;Bo Müller;bo\.mueller\d*;.{10}$/);
     expect(second).toContain("'=SUM(A1) Aal");
-    const done = await office.open(address);
-    expect(textOf(done.html)).toContain("können Sie dasselbe Dokument noch einmal herunterladen");
-    const pdf = await office.submit(done, "/document", { format: "pdf" });
+    // The same page gets it again, for a download that was interrupted.
+    const pdf = await office.submit(ready, "/document", { format: "pdf" });
     expect([pdf.headers.get("content-type"), pdf.html.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
-    expect(textOf((await office.submit(done, "/delete")).html)).toContain("Das Dokument ist gelöscht");
+    const refused = await office.submit(open, "/document", { format: "pdf" });
+    expect(refused.status).toBe(409);
+    expect(textOf(refused.html)).toContain("ist schon heruntergeladen worden und wird nicht noch einmal ausgegeben");
+    const done = await office.open(address);
+    expect(textOf(done.html)).toContain("Das Dokument wird nur einmal ausgegeben");
+    expect(mainOf(done.html)).not.toContain("/document");
     const nobody = await office.submit(await office.open(startOf(world)), "/credentials", {
       kind: "passwords",
       role: "STUDENT",

@@ -6732,6 +6732,7 @@ export const CredentialBatchScalarFieldEnum = {
   createdAt: 'createdAt',
   readyAt: 'readyAt',
   handedOutAt: 'handedOutAt',
+  handedOutKey: 'handedOutKey',
   expiresAt: 'expiresAt',
   encrypted: 'encrypted',
   leaseUntil: 'leaseUntil'

@@ -870,6 +870,7 @@ export const CredentialBatchScalarFieldEnum = {
   createdAt: 'createdAt',
   readyAt: 'readyAt',
   handedOutAt: 'handedOutAt',
+  handedOutKey: 'handedOutKey',
   expiresAt: 'expiresAt',
   encrypted: 'encrypted',
   leaseUntil: 'leaseUntil'

@@ -34,6 +34,7 @@ export type CredentialBatchMinAggregateOutputType = {
   createdAt: Date | null
   readyAt: Date | null
   handedOutAt: Date | null
+  handedOutKey: string | null
   expiresAt: Date | null
   encrypted: runtime.Bytes | null
   leaseUntil: Date | null
@@ -49,6 +50,7 @@ export type CredentialBatchMaxAggregateOutputType = {
   createdAt: Date | null
   readyAt: Date | null
   handedOutAt: Date | null
+  handedOutKey: string | null
   expiresAt: Date | null
   encrypted: runtime.Bytes | null
   leaseUntil: Date | null
@@ -66,6 +68,7 @@ export type CredentialBatchCountAggregateOutputType = {
   createdAt: number
   readyAt: number
   handedOutAt: number
+  handedOutKey: number
   expiresAt: number
   encrypted: number
   leaseUntil: number
@@ -83,6 +86,7 @@ export type CredentialBatchMinAggregateInputType = {
   createdAt?: true
   readyAt?: true
   handedOutAt?: true
+  handedOutKey?: true
   expiresAt?: true
   encrypted?: true
   leaseUntil?: true
@@ -98,6 +102,7 @@ export type CredentialBatchMaxAggregateInputType = {
   createdAt?: true
   readyAt?: true
   handedOutAt?: true
+  handedOutKey?: true
   expiresAt?: true
   encrypted?: true
   leaseUntil?: true
@@ -115,6 +120,7 @@ export type CredentialBatchCountAggregateInputType = {
   createdAt?: true
   readyAt?: true
   handedOutAt?: true
+  handedOutKey?: true
   expiresAt?: true
   encrypted?: true
   leaseUntil?: true
@@ -205,6 +211,7 @@ export type CredentialBatchGroupByOutputType = {
   createdAt: Date
   readyAt: Date | null
   handedOutAt: Date | null
+  handedOutKey: string | null
   expiresAt: Date
   encrypted: runtime.Bytes | null
   leaseUntil: Date | null
@@ -243,6 +250,7 @@ export type CredentialBatchWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
+  handedOutKey?: Prisma.StringNullableFilter<"CredentialBatch"> | string | null
   expiresAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
@@ -262,6 +270,7 @@ export type CredentialBatchOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
   handedOutAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  handedOutKey?: Prisma.SortOrderInput | Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -284,6 +293,7 @@ export type CredentialBatchWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
+  handedOutKey?: Prisma.StringNullableFilter<"CredentialBatch"> | string | null
   expiresAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
@@ -303,6 +313,7 @@ export type CredentialBatchOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
   handedOutAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  handedOutKey?: Prisma.SortOrderInput | Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -326,6 +337,7 @@ export type CredentialBatchScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CredentialBatch"> | Date | string | null
+  handedOutKey?: Prisma.StringNullableWithAggregatesFilter<"CredentialBatch"> | string | null
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableWithAggregatesFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"CredentialBatch"> | Date | string | null
@@ -342,6 +354,7 @@ export type CredentialBatchCreateInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -361,6 +374,7 @@ export type CredentialBatchUncheckedCreateInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -378,6 +392,7 @@ export type CredentialBatchUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -397,6 +412,7 @@ export type CredentialBatchUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -415,6 +431,7 @@ export type CredentialBatchCreateManyInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -431,6 +448,7 @@ export type CredentialBatchUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -448,6 +466,7 @@ export type CredentialBatchUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -475,6 +494,7 @@ export type CredentialBatchCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
   handedOutAt?: Prisma.SortOrder
+  handedOutKey?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
@@ -490,6 +510,7 @@ export type CredentialBatchMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
   handedOutAt?: Prisma.SortOrder
+  handedOutKey?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
@@ -505,6 +526,7 @@ export type CredentialBatchMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
   handedOutAt?: Prisma.SortOrder
+  handedOutKey?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   encrypted?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
@@ -600,6 +622,7 @@ export type CredentialBatchCreateWithoutSchoolInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -617,6 +640,7 @@ export type CredentialBatchUncheckedCreateWithoutSchoolInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -664,6 +688,7 @@ export type CredentialBatchScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
   handedOutAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
+  handedOutKey?: Prisma.StringNullableFilter<"CredentialBatch"> | string | null
   expiresAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   encrypted?: Prisma.BytesNullableFilter<"CredentialBatch"> | runtime.Bytes | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
@@ -680,6 +705,7 @@ export type CredentialBatchCreateWithoutPeopleInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -698,6 +724,7 @@ export type CredentialBatchUncheckedCreateWithoutPeopleInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -730,6 +757,7 @@ export type CredentialBatchUpdateWithoutPeopleInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -748,6 +776,7 @@ export type CredentialBatchUncheckedUpdateWithoutPeopleInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -764,6 +793,7 @@ export type CredentialBatchCreateManySchoolInput = {
   createdAt: Date | string
   readyAt?: Date | string | null
   handedOutAt?: Date | string | null
+  handedOutKey?: string | null
   expiresAt: Date | string
   encrypted?: runtime.Bytes | null
   leaseUntil?: Date | string | null
@@ -780,6 +810,7 @@ export type CredentialBatchUpdateWithoutSchoolInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -797,6 +828,7 @@ export type CredentialBatchUncheckedUpdateWithoutSchoolInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -814,6 +846,7 @@ export type CredentialBatchUncheckedUpdateManyWithoutSchoolInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   handedOutAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  handedOutKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encrypted?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -862,6 +895,7 @@ export type CredentialBatchSelect<ExtArgs extends runtime.Types.Extensions.Inter
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  handedOutKey?: boolean
   expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
@@ -882,6 +916,7 @@ export type CredentialBatchSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  handedOutKey?: boolean
   expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
@@ -900,6 +935,7 @@ export type CredentialBatchSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  handedOutKey?: boolean
   expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
@@ -918,12 +954,13 @@ export type CredentialBatchSelectScalar = {
   createdAt?: boolean
   readyAt?: boolean
   handedOutAt?: boolean
+  handedOutKey?: boolean
   expiresAt?: boolean
   encrypted?: boolean
   leaseUntil?: boolean
 }
 
-export type CredentialBatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "caller" | "groupIds" | "roles" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "readyAt" | "handedOutAt" | "expiresAt" | "encrypted" | "leaseUntil", ExtArgs["result"]["credentialBatch"]>
+export type CredentialBatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "caller" | "groupIds" | "roles" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "readyAt" | "handedOutAt" | "handedOutKey" | "expiresAt" | "encrypted" | "leaseUntil", ExtArgs["result"]["credentialBatch"]>
 export type CredentialBatchInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   people?: boolean | Prisma.CredentialBatch$peopleArgs<ExtArgs>
@@ -954,6 +991,7 @@ export type $CredentialBatchPayload<ExtArgs extends runtime.Types.Extensions.Int
     createdAt: Date
     readyAt: Date | null
     handedOutAt: Date | null
+    handedOutKey: string | null
     expiresAt: Date
     encrypted: runtime.Bytes | null
     leaseUntil: Date | null
@@ -1393,6 +1431,7 @@ export interface CredentialBatchFieldRefs {
   readonly createdAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
   readonly readyAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
   readonly handedOutAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
+  readonly handedOutKey: Prisma.FieldRef<"CredentialBatch", 'String'>
   readonly expiresAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
   readonly encrypted: Prisma.FieldRef<"CredentialBatch", 'Bytes'>
   readonly leaseUntil: Prisma.FieldRef<"CredentialBatch", 'DateTime'>

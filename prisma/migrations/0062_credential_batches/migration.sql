@@ -14,6 +14,7 @@ CREATE TABLE "credential_batch" (
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "ready_at" TIMESTAMPTZ(3),
     "handed_out_at" TIMESTAMPTZ(3),
+    "handed_out_key" TEXT,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "encrypted" BYTEA,
     "lease_until" TIMESTAMPTZ(3),
@@ -35,6 +36,9 @@ CREATE INDEX "credential_batch_expires_at_idx" ON "credential_batch"("expires_at
 
 -- CreateIndex
 CREATE INDEX "credential_batch_ready_at_lease_until_idx" ON "credential_batch"("ready_at", "lease_until");
+
+-- CreateIndex
+CREATE INDEX "credential_batch_handed_out_at_idx" ON "credential_batch"("handed_out_at");
 
 -- CreateIndex
 CREATE INDEX "credential_batch_school_id_idx" ON "credential_batch"("school_id");

@@ -5,7 +5,7 @@ import { makeUuid } from "../../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { MadeCard } from "../cards/make-card.ts";
+import type { Prepared } from "../prepare-secrets.ts";
 
 declare const batchId: unique symbol;
 export type BatchId = string & { readonly [batchId]: true };
@@ -23,9 +23,6 @@ export type BatchWishes = {
 export type Batch = Omit<Prisma.CredentialBatchModel, "encrypted">;
 export type CountedBatch = Batch & { people: number; prepared: number };
 
-/** What is prepared for a person; not valid yet. */
-export type Prepared = { password: string | null; passwordHash: string | null; card: MadeCard | null };
-
 export const mostInBatch = 3_000;
 const mostOpen = 3;
 const keptDays = 1;
@@ -34,10 +31,10 @@ const againSeconds = 900;
 /** Errors: conflict too_many_credential_batches. */
 export async function createBatchIn(
   tx: Transaction,
-  { caller, people, ...wishes }: BatchWishes & { caller: string; people: readonly PersonId[] },
+  { people, groupIds, roles, ...wishes }: BatchWishes & { caller: string; people: readonly PersonId[] },
   now: Date,
 ): Promise<BatchId> {
-  const { schoolId, groupIds, roles, newPasswords, withQr, onlyMissing } = wishes;
+  const { caller } = wishes;
   const open = await tx.prisma.credentialBatch.count({ where: { caller, handedOutAt: null, expiresAt: { gt: now } } });
   if (open >= mostOpen)
     throw new AppError(
@@ -46,16 +43,10 @@ export async function createBatchIn(
       "You have three documents waiting. Fetch or delete one of them first.",
     );
   const id = makeUuid(now) as BatchId;
-  const data = {
-    id,
-    schoolId,
-    caller,
-    groupIds: [...groupIds],
-    roles: [...roles],
-    createdAt: now,
-    expiresAt: addDays(now, keptDays),
-  };
-  await tx.prisma.credentialBatch.create({ data: { ...data, newPasswords, withQr, onlyMissing } });
+  const times = { createdAt: now, expiresAt: addDays(now, keptDays) };
+  await tx.prisma.credentialBatch.create({
+    data: { ...wishes, ...times, id, groupIds: [...groupIds], roles: [...roles] },
+  });
   await tx.prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });
   return id;
 }
@@ -65,6 +56,13 @@ export const batchUnknown = () =>
     "not_found",
     "credential_batch_not_found",
     "This document does not exist any more. What was not fetched is as it was; start again.",
+  );
+
+const batchFetched = () =>
+  new AppError(
+    "conflict",
+    "credential_batch_fetched",
+    "This document was fetched before. What it contains is valid; start again if it was lost.",
   );
 
 type Own = { schoolId: SchoolId; caller: string; now: Date };
@@ -104,6 +102,15 @@ export async function deleteBatch({ prisma }: RecordStore, id: BatchId): Promise
 export const deleteExpiredBatches = async ({ prisma }: RecordStore, now: Date, limit: number): Promise<number> =>
   (await prisma.credentialBatch.deleteMany({ where: { expiresAt: { lte: now } }, limit })).count;
 
+/** Deletes documents that were fetched minutes ago. */
+export async function forgetHandedOut({ prisma }: RecordStore, now: Date): Promise<void> {
+  const handedOutAt = { lte: new Date(now.getTime() - againSeconds * 1000) };
+  await prisma.credentialBatch.updateMany({
+    where: { handedOutAt, NOT: { encrypted: null } },
+    data: { encrypted: null },
+  });
+}
+
 type Sealed = { id: string; caller: string; keys: EncryptionKeys };
 
 const purposeOf = ({ id, caller }: Sealed, part: string): string => `credential batch ${id} ${caller} ${part}`;
@@ -134,22 +141,26 @@ export async function openPrepared({ prisma }: RecordStore, given: Sealed): Prom
 
 const document = "document";
 
-type HandedOut = Sealed & { people: readonly PersonId[]; content: unknown; now: Date };
+type HandedOut = Sealed & { key: string | undefined; people: readonly PersonId[]; content: unknown; now: Date };
 
-/** Keeps what is handed out, for a download that is interrupted, and deletes the rest. False if it was done before. */
-export async function closeBatchIn({ prisma }: Transaction, given: HandedOut): Promise<boolean> {
-  const { id, people, content, now } = given;
-  const expiresAt = new Date(now.getTime() + againSeconds * 1000);
-  const data = { handedOutAt: now, expiresAt, encrypted: sealJson(given, document, content) };
+/**
+ * Keeps what is handed out, for a download that is interrupted, and deletes the rest. Errors: conflict
+ * credential_batch_fetched.
+ */
+export async function closeBatchIn({ prisma }: Transaction, given: HandedOut): Promise<void> {
+  const { id, key, people, content, now } = given;
+  const data = { handedOutAt: now, handedOutKey: key ?? null, encrypted: sealJson(given, document, content) };
   const { count } = await prisma.credentialBatch.updateMany({ where: { id, handedOutAt: null }, data });
+  if (count === 0) throw batchFetched();
   await prisma.credentialBatchPerson.deleteMany({ where: { batchId: id } });
   await prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });
-  return count === 1;
 }
 
-/** What `closeBatchIn` kept. */
-export async function openHandedOut({ prisma }: RecordStore, given: Sealed): Promise<unknown> {
-  const found = await prisma.credentialBatch.findUnique({ where: { id: given.id }, select: { encrypted: true } });
-  if (!found?.encrypted) throw batchUnknown();
+/** Opens what `closeBatchIn` kept. Errors: conflict credential_batch_fetched, for another key or after minutes. */
+export async function openHandedOut({ prisma }: RecordStore, given: Sealed & Pick<HandedOut, "key">): Promise<unknown> {
+  const { id, key } = given;
+  const where = { id, handedOutKey: key ?? null };
+  const found = key === undefined ? null : await prisma.credentialBatch.findUnique({ where });
+  if (!found?.encrypted) throw batchFetched();
   return unsealJson(given, document, found.encrypted);
 }

@@ -6,10 +6,11 @@ import { findRows, run, sql, statement, table, update } from "../../platform/dat
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { MakeCard } from "../cards/make-card.ts";
-import { readCardSettings, type CardSettings } from "../cards/settings.ts";
-import { hashBehind, hashPassword, makePassword } from "../login/index.ts";
-import { findSignInSettings, type SignInSettings } from "../sign-in-settings.ts";
-import { deleteExpiredBatches, sealPrepared, type Batch, type BatchId, type Prepared } from "./batch.ts";
+import { readCardSettings } from "../cards/settings.ts";
+import { hashBehind, hashPassword } from "../login/index.ts";
+import { prepareSecrets, type Prepared } from "../prepare-secrets.ts";
+import { findSignInSettings } from "../sign-in-settings.ts";
+import { deleteExpiredBatches, forgetHandedOut, sealPrepared, type Batch, type BatchId } from "./batch.ts";
 
 type Deps = { db: PrismaDb; clock: Clock; keys: EncryptionKeys; makeCard: MakeCard };
 
@@ -39,12 +40,13 @@ const endTurn = statement<Turn>(
   ${update("credentialBatch", "b", { leaseUntil: ended, readyAt })} WHERE ${b.id} = ${batchId}`,
 );
 
-/** Prepares batches in turns, some people at a time, and deletes expired ones. A crash loses one turn. */
+/** Prepares batches in turns, some people at a time, and deletes what is kept no longer. A crash loses one turn. */
 export function makeCredentialJob(deps: Deps): WorkerJob {
   return {
     name: "accounts.prepareCredentials",
     everySeconds: 2,
     async run(signal) {
+      await forgetHandedOut(deps.db, deps.clock());
       await removeInBatches(signal, (limit) => deleteExpiredBatches(deps.db, deps.clock(), limit), 20);
       while (!signal.aborted && (await prepareSome(deps, signal)));
     },
@@ -72,26 +74,21 @@ async function prepareSome(deps: Deps, signal: AbortSignal): Promise<boolean> {
   return true;
 }
 
-type Settings = { card: CardSettings; signIn: SignInSettings };
+const hashSlowly = (password: string): Promise<string> => hashPassword(password, hashBehind);
 
 async function makeAll(
-  deps: Deps,
-  batch: Batch,
+  { db, clock, makeCard }: Deps,
+  { newPasswords, withQr, ...batch }: Batch,
   { count, signal }: { count: number; signal: AbortSignal },
 ): Promise<Prepared[]> {
   const schoolId = batch.schoolId as SchoolId;
-  const settings: Settings = {
-    card: await readCardSettings(deps.db, schoolId),
-    signIn: (await findSignInSettings(deps.db, schoolId))!,
+  const { secondStep } = await readCardSettings(db, schoolId);
+  const { passwordKind } = (await findSignInSettings(db, schoolId))!;
+  const preparing = {
+    passwordKind: newPasswords ? passwordKind : null,
+    makeCard: withQr ? () => makeCard({ secondStep, now: clock() }) : null,
   };
   const made: Prepared[] = [];
-  while (made.length < count && !signal.aborted) made.push(await makeOne(deps, batch, settings));
+  while (made.length < count && !signal.aborted) made.push(await prepareSecrets(preparing, hashSlowly));
   return made;
-}
-
-async function makeOne({ makeCard, clock }: Deps, { newPasswords, withQr }: Batch, settings: Settings) {
-  const password = newPasswords ? makePassword(settings.signIn.passwordKind) : null;
-  const passwordHash = password && (await hashPassword(password, hashBehind));
-  const card = withQr ? makeCard({ secondStep: settings.card.secondStep, now: clock() }) : null;
-  return { password, passwordHash, card };
 }

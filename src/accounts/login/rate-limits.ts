@@ -124,5 +124,5 @@ const forgetAll = statement<{ personIds: readonly PersonId[] }>(
 );
 
 /** Forgets the failed tries at the accounts of people. Returns how many limits they had. */
-export const forgetTriesOf = (tx: Queryable, ...personIds: readonly PersonId[]): Promise<number> =>
+export const forgetTriesOf = (tx: Queryable, personIds: readonly PersonId[]): Promise<number> =>
   run(tx, forgetAll, { personIds });

@@ -16,9 +16,9 @@ export async function showBatch(request: PageRequest): Promise<PageView> {
 
 /** Makes everything in the document valid, and hands it out. */
 export async function handOut(request: PageRequest): Promise<Download> {
-  const { api, path, field, t, locale: language } = request;
+  const { api, path, field, t, locale: language, idempotencyKey } = request;
   const format = field("format") === "csv" ? "csv" : "pdf";
-  const params = { path, query: { language, format } } as const;
+  const params = { path, query: { language, format }, header: { "Idempotency-Key": idempotencyKey } } as const;
   const file: unknown = await unwrap(
     api.POST(`${at}/document`, { params, parseAs: "arrayBuffer", signal: leavingOf(request) }),
   );

@@ -89,7 +89,7 @@ export async function findSignInFacts(db: Queryable, query: SignInQuery): Promis
 
 /** Returns how many limits there were. */
 export async function releaseSignInLimitsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<number> {
-  const released = await forgetTriesOf(tx, personId);
+  const released = await forgetTriesOf(tx, [personId]);
   await recordAtHome(tx, { ...origin, action: "sign_in_limits_released", personId, detail: { limits: released } });
   return released;
 }
