@@ -2090,6 +2090,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/class-teacher-proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the teachers who should get the role of a class teacher
+         * @description Active teachers of a class of this school who hold no role that manages its classes, by name, each with these classes. A teacher who is
+         *     blocked or has no way to sign in is listed with that state and gets no role from `giveClassTeacherRoles`.
+         */
+        get: operations["listClassTeacherProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/class-teachers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give several teachers the role of a class teacher
+         * @description Gives `CLASS_TEACHER` at this school to those of the people that `listClassTeacherProposals` lists as `READY`, as `giveStaffRole` would.
+         *     Everybody else is skipped, so that a repeated request gives nothing twice.
+         */
+        post: operations["giveClassTeacherRoles"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/staff-roles": {
         parameters: {
             query?: never;
@@ -6376,6 +6418,34 @@ export interface components {
             atSchools: components["schemas"]["TodayAtSchools"];
             failingEndpoints: components["schemas"]["SomeEndpoints"];
         };
+        /**
+         * @description `READY` can get the role; `NO_LOGIN` first needs a user name and a password or card; `BLOCKED` is prevented from signing in.
+         * @example READY
+         * @enum {string}
+         */
+        ClassTeacherProposalState: "READY" | "NO_LOGIN" | "BLOCKED";
+        /** @description A teacher of a class who has no role for it. */
+        ClassTeacherProposal: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            name: components["schemas"]["PersonName"];
+            /** @description The active classes of the school that the person teaches. */
+            classes: components["schemas"]["NamedGroup"][];
+            state: components["schemas"]["ClassTeacherProposalState"];
+        };
+        /** @description People who get the role of a class teacher. */
+        NewClassTeachers: {
+            /**
+             * @description The people.
+             * @example [
+             *       "c0000000-0000-4000-8000-000000000001"
+             *     ]
+             */
+            personIds: string[];
+        };
         /** @description A role of a person or an app, with the holder's name. */
         ListedStaffRole: {
             /**
@@ -7669,21 +7739,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is invalid, or the role cannot be given like this. */
-        StaffRoleRefused: {
+        /** @description The token lacks the scope, or the caller may not give or withdraw this role. */
+        RoleNotGiven: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token lacks the scope, or the caller may not give or withdraw this role. */
-        RoleNotGiven: {
+        /** @description The request is invalid, or the role cannot be given like this. */
+        StaffRoleRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
                 [name: string]: unknown;
             };
             content: {
@@ -14244,6 +14314,103 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["SchoolUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listClassTeacherProposals: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The teachers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClassTeacherProposal"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    giveClassTeacherRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewClassTeachers"];
+            };
+        };
+        responses: {
+            /** @description The roles that were given. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StaffRole"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["RoleNotGiven"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -10,7 +10,7 @@ import type { SigningKey } from "../sign-on/index.ts";
 import type { CardLanguage } from "./card-pdf/texts.ts";
 import type { CardSkipReason } from "./card-holders.ts";
 import type { FigureStep, JobRun, Metric, SignOnStep } from "../traffic/index.ts";
-import type { StaffRoleName } from "../staff/index.ts";
+import type { ClassTeacherProposal, StaffRoleName } from "../staff/index.ts";
 import type { DeliveryState, Endpoint, EventType } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
 import type { PersonAttribute } from "../access/index.ts";
@@ -78,6 +78,7 @@ export const enums: EnumsAgree<
     CardState: CardState;
     CredentialBatchState: "PREPARING" | "READY" | "HANDED_OUT";
     CredentialFormat: "pdf" | "csv";
+    ClassTeacherProposalState: ClassTeacherProposal["state"];
     DeliveryState: DeliveryState;
     EndpointState: Endpoint["state"];
     FigureMetric: Metric;

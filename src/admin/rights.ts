@@ -143,6 +143,8 @@ export const rights = {
   getToday: [...seeOffice, "PARTNER"],
   listStaffRoles: [...schools, "SUPPORT"],
   giveStaffRole: schools,
+  listClassTeacherProposals: [...schools, "SUPPORT"],
+  giveClassTeacherRoles: schools,
   withdrawStaffRole: schools,
   listStaffPeople: ["OPERATOR"],
   createStaffPerson: ["OPERATOR"],

@@ -1,13 +1,31 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { everything, listRoles, staffRoleNames } from "../staff/index.ts";
-import { bodyOf, makeBody, omitUndefined, readListResult, requireMachine, withIdempotencyKey } from "./admin-api.ts";
+import {
+  bodyOf,
+  listAll,
+  makeBody,
+  omitUndefined,
+  readListResult,
+  requireMachine,
+  withIdempotencyKey,
+} from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Machine, type OptionsOf, type Result, type Verbs } from "./command.ts";
-import { defaultLimit, done, listOptions, listResult, timeOf, type Columns } from "./lines.ts";
+import {
+  counted,
+  defaultLimit,
+  done,
+  listOptions,
+  listResult,
+  nameOf,
+  timeOf,
+  wholeList,
+  type Columns,
+} from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { readRole, roleOptions, staffPeopleVerbs } from "./staff-people.ts";
-import { changes } from "./verbs.ts";
+import { argsNamed, changes } from "./verbs.ts";
 
 type ListedRole = Schemas["ListedStaffRole"];
 
@@ -67,6 +85,13 @@ const listed = {
 
 const roles = "/admin/v1/staff-roles";
 
+const proposalColumns: Columns<Schemas["ClassTeacherProposal"]> = {
+  id: ({ id }) => id,
+  name: ({ name }) => nameOf(name),
+  classes: ({ classes }) => classes.map(({ name }) => name).join(" "),
+  state: ({ state }) => state,
+};
+
 export const verbs: Verbs = {
   give: makeApiCommand({
     summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
@@ -96,6 +121,25 @@ export const verbs: Verbs = {
       const query = omitUndefined(filter);
       const read = (page: object) => api.GET(roles, { params: { query: { ...query, ...page } } });
       return readListResult("roles", read, { limit, after, columns });
+    },
+  }),
+  "class-teachers": makeApiCommand({
+    summary: "List the teachers who have a class but no role for it; with --give, give those who are READY the role.",
+    args: argsNamed("schoolId"),
+    options: {
+      give: option.flag("Give them the role CLASS_TEACHER."),
+      except: option.people("Somebody who does not get it."),
+    },
+    run: async ({ api }, { args: path, options: { give, except = [] } }) => {
+      const address = "/admin/v1/schools/{schoolId}/class-teacher-proposals";
+      const proposed = await listAll((query) => api.GET(address, { params: { path, query } }));
+      if (!give) return wholeList("teachers", proposed, { columns: proposalColumns, id: ({ id }) => id });
+      const ready = proposed.filter(({ id, state }) => state === "READY" && !except.includes(id as PersonId));
+      const personIds = ready.map(({ id }) => id);
+      const params = { path, ...withIdempotencyKey() };
+      const giving = () => api.POST("/admin/v1/schools/{schoolId}/class-teachers", { params, body: { personIds } });
+      const given = personIds.length === 0 ? [] : await bodyOf(giving());
+      return { ...done(`${counted(given.length, "role")} given.`, { given }), quiet: given.map(({ id }) => id) };
     },
   }),
   ...staffPeopleVerbs,

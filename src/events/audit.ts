@@ -43,14 +43,15 @@ const rowOf = (line: AuditLine): AuditRow => ({
 
 export async function recordDifference(
   { prisma }: RecordStore,
-  { at, requestId }: { at: Date; requestId: string },
+  { at, requestId, personId }: { at: Date; requestId: string; personId?: string | null },
   { before, after }: { before: object | null; after: object | null },
 ): Promise<void> {
   const data = {
     ...(before !== null && { before: before as Prisma.InputJsonObject }),
     ...(after !== null && { after: after as Prisma.InputJsonObject }),
   };
-  await prisma.audit.updateMany({ where: { at, requestId }, data });
+  const where = { at, requestId, ...(personId !== undefined && { personId }) };
+  await prisma.audit.updateMany({ where, data });
 }
 
 export async function recordAudit({ prisma }: RecordStore, line: AuditLine): Promise<void> {

@@ -34,7 +34,7 @@ export type NewRole = {
 };
 
 /** The giver's roles; null for the command line, which may give any role. */
-type Giver = readonly StaffRole[] | null;
+export type Giver = readonly StaffRole[] | null;
 
 /** The roles that those who run a school may give at it. Only an operator gives the others. */
 export const rolesGivenBySchools: readonly StaffRoleName[] = ["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"];

@@ -1,9 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { giveLogin } from "../support/token.ts";
 import { makeConfigFolder, makeRemoteWorld } from "./remote-world.ts";
 
-const { app, local, remote, expectSameReading, expectSameDoing, there, make } = await makeRemoteWorld({
+const { service, app, local, remote, expectSameReading, expectSameDoing, there, make } = await makeRemoteWorld({
   env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
 });
 
@@ -42,6 +43,17 @@ test("staff and the audit log", async () => {
   await expectSameReading("staff", "list");
   await expectSameReading("staff", "list", "--school", school, "--role", "secretary");
   await expectSameReading("staff", "list", "--app", app.clientId);
+  const group = await make.group({ school });
+  const teachers = [await make.person({ school, role: "TEACHER" }), await make.person({ school, role: "TEACHER" })];
+  for (const person of teachers) await make.membership({ group, person, role: "TEACHER" });
+  await expectSameReading("staff", "class-teachers", school);
+  for (const person of teachers) await giveLogin(service.db, person);
+  const giveTo = (run: typeof local, except: string) =>
+    run.ask<{ given: object[] }>("staff", "class-teachers", school, "--give", "--except", except);
+  expect((await giveTo(local, teachers[1]!)).given).toMatchObject([{ holder: { personId: teachers[0] } }]);
+  expect((await giveTo(remote, teachers[1]!)).given).toEqual([]);
+  const { given } = await remote.ask<{ given: object[] }>("staff", "class-teachers", school, "--give");
+  expect(given).toMatchObject([{ holder: { personId: teachers[1] }, role: "CLASS_TEACHER" }]);
   expect(await there(["staff", "list", "--with-ended"])).toMatchObject({ code: 2 });
   const { roles } = await remote.ask<{ roles: { id: string }[] }>("staff", "list", "--school", school);
   await expectSameDoing(["staff", "withdraw", roles[0]!.id], ["staff", "withdraw", roles[1]!.id]);

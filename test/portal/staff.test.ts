@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import type { PersonId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveRoleTo, makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
+import { giveLogin } from "../support/token.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -121,4 +123,36 @@ test("accounts at no school are the operators' alone", async () => {
   const { browser } = await makeWorld();
   for (const page of ["/admin/staff/accounts", "/admin/staff/accounts/new"])
     expect([page, (await browser.open(page)).status]).toEqual([page, 403]);
+});
+
+test("after an import, the teachers of its classes are proposed, and one confirmation gives those ticked the role", async () => {
+  const { school, browser, address } = await makeWorld();
+  const roster = [
+    "id;role;first_name;last_name;classes",
+    "1;teacher;Ida;Alt;5a",
+    "2;teacher;Udo;Blau;5b",
+    "3;teacher;Eva;Celan;5a",
+    "",
+  ].join("\n");
+  const list = await browser.open(`/admin/schools/${school}/imports`);
+  const preview = await browser.sendFile(list, "/imports", { name: "roster.csv", content: roster });
+  const applied = await browser.submit(preview, "/apply");
+  expect(applied.html).toContain("3 Lehrkräfte mit einer Klasse können die Rolle noch nicht bekommen");
+  expect(applied.html).toContain("hat noch kein Passwort und keine Karte");
+  const people = await service.db.prisma.person.findMany({
+    where: { homeSchoolId: school, sourceSystemIdentifier: { not: null } },
+  });
+  const idOf = (last: string) => people.find((person) => person.last === last)!.id as PersonId;
+  for (const last of ["Alt", "Blau"]) await giveLogin(service.db, idOf(last));
+  const shown = await browser.open(applied.url);
+  expect(shown.html).toContain("2 Lehrkräfte haben eine Klasse, aber keine Rolle.");
+  expect(shown.html).toMatch(/Udo Blau <span class="hint">5b/);
+  const given = await browser.submit(shown, "/staff/class-teachers", { person: idOf("Blau") });
+  expect(given.url).toContain(address);
+  expect(given.html).toContain("1 Person hat jetzt die Rolle Klassenleitung.");
+  expect(await rolesOf(idOf("Blau"))).toMatchObject([{ role: "CLASS_TEACHER", schools: [{ schoolId: school }] }]);
+  expect(await rolesOf(idOf("Alt"))).toEqual([]);
+  expect(given.html).toContain("1 Lehrkraft hat eine Klasse, aber keine Rolle.");
+  const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  expect((await secretary.open(applied.url)).html).not.toContain("Klassenleitungen ohne Rolle");
 });

@@ -20,6 +20,7 @@ export {
 export { describeAction } from "./action.ts";
 export { attributeNames } from "./attributes.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
+export { listProposedTeachers } from "./class-teachers.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { findHasCards, listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";

@@ -1,4 +1,4 @@
-import { hasManySchools, type PageView, type PageRequest } from "../frame/index.ts";
+import { hasManySchools, listProposedTeachers, type PageView, type PageRequest } from "../frame/index.ts";
 import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 
 export async function showImport(request: PageRequest): Promise<PageView> {
@@ -18,6 +18,7 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     lists: isWaiting && school !== null ? listsOf(school) : [],
     ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
     others: othersOf(read, request),
+    teachers: read.state === "APPLIED" ? await listProposedTeachers(request) : [],
     isDone: read.state === "APPLIED" || read.state === "UNDONE",
     mayImport: request.may("applyImport"),
   };

@@ -1,7 +1,7 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import { addAccount, deleteAccount, givePassword, listAccounts, showNewAccount } from "./accounts.ts";
 import { findHolder, giveRole, showNewRole } from "./give.ts";
-import { listRoles, withdrawRole } from "./list.ts";
+import { giveClassTeachers, listRoles, withdrawRole } from "./list.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -18,6 +18,7 @@ export const staffPages = makeArea({ folder: import.meta.dirname, texts, page: "
     pages.post(`${staff}/new`, giveRole, newRole);
     pages.post(`${staff}/:staffRoleId/withdrawal`, withdrawRole, listRoles);
   }
+  pages.post("/admin/schools/:schoolId/staff/class-teachers", giveClassTeachers, listRoles);
   const accounts = "/admin/staff/accounts";
   pages.get(accounts, listAccounts);
   pages.post(accounts, addAccount, onlyIf("createStaffPerson", showNewAccount));

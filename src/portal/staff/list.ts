@@ -1,5 +1,6 @@
 import { staffRoleNames, targetOfRole } from "../../admin/index.ts";
-import { nameOf, postAndRedirect, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import { listProposedTeachers, nameOf, postAndRedirect, unwrap, unwrapPage } from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { staffOf } from "./staff-page.ts";
 
 export async function listRoles(request: PageRequest): Promise<PageView> {
@@ -12,7 +13,10 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     ...(role && { role }),
     ...request.cursor,
   };
-  const { items, more } = await unwrapPage(api.GET("/admin/v1/staff-roles", { params: { query: asked } }));
+  const [{ items, more }, teachers] = await Promise.all([
+    unwrapPage(api.GET("/admin/v1/staff-roles", { params: { query: asked } })),
+    listProposedTeachers(request),
+  ]);
   const held = items.map((one) => ({
     ...one,
     name:
@@ -27,6 +31,7 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     schoolId,
     address,
     held,
+    teachers,
     more: next,
     role: role ?? "",
     roles: staffRoleNames,
@@ -41,3 +46,13 @@ export const withdrawRole = postAndRedirect(
   ({ api, path }) => api.DELETE("/admin/v1/staff-roles/{staffRoleId}", { params: { path } }),
   "staff_role_not_found",
 );
+
+/** Gives the role to the teachers that are ticked; those who got it meanwhile are skipped. */
+export async function giveClassTeachers(request: PageRequest): Promise<Redirect> {
+  const { api, path, typed, idempotencyKey } = request;
+  const personIds = [...new Set(typed["person"] ?? [])];
+  const params = { path, header: { "Idempotency-Key": idempotencyKey } };
+  const giving = () => api.POST("/admin/v1/schools/{schoolId}/class-teachers", { params, body: { personIds } });
+  const given = personIds.length === 0 ? [] : await unwrap(giving());
+  return { to: staffOf(request).address, done: "classTeachersGiven", count: given.length };
+}

@@ -1,0 +1,83 @@
+import {
+  hasWayToSignIn,
+  personNameOf,
+  type GroupId,
+  type PersonId,
+  type PersonName,
+  type SchoolId,
+} from "../directory/index.ts";
+import type { Origin } from "../events/index.ts";
+import type { Transaction } from "../platform/database/db.ts";
+import { fields, findRows, run, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { giveRole, type Giver } from "./give-role.ts";
+import type { StaffRole } from "./role.ts";
+
+export type ClassTeacherProposal = {
+  id: PersonId;
+  name: PersonName | null;
+  classes: { id: GroupId; name: string }[];
+  state: "READY" | "NO_LOGIN" | "BLOCKED";
+};
+
+type Found = Omit<ClassTeacherProposal, "name"> & { [Part in keyof PersonName]: string | null };
+
+const p = table("person", "p");
+const m = table("membership", "m");
+const g = table("group", "g");
+const s = table("school", "s");
+const held = table("staffRole", "held");
+const heldAt = table("staffRoleSchool", "held_at");
+
+const listProposed = statement<{ schoolId: SchoolId; now: Date }>(
+  ({ schoolId, now }) => sql`
+  SELECT ${fields<Found>({
+    id: p.id,
+    firstFull: p.firstFull,
+    firstCall: p.firstCall,
+    last: p.last,
+    classes: sql`json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}) ORDER BY ${g.naturalKey}, ${g.id})`,
+    state: sql`CASE WHEN ${p.blockedAt} IS NOT NULL THEN 'BLOCKED' WHEN ${hasWayToSignIn(p)} THEN 'READY' ELSE 'NO_LOGIN' END`,
+  })}
+  FROM ${m}
+  JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE'
+  JOIN ${p} ON ${p.id} = ${m.personId} AND ${p.status} = 'ACTIVE'
+  JOIN ${s} ON ${s.id} = ${m.schoolId} AND ${s.sandboxId} IS NULL
+  WHERE ${m.schoolId} = ${schoolId} AND ${m.role} = 'TEACHER' AND NOT EXISTS (
+    SELECT FROM ${held} LEFT JOIN ${heldAt} ON ${heldAt.roleId} = ${held.id} AND ${heldAt.schoolId} = ${schoolId}
+    WHERE ${held.personId} = ${p.id} AND (${held.endsAt} IS NULL OR ${held.endsAt} > ${now}) AND (${held.role} = 'OPERATOR'
+      OR ${heldAt.roleId} IS NOT NULL AND ${held.role} IN ('DISTRICT', 'SCHOOL_ADMIN', 'SECRETARY', 'CLASS_TEACHER')))
+  GROUP BY ${p.id} ORDER BY ${p.sortKey}, ${p.id}`,
+);
+
+/** The active teachers of classes of a school who hold no role that manages these classes, by name. */
+export async function listClassTeacherProposals(
+  db: Queryable,
+  at: { schoolId: SchoolId; now: Date },
+): Promise<ClassTeacherProposal[]> {
+  const found = await findRows<Found, typeof at>(db, listProposed, at);
+  return found.map(({ firstFull, firstCall, last, ...rest }) => ({
+    ...rest,
+    name: personNameOf({ firstFull, firstCall, last }),
+  }));
+}
+
+// Otherwise two admins could give the same role at the same time.
+const lockSchool = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) =>
+    sql`SELECT pg_advisory_xact_lock(hashtext('staff_role.class_teachers'), hashtext(${schoolId}::text))`,
+);
+
+/** Skips people who are not proposed, or not ready. Errors: forbidden role_beyond_own. */
+export async function giveClassTeacherRoles(
+  tx: Transaction,
+  { schoolId, personIds }: { schoolId: SchoolId; personIds: readonly PersonId[] },
+  by: { giver: Giver; origin: Origin },
+): Promise<StaffRole[]> {
+  await run(tx, lockSchool, { schoolId });
+  const proposed = await listClassTeacherProposals(tx, { schoolId, now: by.origin.at });
+  const given: StaffRole[] = [];
+  for (const { id, state } of proposed)
+    if (state === "READY" && personIds.includes(id))
+      given.push(await giveRole(tx, { role: "CLASS_TEACHER", holder: { personId: id }, schoolIds: [schoolId] }, by));
+  return given;
+}
