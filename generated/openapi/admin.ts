@@ -2102,7 +2102,7 @@ export interface paths {
          * @description Active teachers of a class of this school who hold no role that manages its classes, by name, each with these classes. A teacher who is
          *     blocked or has no way to sign in is listed with that state and gets no role from `giveClassTeacherRoles`.
          */
-        get: operations["listClassTeacherProposals"];
+        get: operations["listProposedTeachers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2122,7 +2122,7 @@ export interface paths {
         put?: never;
         /**
          * Give several teachers the role of a class teacher
-         * @description Gives `CLASS_TEACHER` at this school to those of the people that `listClassTeacherProposals` lists as `READY`, as `giveStaffRole` would.
+         * @description Gives `CLASS_TEACHER` at this school to those of the people that `listProposedTeachers` lists as `READY`, as `giveStaffRole` would.
          *     Everybody else is skipped, so that a repeated request gives nothing twice.
          */
         post: operations["giveClassTeacherRoles"];
@@ -14319,7 +14319,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    listClassTeacherProposals: {
+    listProposedTeachers: {
         parameters: {
             query?: {
                 /**

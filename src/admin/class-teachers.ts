@@ -1,13 +1,13 @@
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/database/db.ts";
-import { giveClassTeacherRoles as give, listClassTeacherProposals as list } from "../staff/index.ts";
+import { giveClassTeacherRoles as give, listProposedTeachers as list } from "../staff/index.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { presentRole } from "./staff.ts";
 
-export const listClassTeacherProposals: AdminHandler<"listClassTeacherProposals"> = async (deps, request) => {
+export const listProposedTeachers: AdminHandler<"listProposedTeachers"> = async (deps, request) => {
   const { schoolId, reach, origin } = request;
   const page = readPage(deps, request);
   await refuseUnknownSchool(deps.db, reach, schoolId);

@@ -43,7 +43,7 @@ const handlers: Loaders<OperationId> = {
   ),
   ...handlersIn(() => import("./grants.ts"), "listGrants", "getGrant", "putGrant", "deleteGrant"),
   ...handlersIn(() => import("./audit.ts"), "listAudit"),
-  ...handlersIn(() => import("./class-teachers.ts"), "listClassTeacherProposals", "giveClassTeacherRoles"),
+  ...handlersIn(() => import("./class-teachers.ts"), "listProposedTeachers", "giveClassTeacherRoles"),
   ...handlersIn(() => import("./cards.ts"), "listLoginCards", "revokeLoginCards", "revokeLoginCard"),
   ...handlersIn(() => import("./print-cards.ts"), "printLoginCards"),
   ...handlersIn(() => import("./create-cards.ts"), "createLoginCards"),

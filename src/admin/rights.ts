@@ -143,7 +143,7 @@ export const rights = {
   getToday: [...seeOffice, "PARTNER"],
   listStaffRoles: [...schools, "SUPPORT"],
   giveStaffRole: schools,
-  listClassTeacherProposals: [...schools, "SUPPORT"],
+  listProposedTeachers: [...schools, "SUPPORT"],
   giveClassTeacherRoles: schools,
   withdrawStaffRole: schools,
   listStaffPeople: ["OPERATOR"],

@@ -50,7 +50,7 @@ const listProposed = statement<{ schoolId: SchoolId; now: Date }>(
 );
 
 /** The active teachers of classes of a school who hold no role that manages these classes, by name. */
-export async function listClassTeacherProposals(
+export async function listProposedTeachers(
   db: Queryable,
   at: { schoolId: SchoolId; now: Date },
 ): Promise<ClassTeacherProposal[]> {
@@ -74,7 +74,7 @@ export async function giveClassTeacherRoles(
   by: { giver: Giver; origin: Origin },
 ): Promise<StaffRole[]> {
   await run(tx, lockSchool, { schoolId });
-  const proposed = await listClassTeacherProposals(tx, { schoolId, now: by.origin.at });
+  const proposed = await listProposedTeachers(tx, { schoolId, now: by.origin.at });
   const given: StaffRole[] = [];
   for (const { id, state } of proposed)
     if (state === "READY" && personIds.includes(id))

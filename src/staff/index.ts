@@ -8,7 +8,7 @@
  *             the last operator keeps the role; the command line can always give one.
  * Never knows: HTTP, tokens, operations of a contract.
  */
-export { giveClassTeacherRoles, listClassTeacherProposals, type ClassTeacherProposal } from "./class-teachers.ts";
+export { giveClassTeacherRoles, listProposedTeachers, type ClassTeacherProposal } from "./class-teachers.ts";
 export { extendPartnerRole } from "./extend-role.ts";
 export {
   giveRole,

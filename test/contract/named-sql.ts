@@ -75,6 +75,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "written by every sign-on: one conditional upsert, also within the statement of the token store",
   ],
   [
+    ["src/staff/class-teachers.ts"],
+    "an aggregate over joins: who teaches which class and holds no role; an advisory lock of the school",
+  ],
+  [
     ["src/staff/give-role.ts"],
     "an advisory lock, so that two operators do not withdraw each other's role at the same time",
   ],

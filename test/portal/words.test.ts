@@ -63,6 +63,7 @@ const shown: Record<string, string[]> = {
   "SignInStep.outcome": ["people signIn.outcomes"],
   "SignInStepValues.card": ["people steps.card.states"],
   "SignInStepValues.refusal": ["people steps.card.refusals"],
+  "ClassTeacherProposal.state": ["frame frame.classTeachers.state"],
   "Import.format": ["imports format"],
   "Import.mode": ["imports mode", "imports import.modes"],
   "Import.state": ["imports state"],
