@@ -524,7 +524,7 @@ export interface paths {
         };
         /**
          * Get the login of a person
-         * @description The user name, and whether the person is signed in. Passwords cannot be read.
+         * @description The user name, and whether the person is signed in. Passwords cannot be read. Everybody may read their own login.
          */
         get: operations["getLogin"];
         /**
@@ -2658,7 +2658,7 @@ export interface components {
             userNameRule: components["schemas"]["UserNameRule"];
             passwordKind: components["schemas"]["PasswordKind"];
             /**
-             * @description Whether people must choose their own password when they first sign in with a generated one.
+             * @description Whether people must choose their own password when they first sign in with a generated one, pupils who may not change it later included.
              * @example false
              */
             mustChangePassword: boolean;
@@ -3291,6 +3291,11 @@ export interface components {
              * @example true
              */
             hasPassword: boolean;
+            /**
+             * @description Whether the person may change the password, as the sign-in settings of the home school say.
+             * @example false
+             */
+            mayChangePassword: boolean;
             /**
              * Format: date-time
              * @description When the user name or password last changed.

@@ -7,6 +7,7 @@ import { AppError } from "../platform/errors.ts";
 import {
   blockPersonIn,
   findLogin,
+  findOwnPassword,
   findSignInSettingsOf,
   hashPassword,
   lockPersonSignIn,
@@ -21,7 +22,7 @@ import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest, Schemas } from
 import { personTag, readPerson, refuseStalePerson } from "./person-record.ts";
 import { getReachedPerson } from "./whose-person.ts";
 
-type Login = Schemas["Login"];
+type Login = NonNullable<Schemas["StoredLogin"]>;
 
 export const loginUnknown = () => new AppError("not_found", "login_not_found", "The person has no login.");
 const counts = ["sessions"] as const;
@@ -35,9 +36,10 @@ export async function readLogin(db: RecordStore, personId: PersonId, now: Date):
 
 export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
   await getReachedPerson(db, reach, personId);
-  const body = await readLogin(db, personId, origin.at);
-  if (body === null) throw loginUnknown();
-  return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
+  const [login, own] = [await readLogin(db, personId, origin.at), await findOwnPassword(db, personId)];
+  if (login === null) throw loginUnknown();
+  const body = present<Schemas["Login"]>({ ...login, mayChangePassword: own?.isAllowed ?? false });
+  return { status: 200, body, headers: { ETag: tagOf(login, counts) } };
 };
 
 type Request = Pick<AdminRequest<"blockPerson">, "personId" | "reach" | "origin"> & { caller: AdminCaller };

@@ -157,7 +157,8 @@ export const rights = {
 
 /** Operations that everybody may call about themselves, without a role. */
 export const ownRights: ReadonlySet<OperationId> = new Set<OperationId>([
-  ...(["getMe", "listAppsOfPerson", "listSessions", "endSession", "listConsents", "withdrawConsent"] as const),
+  ...(["getMe", "getLogin", "listAppsOfPerson", "listSessions", "endSession", "listConsents"] as const),
+  "withdrawConsent",
   "signOutPerson",
 ]);
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { putSignInSettings } from "../../src/accounts/index.ts";
+import type { SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, signIn } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
+import { giveLogin } from "../support/token.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -78,4 +81,50 @@ test("the tiles lead to the account, and staff to their pages", async () => {
   expect((await partner.browser.open("/")).html).toContain('href="/partner"');
   await withPrismaTransaction(service.db, async (tx) => void (await tx.prisma.staffRole.deleteMany()));
   expect((await admin.browser.open("/")).html).not.toContain('href="/admin"');
+});
+
+describe("the own password", () => {
+  const signInSettings = {
+    userNameRule: "FIRST_DOT_LAST",
+    passwordKind: "LETTERS",
+    mustChangePassword: false,
+    helpText: null,
+  } as const;
+  const setFrom = (schoolId: SchoolId, ownPasswordFromGrade: number | null) =>
+    withPrismaTransaction(service.db, (tx) =>
+      putSignInSettings(tx, { ...signInSettings, schoolId, ownPasswordFromGrade }, { at: service.clock() }),
+    );
+
+  test("is offered in the account exactly to those who may change it", async () => {
+    const school = await make.school();
+    const places = { "4c": await make.group({ school, name: "4c" }), "5a": await make.group({ school, name: "5a" }) };
+    const people: [who: string, from: number | null, mayChange: boolean, Awaited<ReturnType<typeof giveLogin>>][] = [];
+    for (const from of [null, 5] as const)
+      for (const [role, className, mayChange] of [
+        ["STUDENT", "4c", false],
+        ["STUDENT", "5a", from !== null],
+        ["STUDENT", null, false],
+        ["TEACHER", null, true],
+        ["OTHER", null, true],
+      ] as const) {
+        const person = await make.person({ school, role, groups: className === null ? [] : [places[className]] });
+        people.push([`${role} ${className ?? "without class"}`, from, mayChange, await giveLogin(service.db, person)]);
+      }
+    for (const [who, from, mayChange, login] of people) {
+      await setFrom(school, from);
+      const browser = makeBrowser(service.url, { "accept-language": "en" });
+      await signIn(browser, login);
+      const { html } = await browser.open("/account");
+      const { status } = await browser.open("/sign-in/password");
+      const offers = [/href="\/sign-in\/password"/.test(html), /change (my|your) password/i.test(html), status === 200];
+      expect([who, from, ...offers]).toEqual([who, from, mayChange, mayChange, mayChange]);
+      if (!mayChange) expect(html, who).toContain("and ask your school for a new password");
+    }
+  });
+
+  test("is not offered to a pupil with a card alone", async () => {
+    const pupil = await makePortalUser(service, null);
+    await prisma.credential.update({ where: { personId: pupil.personId }, data: { passwordHash: null } });
+    expect((await pupil.browser.open("/account")).html).not.toContain("/sign-in/password");
+  });
 });

@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { makeArea, postAndRedirect, unwrap, unwrapPage, type PageHandler, type PageRequest } from "../frame/index.ts";
+import {
+  makeArea,
+  postAndRedirect,
+  unwrap,
+  unwrapIfFound,
+  unwrapPage,
+  type PageHandler,
+  type PageRequest,
+} from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -21,7 +29,8 @@ const account = () => "/account";
 const showAccount: PageHandler = async (request) => {
   const { api, me, t, visitor } = request;
   const params = { path: ofMe(request), query: { limit: most } };
-  const [sessions, apps] = await Promise.all([
+  const [login, sessions, apps] = await Promise.all([
+    unwrapIfFound(api.GET("/admin/v1/people/{personId}/login", { params: { path: params.path } })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
     unwrapPage(api.GET("/admin/v1/people/{personId}/apps", { params })),
   ]);
@@ -31,6 +40,7 @@ const showAccount: PageHandler = async (request) => {
     view: "account",
     model: {
       name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,
+      mayChangePassword: login?.mayChangePassword ?? false,
       isStaff: me.roles.length > 0,
       roles: me.roles,
       sessions: sessions.items.map((session) => ({ ...session, isHere: session.id === here })),
