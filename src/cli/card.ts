@@ -1,5 +1,6 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { bodyOf, omitUndefined, readListResult, withIdempotencyKey, type Schemas } from "./admin-api.ts";
+import { batchVerbs } from "./card-batch.ts";
 import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
 import { counted, done, listOptions, nameOf, type Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
@@ -59,6 +60,7 @@ async function print({ api }: Service, { schoolId, file, body }: Printing): Prom
 }
 
 export const verbs: Verbs = {
+  ...batchVerbs,
   print: makeApiCommand({
     summary: "Make login cards for the students of a group and write them to a new PDF file.",
     args: argsNamed("groupId"),

@@ -30,6 +30,7 @@ const parameters = {
   sessionId: argument.text("session"),
   importId: argument.id<ImportId>("import"),
   sandboxId: argument.id("sandbox"),
+  credentialBatchId: argument.id("batch"),
   scopeRequestId: argument.id("request"),
   staffRoleId: argument.id("role"),
 };

@@ -131,6 +131,25 @@ test("login cards of a class are printed to a file that is not overwritten, list
   expect(await there(["card", "revoke", "--school", school, "--yes"])).toMatchObject({ code: 2 });
 });
 
+test("passwords of a class are prepared by a job, and written to a file once", async () => {
+  const person = await make.person({ school, groups: [await make.group({ school, name: "6b" })] });
+  const prepare = ["card", "prepare", "DE-NI-9", "--group", "DE-NI-9/6b"];
+  expect(await there(prepare)).toMatchObject({ code: 2 });
+  const { id, people } = await remote.ask<{ id: string; people: number }>(...prepare, "--new-passwords");
+  expect(people).toBe(1);
+  await service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(new AbortController().signal);
+  const { batches } = await remote.ask<{ batches: object[] }>("card", "prepared", "DE-NI-9");
+  expect(batches).toMatchObject([{ id, state: "READY", prepared: 1 }]);
+  const file = join(folder, "passwords.csv");
+  const fetching = ["card", "fetch", "DE-NI-9", id, "--format", "csv", "--file"];
+  expect(await remote.ask(...fetching, file)).toEqual({ file });
+  const { username } = await service.db.prisma.credential.findUniqueOrThrow({ where: { personId: person } });
+  expect(await readFile(file, "utf8")).toContain(username);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const again = await there([...fetching, join(folder, "again.csv")]);
+  expect([again.code, again.err]).toEqual([3, expect.stringContaining("was fetched before")]);
+});
+
 test("what only a running service answers: its health, what an app sees, and why somebody cannot sign in", async () => {
   const { person } = await makePupil();
   expect(await remote.ask("health")).toMatchObject({ isWell: true, heldImports: 0 });

@@ -20,6 +20,7 @@ const besideOnly: Readonly<Record<string, string>> = {
 const remoteOnly: Readonly<Record<string, string>> = {
   "app view": "The service answers as it answers the app.",
   "card print": "It makes the cards with the addresses that the service has.",
+  "card fetch": "It makes the cards with the addresses that the service has.",
   "card replace": "It makes the cards with the addresses that the service has.",
   "person explain": "The service makes the decision.",
   "person data": "The service collects it.",
