@@ -74,6 +74,6 @@ test.each(looks)(
     await look(other, `refused-${of.size}`);
     await back.reload();
     await back.getByText("Das Dokument wird nur einmal ausgegeben.").waitFor();
-    expect(await back.getByRole("button", { name: /herunterladen/ }).count()).toBe(0);
+    await expect.poll(() => back.getByRole("button", { name: /herunterladen/ }).count()).toBe(0);
   },
 );
