@@ -1062,6 +1062,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/imports/{importId}/faulty-rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the faulty rows of an import
+         * @description The rows of a CSV file that have errors, with the columns of the file; empty if errors of the file are not those of single rows. Write
+         *     them, corrected, into a file of the same columns, add a column `left_out_because`, and upload it: a file with this column is an addition,
+         *     and nobody else leaves. The rows are kept for seven days.
+         */
+        get: operations["listImportFaultyRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/left-out-rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave out faulty rows
+         * @description Continues an import in the state `BROKEN` without its faulty rows, if all of its errors are in single rows of a CSV file (`rows` is not
+         *     null). Nobody whose row is left out leaves, and their memberships and the groups that only their rows name stay. If a left-out row has no
+         *     readable id (`rows.withoutId`), it might be about anybody, so nobody leaves and no group ends by this import. The changes are then
+         *     calculated, and the import waits to be applied.
+         */
+        post: operations["leaveOutImportRows"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/warnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the warnings of an import
+         * @description What looks like a mistake in the file, with the line and the name. Warnings do not prevent an import from being applied. They are
+         *     available until the import is applied, and for seven days at most.
+         */
+        get: operations["listImportWarnings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/imports/{importId}/changes": {
         parameters: {
             query?: never;
@@ -4262,6 +4328,27 @@ export interface components {
              */
             place: number | null;
         } | null;
+        /** @description The rows of a file with errors that can be left out, or were; null if the file has no errors, or others than those of single rows. */
+        ImportRows: {
+            /**
+             * Format: int32
+             * @description The rows without errors.
+             * @example 637
+             */
+            readable: number;
+            /**
+             * Format: int32
+             * @description The rows with errors.
+             * @example 3
+             */
+            faulty: number;
+            /**
+             * Format: int32
+             * @description The faulty rows that do not say reliably whose they are. If there are any, leaving rows out means that nobody leaves.
+             * @example 0
+             */
+            withoutId: number;
+        } | null;
         /**
          * @description The state of an import at one school.
          * @example READY
@@ -4423,10 +4510,17 @@ export interface components {
             schoolYear: string | null;
             /**
              * Format: int32
-             * @description The number of errors in the file.
+             * @description The number of errors in the file; 0 once its faulty rows are left out.
              * @example 0
              */
             errorCount: number;
+            /**
+             * Format: int32
+             * @description The number of things in the file that look like a mistake.
+             * @example 0
+             */
+            warningCount: number;
+            rows: components["schemas"]["ImportRows"];
             /**
              * @description What was ignored on purpose: a count for each code.
              * @example {
@@ -4594,6 +4688,61 @@ export interface components {
              * @example 1002;guest;Bo Emil;Bo;Beispiel;5a;;;
              */
             text: string | null;
+        };
+        /** @description A field of a row, with the heading of its column. */
+        ImportField: {
+            /**
+             * @description The heading; empty if the row has more fields than the file has headings.
+             * @example role
+             */
+            heading: string;
+            /** @example pupil */
+            value: string;
+        };
+        /** @description A row of a file that has errors. */
+        ImportFaultyRow: {
+            /**
+             * Format: int32
+             * @example 17
+             */
+            line: number;
+            /**
+             * @description Whether the row says reliably whose it is.
+             * @example true
+             */
+            isIdReadable: boolean;
+            /** @description The row as the file has it. */
+            fields: components["schemas"]["ImportField"][];
+            faults: components["schemas"]["ImportFault"][];
+        };
+        /**
+         * @description What looks like a mistake. CLASS_MISSING: a student without a class. NAME_TWICE: two people of one name in one class. GROUP_SPELLING: a
+         *     name of a class or group that differs from another one only in case, accents, spaces, full stops or leading zeros. DATE_IN_PLACE: a date
+         *     instead of an id or of the name of a class. CHARACTERS_LOST: a name with `?` or U+FFFD.
+         * @example NAME_TWICE
+         * @enum {string}
+         */
+        ImportWarningKind: "CLASS_MISSING" | "NAME_TWICE" | "GROUP_SPELLING" | "DATE_IN_PLACE" | "CHARACTERS_LOST";
+        /** @description Something in a file that looks like a mistake. */
+        ImportWarning: {
+            /** @example roster.csv */
+            file: string;
+            /**
+             * Format: int32
+             * @example 12
+             */
+            line: number;
+            kind: components["schemas"]["ImportWarningKind"];
+            /**
+             * @description The name of the person, or of the class or group.
+             * @example Bo Beispiel
+             */
+            name: string;
+            /**
+             * @description The class of the two people, the other spelling, or the date.
+             * @example 5a
+             */
+            detail: string | null;
         };
         /**
          * @description - `CREATED`: the group is new.
@@ -7404,8 +7553,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The import does not exist, the caller cannot access it, or it does not include the school. */
-        ImportOrSchoolUnknown: {
+        /** @description The state of the import does not allow this. */
+        ImportConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -7414,8 +7563,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The state of the import does not allow this. */
-        ImportConflict: {
+        /** @description The import does not exist, the caller cannot access it, or it does not include the school. */
+        ImportOrSchoolUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -11620,6 +11769,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportFault"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportFaultyRows: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows, in the order of the file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportFaultyRow"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    leaveOutImportRows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportWarnings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The warnings, by kind, in the order of the file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportWarning"][];
                 };
             };
             400: components["responses"]["AdminBadRequest"];

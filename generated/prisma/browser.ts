@@ -178,6 +178,11 @@ export type ColumnMapping = Prisma.ColumnMappingModel
  */
 export type ImportError = Prisma.ImportErrorModel
 /**
+ * Model ImportFaultyRow
+ * 
+ */
+export type ImportFaultyRow = Prisma.ImportFaultyRowModel
+/**
  * Model StagedPerson
  * 
  */

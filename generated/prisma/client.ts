@@ -202,6 +202,11 @@ export type ColumnMapping = Prisma.ColumnMappingModel
  */
 export type ImportError = Prisma.ImportErrorModel
 /**
+ * Model ImportFaultyRow
+ * 
+ */
+export type ImportFaultyRow = Prisma.ImportFaultyRowModel
+/**
  * Model StagedPerson
  * 
  */

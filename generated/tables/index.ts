@@ -289,6 +289,9 @@ export const tables = {
       fileName: "file_name",
       schoolYear: "school_year",
       errorCount: "error_count",
+      warningCount: "warning_count",
+      rows: "rows",
+      headings: "headings",
       notes: "notes",
       actorId: "actor_id",
       createdAt: "created_at",
@@ -385,6 +388,16 @@ export const tables = {
       lineText: "line_text",
     },
   },
+  importFaultyRow: {
+    name: "import_faulty_row",
+    columns: {
+      importId: "import_id",
+      line: "line",
+      fields: "fields",
+      sourceId: "source_id",
+      groupSourceIds: "group_source_ids",
+    },
+  },
   stagedPerson: {
     name: "staged_person",
     columns: {
@@ -401,6 +414,7 @@ export const tables = {
       last: "last",
       sortKey: "sort_key",
       username: "username",
+      fields: "fields",
       isDeleted: "is_deleted",
     },
   },
@@ -1092,6 +1106,9 @@ export type Rows = {
     fileName: string;
     schoolYear: string;
     errorCount: number;
+    warningCount: number;
+    rows: unknown | null;
+    headings: string[];
     notes: unknown;
     actorId: string | null;
     createdAt: Date;
@@ -1166,6 +1183,13 @@ export type Rows = {
     message: string;
     lineText: string | null;
   };
+  importFaultyRow: {
+    importId: string;
+    line: number;
+    fields: unknown;
+    sourceId: string | null;
+    groupSourceIds: string[];
+  };
   stagedPerson: {
     importId: string;
     row: number;
@@ -1180,6 +1204,7 @@ export type Rows = {
     last: string | null;
     sortKey: string;
     username: string | null;
+    fields: unknown | null;
     isDeleted: boolean;
   };
   stagedRole: {
@@ -1566,6 +1591,7 @@ export type Required = {
   importPiece: "importId" | "number" | "bytes";
   columnMapping: "schoolId" | "headings" | "mapping" | "usedAt";
   importError: "importId" | "row" | "file" | "line" | "code" | "message";
+  importFaultyRow: "importId" | "line" | "fields";
   stagedPerson: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
   stagedRole: "importId" | "row" | "line" | "column" | "personSourceId" | "role" | "isPrimary" | "isDeleted";
   stagedGroup: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";

@@ -1,7 +1,15 @@
 import type { AppAttribute, Registration, ScopeName, ScopeRequest, SignOnAudience } from "../access/index.ts";
 import type { GroupStatus, GroupType, NameOrder, PersonOrder } from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
-import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
+import type {
+  GroupStep,
+  ImportFormat,
+  ImportMode,
+  ImportState,
+  ImportStatus,
+  PersonImport,
+  WarningKind,
+} from "../imports/index.ts";
 import type { UndoReason, UndoStep } from "../imports/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
@@ -90,6 +98,7 @@ export const enums: EnumsAgree<
     ImportFormat: ImportFormat;
     ImportGroupStep: GroupStep;
     ImportMode: ImportMode;
+    ImportWarningKind: WarningKind;
     ImportPhase: NonNullable<ImportStatus["progress"]>["phase"];
     ImportSchoolState: ImportStatus["schools"][number]["state"];
     ImportState: ImportState;

@@ -71,6 +71,7 @@ const handlers: Loaders<OperationId> = {
   ),
   ...handlersIn(() => import("./imports.ts"), "createImport", "getImport", "listImports", "listImportFaults"),
   ...handlersIn(() => import("./import-columns.ts"), "getImportColumns", "putImportColumns", "listColumnMappings"),
+  ...handlersIn(() => import("./import-rows.ts"), "listImportFaultyRows", "listImportWarnings", "leaveOutImportRows"),
   ...handlersIn(
     () => import("./import-lists.ts"),
     "listImportLeavers",

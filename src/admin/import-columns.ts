@@ -8,7 +8,8 @@ import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 
 function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumns"] {
-  const { encoding, separator, headingLine, headings, samples, mapping } = table;
+  const { separator, headingLine, headings, samples, mapping } = table;
+  const encoding = table.encoding === "damaged utf-8" ? "utf-8" : table.encoding;
   const { uses, role, className, idFromName, mode } = mapping;
   return present<Schemas["ImportColumns"]>({
     sheet,

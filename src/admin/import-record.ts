@@ -48,15 +48,16 @@ export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number
 
 /** Does not compile if an import has a property that the contract lacks. */
 export const importProperties: Same<
-  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil"> | "namedSchoolIds",
+  Exclude<keyof Schemas["Import"], "leavers" | "undoUntil"> | "namedSchoolIds" | "headings",
   keyof ImportStatus
 > = true;
 
 export function presentImport(status: ImportStatus): Schemas["Import"] {
-  const { namedSchoolIds: _, schools, ...shown } = status;
+  const { namedSchoolIds: _, headings: _headings, schools, rows, ...shown } = status;
   const undoable = schools.flatMap(({ undoUntil }) => undoUntil ?? []);
   return present<Schemas["Import"]>({
     ...shown,
+    rows: rows && present<NonNullable<Schemas["ImportRows"]>>(rows),
     leavers: countLeavers(status),
     schoolYear: status.schoolYear || null,
     undoUntil: undoable.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null),

@@ -1,6 +1,7 @@
 import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { maxFaults } from "../imports/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import type { Service } from "./command.ts";
@@ -127,6 +128,29 @@ export async function undoImport(service: Service, id: string, keep: number | un
   const ended = await waitFor(service, await undo(true));
   // A call in the foreground is refused with the reason why the import is not undone.
   return ended.state === "UNDONE" ? ended : undo(false);
+}
+
+export async function leaveOutRows(service: Service, id: string): Promise<Import> {
+  await service.api.POST(`${oneImport}/left-out-rows`, pathOf(id));
+  return getImport(service, id);
+}
+
+export const listFaultyRows = ({ api }: Service, id: string): Promise<Schemas["ImportFaultyRow"][]> =>
+  listFirst((page) => api.GET(`${oneImport}/faulty-rows`, { params: { ...pathOf(id).params, query: page } }), {
+    limit: maxFaults,
+  });
+
+const warningsShown = 100;
+
+/** The first warnings; none once the rows of the file are gone. */
+export async function listWarnings({ api }: Service, record: Import): Promise<Schemas["ImportWarning"][]> {
+  if (record.warningCount === 0) return [];
+  return listFirst(
+    (page) => api.GET(`${oneImport}/warnings`, { params: { ...pathOf(record.id).params, query: page } }),
+    {
+      limit: warningsShown,
+    },
+  );
 }
 
 export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));

@@ -1,4 +1,6 @@
-import { maxFaults } from "../imports/index.ts";
+import { stringify } from "csv-stringify/sync";
+import { maxFaults, reasonHeading } from "../imports/index.ts";
+import { csvForSpreadsheets } from "../platform/text/csv.ts";
 import type { Schemas } from "./admin-api.ts";
 import type { Samples, UndoPreview } from "./import-calls.ts";
 import { alignColumns, counted, nameOf, type Columns } from "./lines.ts";
@@ -20,8 +22,9 @@ export function importLines(
   record: Import,
   faults: readonly Schemas["ImportFault"][],
   samples: ReadonlyMap<string, Samples>,
+  warnings: readonly Schemas["ImportWarning"][],
 ): string[] {
-  const { id, format, mode, state, errorCount, notes, schools } = record;
+  const { id, format, mode, state, errorCount, notes, schools, rows } = record;
   const head = [`Import ${id}: ${format}, ${mode}, ${state}`];
   if (state === "BROKEN")
     return [
@@ -29,11 +32,18 @@ export function importLines(
       ...faults.map(faultLine),
       ...moreFaults(errorCount, faults.length),
       `The file has ${counted(errorCount, "fault")}; nothing was changed.`,
+      ...warningLines(record, warnings),
+      ...(rows === null ? [] : [leaveOutLine(id, rows)]),
     ];
   const skipped = Object.entries(notes).map(([code, number]) => `Skipped: ${number} ${code.replaceAll("_", " ")}.`);
   return [
     ...head,
     ...skipped,
+    ...(rows === null
+      ? []
+      : [`Left out: ${counted(rows.faulty, "faulty row")}. To print them as CSV: import left-out ${id}`]),
+    ...(rows !== null && rows.withoutId > 0 && mode === "BULK" ? [nobodyLeaves] : []),
+    ...warningLines(record, warnings),
     ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id))]),
     "",
     next(record),
@@ -63,6 +73,43 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
     `To read the file like this: import columns ${id}`,
     `To change it first: import columns ${id} --column NUMBER=USE --role student --mode bulk`,
   ];
+}
+
+type Rows = NonNullable<Schemas["ImportRows"]>;
+
+const nobodyLeaves = "A row without a readable id may be anybody's, so nobody leaves and no group ends by this import.";
+
+const leaveOutLine = (id: string, { readable, faulty, withoutId }: Rows): string =>
+  `To go on with the other ${counted(readable, "row")} and leave out ${faulty}: import leave-out ${id}` +
+  (withoutId > 0 ? `. ${nobodyLeaves}` : "");
+
+const warningTexts: Record<Schemas["ImportWarningKind"], string> = {
+  CLASS_MISSING: "student without a class",
+  NAME_TWICE: "same name twice in a class",
+  GROUP_SPELLING: "another spelling of a group",
+  DATE_IN_PLACE: "a date instead of an id or class",
+  CHARACTERS_LOST: "lost characters",
+};
+
+function warningLines({ warningCount }: Import, warnings: readonly Schemas["ImportWarning"][]): string[] {
+  const more = warningCount - warnings.length;
+  return [
+    ...warnings.map(
+      ({ file, line, kind, name, detail }) =>
+        `${file}:${line}: warning: ${warningTexts[kind]}: ${name}${detail === null ? "" : ` (${detail})`}`,
+    ),
+    ...(warnings.length > 0 && more > 0 ? [`… and ${counted(more, "more warning")}.`] : []),
+  ];
+}
+
+export function leftOutCsv(rows: readonly Schemas["ImportFaultyRow"][]): string {
+  const width = Math.max(0, ...rows.map(({ fields }) => fields.length));
+  const headings = rows.find(({ fields }) => fields.length === width)?.fields.map(({ heading }) => heading) ?? [];
+  const records = rows.map(({ fields, faults }) => [
+    ...headings.map((_, index) => fields[index]?.value ?? ""),
+    faults.map(({ field, message }) => `${field === null ? "" : `${field}: `}${message}`).join(" "),
+  ]);
+  return stringify([[...headings, reasonHeading], ...records], csvForSpreadsheets);
 }
 
 function faultLine({ file, line, column, field, message }: Schemas["ImportFault"]): string {

@@ -2,7 +2,7 @@ import { columnUses, plainTemplate } from "../imports/index.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
-import { columnLines, importColumns, importLines, undoLines } from "./import-lines.ts";
+import { columnLines, importColumns, importLines, leftOutCsv, undoLines } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { argsNamed } from "./verbs.ts";
@@ -68,6 +68,21 @@ export const verbs: Verbs = {
     args,
     run: async (service, { args: { importId: id } }) => show(service, await calls.applyImport(service, id, true)),
   }),
+  "leave-out": makeApiCommand({
+    summary:
+      "Go on without the faulty rows of a broken CSV file; nobody whose row is left out leaves. Then show the import.",
+    args,
+    run: async (service, { args: { importId: id } }) => show(service, await calls.leaveOutRows(service, id)),
+  }),
+  "left-out": makeApiCommand({
+    summary:
+      "Print the faulty rows with their reasons as CSV: `… import left-out ID > rows.csv`. Corrected, the file is an addition.",
+    args,
+    run: async (service, { args: { importId: id } }) => {
+      const rows = await calls.listFaultyRows(service, id);
+      return { lines: [leftOutCsv(rows).trimEnd()], isFile: true, data: { rows } };
+    },
+  }),
   cancel: makeApiCommand({
     summary: "Cancel an import and delete what was read of its file.",
     args,
@@ -118,15 +133,16 @@ export const verbs: Verbs = {
 async function show(service: Service, record: Schemas["Import"], maxFaults = 1000): Promise<Result> {
   if (record.state === "UNMAPPED") {
     const columns = await calls.getColumns(service, record.id);
-    const lines = [...importLines(record, [], new Map()), ...columnLines(record, columns)];
+    const lines = [...importLines(record, [], new Map(), []), ...columnLines(record, columns)];
     return { lines, quiet: [record.id], data: { ...record, columns }, isRefused: true };
   }
   const faults = record.state === "BROKEN" ? await calls.listFaults(service, record.id, maxFaults) : [];
   const samples = await calls.sampleImport(service, record);
+  const warnings = await calls.listWarnings(service, record);
   return {
-    lines: importLines(record, faults, samples),
+    lines: importLines(record, faults, samples, warnings),
     quiet: [record.id],
-    data: { ...record, faults, samples: Object.fromEntries(samples) },
+    data: { ...record, faults, warnings, samples: Object.fromEntries(samples) },
     isRefused: record.state === "BROKEN",
   };
 }

@@ -57,6 +57,7 @@ export const auditActions = [
   "token_reused",
   "import_handed_in",
   "import_columns_mapped",
+  "import_rows_left_out",
   "import_group_moves_set",
   "import_confirmed",
   "import_applied",

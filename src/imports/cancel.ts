@@ -20,6 +20,7 @@ export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin
   if (count === 0) throw importRunning();
   await leaveQueue(tx, id);
   await forgetUpload(tx, id);
+  await tx.prisma.importFaultyRow.deleteMany({ where: { importId: id } });
   await tx.prisma.importError.updateMany({ where: { importId: id }, data: { lineText: null } });
   const [only, ...others] = namedSchoolIds;
   const schoolId = others.length === 0 ? only : undefined;

@@ -2,6 +2,7 @@ import { allowsGroupStep } from "../directory/index.ts";
 import { run, sql, statement, table, type Part, type Sql, type Queryable } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
 import { firstOf, ofDirectory as personOfDirectory } from "./difference-people.ts";
+import { isNamedInFaultyRow } from "./faulty-rows.ts";
 import type { SchoolPart } from "./record.ts";
 import {
   a,
@@ -58,13 +59,13 @@ const ig = importGroup.as("i");
 const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name, sortKey: g.sortKey, type: g.type };
 
 // A group whose id is taken over ends, in a delta too.
-const insertEnding = statement<Pick<SchoolPart, "schoolId"> & { isWhole: boolean }>(({ schoolId, isWhole }) =>
+const insertEnding = statement<OfSchool & { isWhole: boolean }>(({ importId, schoolId, isWhole }) =>
   importGroup.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${g}
      WHERE ${g.schoolId} = ${schoolId} AND ${allowsGroupStep(g.status, "delete")}
        AND ${g.sourceSystemIdentifier} IS NOT NULL
-       AND (${isWhole} OR ${g.sourceSystemIdentifier} IN (
+       AND (${isWhole} AND NOT ${isNamedInFaultyRow(importId, g.sourceSystemIdentifier)} OR ${g.sourceSystemIdentifier} IN (
          SELECT ${ig.sourceId} FROM ${ig} WHERE ${ig.change} = 'carried_over'))
        AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})`,
   ),
@@ -73,7 +74,7 @@ const insertEnding = statement<Pick<SchoolPart, "schoolId"> & { isWhole: boolean
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
   await tx.query(analyzeGroups);
-  await run(tx, insertEnding, { schoolId: part.schoolId, isWhole: part.mode === "BULK" });
+  await run(tx, insertEnding, { ...part, isWhole: part.mode === "BULK" });
 }
 
 /** SQL: a membership of a delta may refer to this person: by the school's own id or a shared one, not a guest's id. */

@@ -3,6 +3,7 @@ import type { Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement, table, type Columns, type Part, type Sql } from "../platform/database/sql.ts";
 import { newId } from "../platform/database/uuid-sql.ts";
+import { isOfFaultyRow } from "./faulty-rows.ts";
 import type { SchoolPart } from "./record.ts";
 import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
 
@@ -86,13 +87,13 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
 
 export const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
 
-/** A bulk file removes people who are missing in it, unless another school's part makes them its own. */
+/** A bulk file removes people who are missing in it, unless their row was left out, or another school's part makes them its own. */
 const insertMissing = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${p}
      WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL
-       AND ${allowsPersonStep(p.status, "softDelete")}
+       AND ${allowsPersonStep(p.status, "softDelete")} AND NOT ${isOfFaultyRow(importId, p.sourceSystemIdentifier)}
        AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})
        AND NOT (cardinality(${schools}::uuid[]) > 1 AND ${p.sourceIdIsShared} AND EXISTS (
          SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}

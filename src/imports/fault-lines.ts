@@ -45,7 +45,7 @@ export async function keepFaultLines(
   }
   const found = pieces.filter(({ text }) => text !== "");
   const rows = found.map(({ row }) => row);
-  const texts = found.map(({ text }) => text.replaceAll("\0", "\ufffd"));
+  const texts = found.map(({ text }) => text.replaceAll(/[\0\uffff]/g, "\ufffd"));
   await withPrismaTransaction(db, (tx) => run(tx, setTexts, { importId, rows, texts }));
 }
 

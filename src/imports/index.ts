@@ -3,7 +3,7 @@
  *
  * Nouns:      import (one uploaded roster), staged row (a record as read from the file), fault (an error with its
  *             position), difference (the effect on a school), preview, hold, carry-over (a group that gets a new id).
- * Invariants: a roster with a fault changes nothing; preview and import compute the difference with the same
+ * Invariants: a roster with a fault changes nothing, unless its faulty rows are left out, whose people stay; preview and import compute the difference with the same
  *             statements; a school changes in one transaction; applying the same roster again changes nothing and
  *             writes no audit entry; status changes follow the directory's transitions; an import removes only people
  *             whom both the uploader and the applier may remove, and never the last operator; it never changes people
@@ -17,6 +17,8 @@ export { cancelImport } from "./cancel.ts";
 export { listGroupChanges, type GroupChange, type GroupStep } from "./listed-groups.ts";
 export { setGroupMoves } from "./group-moves.ts";
 export { joinGroups } from "./join-groups.ts";
+export { leaveOutFaultyRows } from "./leave-out.ts";
+export { listFaultyRows, type FaultyRow } from "./faulty-rows.ts";
 export { lookAhead } from "./look-ahead.ts";
 export { listGroupMoves, listLookAlikes, type ExistingGroup, type RosterGroup } from "./look-alikes.ts";
 export { listLeavers, withDifference, type Leaver } from "./listed.ts";
@@ -24,7 +26,7 @@ export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";
 export { columnUses } from "./formats/words.ts";
-export { plainTemplate } from "./formats/plain.ts";
+export { plainTemplate, reasonHeading } from "./formats/plain.ts";
 export { previewImport, type NewImport } from "./preview.ts";
 export {
   getImport,
@@ -37,6 +39,7 @@ export {
 export { remedyOf } from "./remedies.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./staging.ts";
+export { listWarnings, type ImportWarning, type WarningKind } from "./warnings.ts";
 export { makeImportSweep } from "./sweep.ts";
 export { confirmUndo, listUndo, previewUndo, undoImport, type KeptCounts, type UndoPreview } from "./undo.ts";
 export type { UndoEntry, UndoReason, UndoStep } from "./undo-plan.ts";

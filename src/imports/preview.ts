@@ -7,6 +7,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
 import { checkStaged } from "./check.ts";
+import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference, isHeld } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
 import type { Mapping, TableGuess } from "./formats/columns.ts";
@@ -22,7 +23,8 @@ import { findEncoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { loadSchools } from "./schools.ts";
-import { makeStaging } from "./staging.ts";
+import { makeStaging, maxFaults } from "./staging.ts";
+import { countWarnings } from "./warnings.ts";
 import { keepMapping, planTable, waitForColumns, type TablePlan, type Upload } from "./unmapped.ts";
 
 export type NewImport = {
@@ -132,12 +134,12 @@ export async function readImport(
   await analyzeStaged(db.pool);
   onProgress?.({ phase: "checking", done: 0, total: 1 });
   await withInterruptibleTransaction(db, interrupt, (tx) => check(tx, id, request, read));
-  const { schools, state } = await getImport(db, id);
-  if (state !== "READY") await removeStaged(db, id);
+  const { schools, state, rows } = await getImport(db, id);
+  if (state !== "READY" && rows === null) await removeStaged(db, id);
   await analyzeStaged(db.pool);
   const waiting = state === "READY" ? schools.map((school) => school.id) : [];
   await compareImport(db, { id, schools: waiting, holdShare, now: origin.at }, { onProgress, interrupt });
-  if (state === "READY" && typeof plan?.mapping === "object" && request.schoolId !== undefined)
+  if ((state === "READY" || rows !== null) && typeof plan?.mapping === "object" && request.schoolId !== undefined)
     await keepMapping(db, request.schoolId, { guess: plan.guess, mapping: plan.mapping }, origin.at);
   return getImport(db, id);
 }
@@ -216,22 +218,36 @@ async function check(
 ): Promise<void> {
   await tx.query(longWork);
   const all = await checkStaged(tx, id, read, faults);
+  const rows = all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id, (read.headings ?? []).length) : null;
   const checked = await tx.prisma.import.updateMany({
     where: { id, state: "READING" },
     data: {
       mode: read.mode,
       state: all > 0 ? "BROKEN" : "READY",
-      errorCount: all,
+      errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),
       notes,
+      ...(rows !== null && { rows, headings: [...(read.headings ?? [])] }),
       namedSchoolIds: [...read.schools],
     },
   });
   if (checked.count === 0) await tx.prisma.importError.deleteMany({ where: { importId: id } });
+  if (checked.count === 1 && (all === 0 || rows !== null)) {
+    const warningCount = await countWarnings(tx, await getImport(tx, id));
+    await tx.prisma.import.update({ where: { id }, data: { warningCount } });
+  }
   if (checked.count === 0 || all > 0) return;
   await checkCarryOvers(tx, id, carryOvers);
-  // A bulk file is about all its schools; a delta about the current and new schools of the people in it.
-  const named = [...read.schools];
-  await run(tx, insertSchools, { importId: id, whole: read.mode === "BULK" ? named : [], named });
+  await nameSchools(tx, id, read.mode, [...read.schools]);
+}
+
+/** A bulk file is about all its schools; a delta about the current and new schools of the people in it. */
+export async function nameSchools(
+  tx: Transaction,
+  importId: ImportId,
+  mode: ImportMode,
+  named: readonly SchoolId[],
+): Promise<void> {
+  await run(tx, insertSchools, { importId, whole: mode === "BULK" ? named : [], named });
 }
 
 export async function forgetImport(db: PrismaDb, id: ImportId): Promise<void> {

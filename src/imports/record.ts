@@ -5,6 +5,7 @@ import type { Db, PrismaDb, RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, type Queryable, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Counts } from "./counts.ts";
+import type { RowCounts } from "./faulty-rows.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
@@ -27,6 +28,7 @@ type Coded = {
     counts: Counts;
     undoUntil: Date | null;
   }[];
+  rows: RowCounts | null;
 };
 
 type Row = Prisma.ImportGetPayload<{ select: typeof shown }>;
@@ -44,6 +46,9 @@ const shown = {
   schoolYear: true,
   errorCount: true,
   notes: true,
+  rows: true,
+  headings: true,
+  warningCount: true,
   createdAt: true,
   appliedAt: true,
   undoneAt: true,

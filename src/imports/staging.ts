@@ -4,6 +4,7 @@ import type { PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import { makePersonSortKey, makeSortKey } from "../directory/index.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
+import { lostByte } from "./read/text.ts";
 import { columnNames, render, sql, table, type NewRow } from "../platform/database/sql.ts";
 
 /** `column` is the field's number (CSV) or character (JSON). */
@@ -16,6 +17,8 @@ export type StagedPerson = {
   role: PersonRole | null;
   name: PersonName | null;
   username?: string | null;
+  /** The row as the file has it, if rows of the file can be left out. */
+  fields?: readonly string[];
   isDeleted: boolean;
 };
 export type StagedRole = {
@@ -103,10 +106,23 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
   };
 
   return {
-    person({ line, column }, { sourceId, schools, role, name, username = null, isDeleted }) {
+    person({ line, column }, { sourceId, schools, role, name, username = null, isDeleted, fields }) {
       const [homeSchoolId = null] = schools;
       const names = { firstFull: name?.firstFull, firstCall: name?.firstCall, last: name?.last };
-      const rest = { homeSchoolId, role, ...names, sortKey: makePersonSortKey(name), username, isDeleted };
+      // A NUL is no character of JSON in PostgreSQL.
+      const asFile =
+        fields === undefined
+          ? null
+          : JSON.stringify(fields).replaceAll("\\u0000", "\ufffd").replaceAll(lostByte, "\ufffd");
+      const rest = {
+        homeSchoolId,
+        role,
+        ...names,
+        sortKey: makePersonSortKey(name),
+        username,
+        fields: asFile,
+        isDeleted,
+      };
       for (const schoolId of schools.length === 0 ? [null] : schools)
         add("stagedPerson", { line, column, sourceId, schoolId, ...rest });
     },

@@ -12,6 +12,7 @@ import { findStaged, removeStaged, type ImportId } from "./record.ts";
 
 const waitingDays = 7;
 const waiting = { state: { in: ["READING", "UNMAPPED", "READY", "HELD"] } };
+const withRows = { state: "BROKEN", rows: { not: Prisma.DbNull } };
 
 /** Removes staged rows, fault lines and recorded changes of old imports, because they contain names; counts remain. */
 export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): WorkerJob {
@@ -33,8 +34,15 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
         const { count } = await db.prisma.importPiece.deleteMany({ where: forgotten, limit });
         return count;
       });
+      await removeInBatches(signal, async (limit) => {
+        const where = { import: { createdAt: { lt: before }, NOT: waiting } };
+        return (await db.prisma.importFaultyRow.deleteMany({ where, limit })).count;
+      });
       const staged = [...(await findStaged(db.pool))];
-      const kept = await db.prisma.import.findMany({ where: { id: { in: staged }, ...waiting }, select: { id: true } });
+      const kept = await db.prisma.import.findMany({
+        where: { id: { in: staged }, OR: [waiting, withRows] },
+        select: { id: true },
+      });
       const keptIds = new Set(kept.map(({ id }) => id));
       const failed: unknown[] = [];
       for (const id of staged) {
@@ -61,6 +69,10 @@ async function endInterrupted(db: PrismaDb, now: Date): Promise<void> {
 }
 
 async function expire(db: PrismaDb, before: Date): Promise<void> {
+  await db.prisma.import.updateMany({
+    where: { createdAt: { lt: before }, ...withRows },
+    data: { rows: Prisma.DbNull },
+  });
   const old = await db.prisma.import.findMany({
     where: { createdAt: { lt: before }, ...waiting },
     select: { id: true },

@@ -12,6 +12,7 @@ import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platf
 import { AppError } from "../platform/errors.ts";
 import { checkMapping, guessColumns, isTemplate, type Mapping, type TableGuess } from "./formats/columns.ts";
 import type { ImportMode } from "./formats/format.ts";
+import { reasonHeading } from "./formats/plain.ts";
 import { foldWord } from "./formats/words.ts";
 import { noProgress } from "./progress.ts";
 import { joinQueue, checkQueue } from "./queue.ts";
@@ -166,7 +167,14 @@ export async function planTable(
 const keptMappings = 20;
 
 const keyOf = ({ headings }: Pick<TableGuess, "headings">): string =>
-  createHash("sha256").update(headings.map(foldWord).join("\n")).digest("hex");
+  createHash("sha256")
+    .update(
+      headings
+        .filter((heading) => heading !== reasonHeading)
+        .map(foldWord)
+        .join("\n"),
+    )
+    .digest("hex");
 
 async function findKept({ prisma }: RecordStore, schoolId: SchoolId, guess: TableGuess): Promise<Mapping | undefined> {
   if (guess.headingLine === 0) return undefined;

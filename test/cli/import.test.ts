@@ -76,6 +76,28 @@ test("a broken roster prints every fault with its place, and a held one says how
   expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(1);
 });
 
+test("faulty rows are printed as CSV and left out, with the warnings beside them, and handed in again alone", async () => {
+  const school = await make.school();
+  const headings = "id;role;first_name;last_name;classes";
+  const rows = ["1;student;Ada;Muster;5a", "2;wizard;Bo;Bei;5a", "3;student;Cem;Ch?r;"];
+  const broken = await writeRoster([headings, ...rows, ""].join("\n"), "some.csv");
+  const shown = await schultor("preview", broken, "--school", school);
+  const id = /Import (\S+):/.exec(shown.output)![1]!;
+  expect(shown.output).toContain("some.csv:4: warning: lost characters: Cem Ch?r");
+  expect(shown.output).toContain(`To go on with the other 2 rows and leave out 1: import leave-out ${id}`);
+  const left = await schultor("left-out", id);
+  expect(left.output).toBe(
+    'id,role,first_name,last_name,classes,left_out_because\n2,wizard,Bo,Bei,5a,"role: The role is not student, teacher or other."\n',
+  );
+  expect((await schultor("leave-out", id)).output).toContain(`Left out: 1 faulty row.`);
+  expect((await schultor("apply", id)).code).toBe(0);
+  const corrected = await writeRoster(left.output.replace("wizard", "student"), "corrected.csv");
+  const added = await schultor("preview", corrected, "--school", school);
+  expect(added.output).toContain("PLAIN, DELTA, READY");
+  expect((await schultor("apply", /Import (\S+):/.exec(added.output)![1]!)).code).toBe(0);
+  expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(3);
+});
+
 test("a process shows on stderr how far it is, to the end, and prints the id alone with --quiet", async () => {
   const school = await make.school();
   const path = await writeRoster("id;role;first_name;last_name\n1;student;A;B\n");

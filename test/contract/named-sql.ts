@@ -110,6 +110,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/imports/keep-staff.ts"],
     "finds and keeps the staff among those whom a comparison would remove, in its temporary tables",
   ],
+  [
+    ["src/imports/{faulty-rows,warnings}.ts"],
+    "takes faulty rows out of all staged ones, and looks for likely mistakes in these",
+  ],
   [["src/imports/record.ts"], "removes all staged rows of an import; sets the time limit for it, and `ANALYZE`"],
   [
     ["src/imports/of-person.ts"],

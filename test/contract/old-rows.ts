@@ -110,6 +110,11 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${importId}, n, '' FROM ${numbers}`,
     areOld: `import_id = ${importId}`,
   },
+  import_faulty_row: {
+    insert: `${waitingImport}; INSERT INTO import_faulty_row (import_id, line, fields, group_source_ids)
+      SELECT ${importId}, n, '["1"]', '{}' FROM ${numbers}`,
+    areOld: `import_id = ${importId}`,
+  },
   person_import: {
     insert: `INSERT INTO person_import (id, at, person_id, school_id, import_id, change, classes_before, classes_after)
       SELECT ${id()}, ${old}, ${id()}, ${id()}, ${importId}, 'JOINED', '{}', '{}' FROM ${numbers}`,

@@ -61,9 +61,9 @@ test("a pupil who is purged lives on in the rosters that name them for a week fr
   ]);
 });
 
-test("a roster with faults, and one that was applied, keep no name for any time", async () => {
+test("a roster with faults beside those of single rows, and one that was applied, keep no name for any time", async () => {
   const school = await make.school();
-  const broken = await preview(`${header}1;student;Quirin;Unverwechselbar;5a\n1;student;Quirin;Unverwechselbar;5a\n`, {
+  const broken = await preview(`${header}1;student;Quirin;Unverwechselbar;5a\n2;pupil;"Quirin;Unverwechselbar;5a\n`, {
     school,
   });
   expect(broken.state).toBe("BROKEN");

@@ -186,6 +186,46 @@ describe("a file with faults", () => {
     expect(await groupsOf(world)).toHaveLength(0);
   });
 
+  test("of single rows goes on without these, which are kept as a list that is an addition when it is handed in again", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(9, "5a")));
+    const shown = await handIn(world, csv(...pupils(8, "5a"), "9;zauberer;Kind;=Nr9;5a", "10;student;Kind;Nr10;5A"));
+    expect(textOf(shown)).toMatch(/Eine Zeile ist fehlerhaft\. Die anderen 9 übernehmen\?/);
+    const warnings = await world.office.open(`${shown.url}/warnings`);
+    expect(textOf(warnings)).toMatch(/Klassen oder Gruppen in zwei Schreibweisen 5a \(Zeile 2\), auch: 5A/);
+    const file = await world.office.once(`${shown.url}/left-out/file`);
+    expect(file.headers.get("content-disposition")).toContain("liste - ausgelassen.csv");
+    const list = await file.text();
+    expect(list).toContain("id;role;first_name;last_name;classes;left_out_because");
+    expect(list).toContain("9;zauberer;Kind;'=Nr9;5a;role: Diese Rolle kennen wir nicht.");
+    const ready = await world.office.submit(shown, "/left-out");
+    expect(textOf(ready)).toMatch(/Die fehlerhaften Zeilen sind ausgelassen\..*Neue Personen 1.*Ausgelassene Zeilen/);
+    expect(textOf(ready)).not.toContain("Personen, die gehen");
+    expect(textOf(await world.office.open(`${shown.url}/left-out`))).toMatch(
+      /10 9; zauberer; Kind; =Nr9; 5a Diese Rolle/,
+    );
+    await world.office.submit(ready, "/apply");
+    expect(await peopleOf(world)).toHaveLength(10);
+    const again = await handIn(world, list.replace("zauberer", "student").replace("'=Nr9", "Neu"), {
+      name: "nachtrag.csv",
+    });
+    expect(textOf(again)).toMatch(/Wartet auf Sie.*Personen mit neuen Angaben 1/);
+    expect(textOf(again)).not.toContain("Personen, die gehen");
+    await world.office.submit(again, "/apply");
+    expect(await peopleOf(world)).toHaveLength(10);
+  });
+
+  test("whose row says not whose it is lets nobody leave, and says so", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(9, "5a")));
+    const shown = await handIn(world, csv(...pupils(7, "5a"), ";student;Kind;Nr8;5a"));
+    expect(textOf(shown)).toContain("es könnte jede Person sein");
+    const ready = await world.office.submit(shown, "/left-out");
+    expect(textOf(ready)).toContain("Darum geht durch diesen Import niemand");
+    await world.office.submit(ready, "/apply");
+    expect(await peopleOf(world)).toHaveLength(9);
+  });
+
   test("has its faults in pages", async () => {
     const world = await makeWorld();
     const shown = await handIn(world, csv(...pupils(60, "5a").map((row) => row.replace("student", "guest"))));

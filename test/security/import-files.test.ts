@@ -93,6 +93,7 @@ test("a record with 40,000 bad contexts lists the first faults with their places
     presentImport(await findImport(storeOf(db), id, undefined)),
     kept.map(presentFault),
     new Map(),
+    [],
   );
   expect(lines.at(-2)).toContain(`${2 * contexts - maxFaults} more`);
 });

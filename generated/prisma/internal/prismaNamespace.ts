@@ -429,6 +429,7 @@ export const ModelName = {
   ImportPiece: 'ImportPiece',
   ColumnMapping: 'ColumnMapping',
   ImportError: 'ImportError',
+  ImportFaultyRow: 'ImportFaultyRow',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
   StagedGroup: 'StagedGroup',
@@ -486,7 +487,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2855,6 +2856,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ImportErrorCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ImportErrorCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportFaultyRow: {
+      payload: Prisma.$ImportFaultyRowPayload<ExtArgs>
+      fields: Prisma.ImportFaultyRowFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportFaultyRowFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportFaultyRowFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportFaultyRowFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportFaultyRowFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        findMany: {
+          args: Prisma.ImportFaultyRowFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
+        }
+        create: {
+          args: Prisma.ImportFaultyRowCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        createMany: {
+          args: Prisma.ImportFaultyRowCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportFaultyRowCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportFaultyRowDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        update: {
+          args: Prisma.ImportFaultyRowUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportFaultyRowDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportFaultyRowUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportFaultyRowUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportFaultyRowUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportFaultyRowPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportFaultyRowAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportFaultyRow>
+        }
+        groupBy: {
+          args: Prisma.ImportFaultyRowGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportFaultyRowGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportFaultyRowCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportFaultyRowCountAggregateOutputType> | number
         }
       }
     }
@@ -6322,6 +6397,9 @@ export const ImportScalarFieldEnum = {
   fileName: 'fileName',
   schoolYear: 'schoolYear',
   errorCount: 'errorCount',
+  warningCount: 'warningCount',
+  rows: 'rows',
+  headings: 'headings',
   notes: 'notes',
   actorId: 'actorId',
   createdAt: 'createdAt',
@@ -6428,6 +6506,17 @@ export const ImportErrorScalarFieldEnum = {
 export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
 
 
+export const ImportFaultyRowScalarFieldEnum = {
+  importId: 'importId',
+  line: 'line',
+  fields: 'fields',
+  sourceId: 'sourceId',
+  groupSourceIds: 'groupSourceIds'
+} as const
+
+export type ImportFaultyRowScalarFieldEnum = (typeof ImportFaultyRowScalarFieldEnum)[keyof typeof ImportFaultyRowScalarFieldEnum]
+
+
 export const StagedPersonScalarFieldEnum = {
   importId: 'importId',
   row: 'row',
@@ -6442,6 +6531,7 @@ export const StagedPersonScalarFieldEnum = {
   last: 'last',
   sortKey: 'sortKey',
   username: 'username',
+  fields: 'fields',
   isDeleted: 'isDeleted'
 } as const
 
@@ -7567,6 +7657,7 @@ export type GlobalOmitConfig = {
   importPiece?: Prisma.ImportPieceOmit
   columnMapping?: Prisma.ColumnMappingOmit
   importError?: Prisma.ImportErrorOmit
+  importFaultyRow?: Prisma.ImportFaultyRowOmit
   stagedPerson?: Prisma.StagedPersonOmit
   stagedRole?: Prisma.StagedRoleOmit
   stagedGroup?: Prisma.StagedGroupOmit

@@ -83,6 +83,7 @@ export const ModelName = {
   ImportPiece: 'ImportPiece',
   ColumnMapping: 'ColumnMapping',
   ImportError: 'ImportError',
+  ImportFaultyRow: 'ImportFaultyRow',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
   StagedGroup: 'StagedGroup',
@@ -460,6 +461,9 @@ export const ImportScalarFieldEnum = {
   fileName: 'fileName',
   schoolYear: 'schoolYear',
   errorCount: 'errorCount',
+  warningCount: 'warningCount',
+  rows: 'rows',
+  headings: 'headings',
   notes: 'notes',
   actorId: 'actorId',
   createdAt: 'createdAt',
@@ -566,6 +570,17 @@ export const ImportErrorScalarFieldEnum = {
 export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
 
 
+export const ImportFaultyRowScalarFieldEnum = {
+  importId: 'importId',
+  line: 'line',
+  fields: 'fields',
+  sourceId: 'sourceId',
+  groupSourceIds: 'groupSourceIds'
+} as const
+
+export type ImportFaultyRowScalarFieldEnum = (typeof ImportFaultyRowScalarFieldEnum)[keyof typeof ImportFaultyRowScalarFieldEnum]
+
+
 export const StagedPersonScalarFieldEnum = {
   importId: 'importId',
   row: 'row',
@@ -580,6 +595,7 @@ export const StagedPersonScalarFieldEnum = {
   last: 'last',
   sortKey: 'sortKey',
   username: 'username',
+  fields: 'fields',
   isDeleted: 'isDeleted'
 } as const
 

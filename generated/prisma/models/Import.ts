@@ -28,11 +28,13 @@ export type AggregateImport = {
 
 export type ImportAvgAggregateOutputType = {
   errorCount: number | null
+  warningCount: number | null
   progressPercent: number | null
 }
 
 export type ImportSumAggregateOutputType = {
   errorCount: number | null
+  warningCount: number | null
   progressPercent: number | null
 }
 
@@ -44,6 +46,7 @@ export type ImportMinAggregateOutputType = {
   fileName: string | null
   schoolYear: string | null
   errorCount: number | null
+  warningCount: number | null
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
@@ -63,6 +66,7 @@ export type ImportMaxAggregateOutputType = {
   fileName: string | null
   schoolYear: string | null
   errorCount: number | null
+  warningCount: number | null
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
@@ -82,6 +86,9 @@ export type ImportCountAggregateOutputType = {
   fileName: number
   schoolYear: number
   errorCount: number
+  warningCount: number
+  rows: number
+  headings: number
   notes: number
   actorId: number
   createdAt: number
@@ -100,11 +107,13 @@ export type ImportCountAggregateOutputType = {
 
 export type ImportAvgAggregateInputType = {
   errorCount?: true
+  warningCount?: true
   progressPercent?: true
 }
 
 export type ImportSumAggregateInputType = {
   errorCount?: true
+  warningCount?: true
   progressPercent?: true
 }
 
@@ -116,6 +125,7 @@ export type ImportMinAggregateInputType = {
   fileName?: true
   schoolYear?: true
   errorCount?: true
+  warningCount?: true
   actorId?: true
   createdAt?: true
   appliedAt?: true
@@ -135,6 +145,7 @@ export type ImportMaxAggregateInputType = {
   fileName?: true
   schoolYear?: true
   errorCount?: true
+  warningCount?: true
   actorId?: true
   createdAt?: true
   appliedAt?: true
@@ -154,6 +165,9 @@ export type ImportCountAggregateInputType = {
   fileName?: true
   schoolYear?: true
   errorCount?: true
+  warningCount?: true
+  rows?: true
+  headings?: true
   notes?: true
   actorId?: true
   createdAt?: true
@@ -263,6 +277,9 @@ export type ImportGroupByOutputType = {
   fileName: string
   schoolYear: string
   errorCount: number
+  warningCount: number
+  rows: runtime.JsonValue | null
+  headings: string[]
   notes: runtime.JsonValue
   actorId: string | null
   createdAt: Date
@@ -308,6 +325,9 @@ export type ImportWhereInput = {
   fileName?: Prisma.StringFilter<"Import"> | string
   schoolYear?: Prisma.StringFilter<"Import"> | string
   errorCount?: Prisma.IntFilter<"Import"> | number
+  warningCount?: Prisma.IntFilter<"Import"> | number
+  rows?: Prisma.JsonNullableFilter<"Import">
+  headings?: Prisma.StringNullableListFilter<"Import">
   notes?: Prisma.JsonFilter<"Import">
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
@@ -320,6 +340,7 @@ export type ImportWhereInput = {
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   upload?: Prisma.JsonNullableFilter<"Import">
+  faultyRows?: Prisma.ImportFaultyRowListRelationFilter
   turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
   pieces?: Prisma.ImportPieceListRelationFilter
   schools?: Prisma.ImportSchoolListRelationFilter
@@ -335,6 +356,9 @@ export type ImportOrderByWithRelationInput = {
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
   errorCount?: Prisma.SortOrder
+  warningCount?: Prisma.SortOrder
+  rows?: Prisma.SortOrderInput | Prisma.SortOrder
+  headings?: Prisma.SortOrder
   notes?: Prisma.SortOrder
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -347,6 +371,7 @@ export type ImportOrderByWithRelationInput = {
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
   upload?: Prisma.SortOrderInput | Prisma.SortOrder
+  faultyRows?: Prisma.ImportFaultyRowOrderByRelationAggregateInput
   turn?: Prisma.ImportTurnOrderByWithRelationInput
   pieces?: Prisma.ImportPieceOrderByRelationAggregateInput
   schools?: Prisma.ImportSchoolOrderByRelationAggregateInput
@@ -365,6 +390,9 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   fileName?: Prisma.StringFilter<"Import"> | string
   schoolYear?: Prisma.StringFilter<"Import"> | string
   errorCount?: Prisma.IntFilter<"Import"> | number
+  warningCount?: Prisma.IntFilter<"Import"> | number
+  rows?: Prisma.JsonNullableFilter<"Import">
+  headings?: Prisma.StringNullableListFilter<"Import">
   notes?: Prisma.JsonFilter<"Import">
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
@@ -377,6 +405,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   upload?: Prisma.JsonNullableFilter<"Import">
+  faultyRows?: Prisma.ImportFaultyRowListRelationFilter
   turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
   pieces?: Prisma.ImportPieceListRelationFilter
   schools?: Prisma.ImportSchoolListRelationFilter
@@ -392,6 +421,9 @@ export type ImportOrderByWithAggregationInput = {
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
   errorCount?: Prisma.SortOrder
+  warningCount?: Prisma.SortOrder
+  rows?: Prisma.SortOrderInput | Prisma.SortOrder
+  headings?: Prisma.SortOrder
   notes?: Prisma.SortOrder
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -422,6 +454,9 @@ export type ImportScalarWhereWithAggregatesInput = {
   fileName?: Prisma.StringWithAggregatesFilter<"Import"> | string
   schoolYear?: Prisma.StringWithAggregatesFilter<"Import"> | string
   errorCount?: Prisma.IntWithAggregatesFilter<"Import"> | number
+  warningCount?: Prisma.IntWithAggregatesFilter<"Import"> | number
+  rows?: Prisma.JsonNullableWithAggregatesFilter<"Import">
+  headings?: Prisma.StringNullableListFilter<"Import">
   notes?: Prisma.JsonWithAggregatesFilter<"Import">
   actorId?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Import"> | Date | string
@@ -444,6 +479,9 @@ export type ImportCreateInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -456,6 +494,7 @@ export type ImportCreateInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
@@ -471,6 +510,9 @@ export type ImportUncheckedCreateInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -483,6 +525,7 @@ export type ImportUncheckedCreateInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
@@ -498,6 +541,9 @@ export type ImportUpdateInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -510,6 +556,7 @@ export type ImportUpdateInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
@@ -525,6 +572,9 @@ export type ImportUncheckedUpdateInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -537,6 +587,7 @@ export type ImportUncheckedUpdateInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
@@ -552,6 +603,9 @@ export type ImportCreateManyInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -574,6 +628,9 @@ export type ImportUpdateManyMutationInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -596,6 +653,9 @@ export type ImportUncheckedUpdateManyInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -618,6 +678,9 @@ export type ImportCountOrderByAggregateInput = {
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
   errorCount?: Prisma.SortOrder
+  warningCount?: Prisma.SortOrder
+  rows?: Prisma.SortOrder
+  headings?: Prisma.SortOrder
   notes?: Prisma.SortOrder
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -634,6 +697,7 @@ export type ImportCountOrderByAggregateInput = {
 
 export type ImportAvgOrderByAggregateInput = {
   errorCount?: Prisma.SortOrder
+  warningCount?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
 }
 
@@ -645,6 +709,7 @@ export type ImportMaxOrderByAggregateInput = {
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
   errorCount?: Prisma.SortOrder
+  warningCount?: Prisma.SortOrder
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
@@ -664,6 +729,7 @@ export type ImportMinOrderByAggregateInput = {
   fileName?: Prisma.SortOrder
   schoolYear?: Prisma.SortOrder
   errorCount?: Prisma.SortOrder
+  warningCount?: Prisma.SortOrder
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
@@ -677,6 +743,7 @@ export type ImportMinOrderByAggregateInput = {
 
 export type ImportSumOrderByAggregateInput = {
   errorCount?: Prisma.SortOrder
+  warningCount?: Prisma.SortOrder
   progressPercent?: Prisma.SortOrder
 }
 
@@ -685,8 +752,17 @@ export type ImportScalarRelationFilter = {
   isNot?: Prisma.ImportWhereInput
 }
 
+export type ImportCreateheadingsInput = {
+  set: string[]
+}
+
 export type ImportCreatenamedSchoolIdsInput = {
   set: string[]
+}
+
+export type ImportUpdateheadingsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type ImportUpdatenamedSchoolIdsInput = {
@@ -772,6 +848,20 @@ export type ImportUpdateOneRequiredWithoutErrorsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutErrorsInput, Prisma.ImportUpdateWithoutErrorsInput>, Prisma.ImportUncheckedUpdateWithoutErrorsInput>
 }
 
+export type ImportCreateNestedOneWithoutFaultyRowsInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutFaultyRowsInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutFaultyRowsNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutFaultyRowsInput
+  upsert?: Prisma.ImportUpsertWithoutFaultyRowsInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutFaultyRowsInput, Prisma.ImportUpdateWithoutFaultyRowsInput>, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
+}
+
 export type ImportCreateWithoutTurnInput = {
   id: string
   format: string
@@ -780,6 +870,9 @@ export type ImportCreateWithoutTurnInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -792,6 +885,7 @@ export type ImportCreateWithoutTurnInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
@@ -806,6 +900,9 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -818,6 +915,7 @@ export type ImportUncheckedCreateWithoutTurnInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
@@ -848,6 +946,9 @@ export type ImportUpdateWithoutTurnInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -860,6 +961,7 @@ export type ImportUpdateWithoutTurnInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
@@ -874,6 +976,9 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -886,6 +991,7 @@ export type ImportUncheckedUpdateWithoutTurnInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
@@ -900,6 +1006,9 @@ export type ImportCreateWithoutSchoolsInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -912,6 +1021,7 @@ export type ImportCreateWithoutSchoolsInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
@@ -926,6 +1036,9 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -938,6 +1051,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
@@ -968,6 +1082,9 @@ export type ImportUpdateWithoutSchoolsInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -980,6 +1097,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
@@ -994,6 +1112,9 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1006,6 +1127,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
@@ -1020,6 +1142,9 @@ export type ImportCreateWithoutChangesInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -1032,6 +1157,7 @@ export type ImportCreateWithoutChangesInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
@@ -1046,6 +1172,9 @@ export type ImportUncheckedCreateWithoutChangesInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -1058,6 +1187,7 @@ export type ImportUncheckedCreateWithoutChangesInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
@@ -1088,6 +1218,9 @@ export type ImportUpdateWithoutChangesInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1100,6 +1233,7 @@ export type ImportUpdateWithoutChangesInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
@@ -1114,6 +1248,9 @@ export type ImportUncheckedUpdateWithoutChangesInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1126,6 +1263,7 @@ export type ImportUncheckedUpdateWithoutChangesInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
@@ -1140,6 +1278,9 @@ export type ImportCreateWithoutPiecesInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -1152,6 +1293,7 @@ export type ImportCreateWithoutPiecesInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
@@ -1166,6 +1308,9 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -1178,6 +1323,7 @@ export type ImportUncheckedCreateWithoutPiecesInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
@@ -1208,6 +1354,9 @@ export type ImportUpdateWithoutPiecesInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1220,6 +1369,7 @@ export type ImportUpdateWithoutPiecesInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
@@ -1234,6 +1384,9 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1246,6 +1399,7 @@ export type ImportUncheckedUpdateWithoutPiecesInput = {
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
@@ -1260,6 +1414,9 @@ export type ImportCreateWithoutErrorsInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -1272,6 +1429,7 @@ export type ImportCreateWithoutErrorsInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
@@ -1286,6 +1444,9 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   fileName: string
   schoolYear?: string
   errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: string | null
   createdAt: Date | string
@@ -1298,6 +1459,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   progressPercent?: number | null
   progressAt?: Date | string | null
   upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedCreateNestedManyWithoutImportInput
   turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
@@ -1328,6 +1490,145 @@ export type ImportUpdateWithoutErrorsInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUpdateManyWithoutImportNestedInput
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
+}
+
+export type ImportUncheckedUpdateWithoutErrorsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  faultyRows?: Prisma.ImportFaultyRowUncheckedUpdateManyWithoutImportNestedInput
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
+  pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
+  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
+  changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
+}
+
+export type ImportCreateWithoutFaultyRowsInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceCreateNestedManyWithoutImportInput
+  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeCreateNestedManyWithoutImportInput
+}
+
+export type ImportUncheckedCreateWithoutFaultyRowsInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  warningCount?: number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportCreateheadingsInput | string[]
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  undoneAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  upload?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
+  pieces?: Prisma.ImportPieceUncheckedCreateNestedManyWithoutImportInput
+  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+  changes?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type ImportCreateOrConnectWithoutFaultyRowsInput = {
+  where: Prisma.ImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+}
+
+export type ImportUpsertWithoutFaultyRowsInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutFaultyRowsInput, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutFaultyRowsInput, Prisma.ImportUncheckedCreateWithoutFaultyRowsInput>
+  where?: Prisma.ImportWhereInput
+}
+
+export type ImportUpdateToOneWithWhereWithoutFaultyRowsInput = {
+  where?: Prisma.ImportWhereInput
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutFaultyRowsInput, Prisma.ImportUncheckedUpdateWithoutFaultyRowsInput>
+}
+
+export type ImportUpdateWithoutFaultyRowsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1343,10 +1644,11 @@ export type ImportUpdateWithoutErrorsInput = {
   turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
   changes?: Prisma.ImportChangeUpdateManyWithoutImportNestedInput
 }
 
-export type ImportUncheckedUpdateWithoutErrorsInput = {
+export type ImportUncheckedUpdateWithoutFaultyRowsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   format?: Prisma.StringFieldUpdateOperationsInput | string
   mode?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1354,6 +1656,9 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
   errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  warningCount?: Prisma.IntFieldUpdateOperationsInput | number
+  rows?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  headings?: Prisma.ImportUpdateheadingsInput | string[]
   notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1369,6 +1674,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   pieces?: Prisma.ImportPieceUncheckedUpdateManyWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
   changes?: Prisma.ImportChangeUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -1378,6 +1684,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
  */
 
 export type ImportCountOutputType = {
+  faultyRows: number
   pieces: number
   schools: number
   errors: number
@@ -1385,6 +1692,7 @@ export type ImportCountOutputType = {
 }
 
 export type ImportCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  faultyRows?: boolean | ImportCountOutputTypeCountFaultyRowsArgs
   pieces?: boolean | ImportCountOutputTypeCountPiecesArgs
   schools?: boolean | ImportCountOutputTypeCountSchoolsArgs
   errors?: boolean | ImportCountOutputTypeCountErrorsArgs
@@ -1399,6 +1707,13 @@ export type ImportCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Exten
    * Select specific fields to fetch from the ImportCountOutputType
    */
   select?: Prisma.ImportCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ImportCountOutputType without action
+ */
+export type ImportCountOutputTypeCountFaultyRowsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ImportFaultyRowWhereInput
 }
 
 /**
@@ -1438,6 +1753,9 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   fileName?: boolean
   schoolYear?: boolean
   errorCount?: boolean
+  warningCount?: boolean
+  rows?: boolean
+  headings?: boolean
   notes?: boolean
   actorId?: boolean
   createdAt?: boolean
@@ -1450,6 +1768,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   progressPercent?: boolean
   progressAt?: boolean
   upload?: boolean
+  faultyRows?: boolean | Prisma.Import$faultyRowsArgs<ExtArgs>
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
   pieces?: boolean | Prisma.Import$piecesArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
@@ -1466,6 +1785,9 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   fileName?: boolean
   schoolYear?: boolean
   errorCount?: boolean
+  warningCount?: boolean
+  rows?: boolean
+  headings?: boolean
   notes?: boolean
   actorId?: boolean
   createdAt?: boolean
@@ -1488,6 +1810,9 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   fileName?: boolean
   schoolYear?: boolean
   errorCount?: boolean
+  warningCount?: boolean
+  rows?: boolean
+  headings?: boolean
   notes?: boolean
   actorId?: boolean
   createdAt?: boolean
@@ -1510,6 +1835,9 @@ export type ImportSelectScalar = {
   fileName?: boolean
   schoolYear?: boolean
   errorCount?: boolean
+  warningCount?: boolean
+  rows?: boolean
+  headings?: boolean
   notes?: boolean
   actorId?: boolean
   createdAt?: boolean
@@ -1524,8 +1852,9 @@ export type ImportSelectScalar = {
   upload?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "warningCount" | "rows" | "headings" | "notes" | "actorId" | "createdAt" | "appliedAt" | "undoneAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt" | "upload", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  faultyRows?: boolean | Prisma.Import$faultyRowsArgs<ExtArgs>
   turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
   pieces?: boolean | Prisma.Import$piecesArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
@@ -1539,6 +1868,7 @@ export type ImportIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
 export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Import"
   objects: {
+    faultyRows: Prisma.$ImportFaultyRowPayload<ExtArgs>[]
     turn: Prisma.$ImportTurnPayload<ExtArgs> | null
     pieces: Prisma.$ImportPiecePayload<ExtArgs>[]
     schools: Prisma.$ImportSchoolPayload<ExtArgs>[]
@@ -1553,6 +1883,9 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     fileName: string
     schoolYear: string
     errorCount: number
+    warningCount: number
+    rows: runtime.JsonValue | null
+    headings: string[]
     notes: runtime.JsonValue
     actorId: string | null
     createdAt: Date
@@ -1959,6 +2292,7 @@ readonly fields: ImportFieldRefs;
  */
 export interface Prisma__ImportClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  faultyRows<T extends Prisma.Import$faultyRowsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$faultyRowsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportFaultyRowPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   turn<T extends Prisma.Import$turnArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$turnArgs<ExtArgs>>): Prisma.Prisma__ImportTurnClient<runtime.Types.Result.GetResult<Prisma.$ImportTurnPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   pieces<T extends Prisma.Import$piecesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$piecesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportPiecePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   schools<T extends Prisma.Import$schoolsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$schoolsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -2000,6 +2334,9 @@ export interface ImportFieldRefs {
   readonly fileName: Prisma.FieldRef<"Import", 'String'>
   readonly schoolYear: Prisma.FieldRef<"Import", 'String'>
   readonly errorCount: Prisma.FieldRef<"Import", 'Int'>
+  readonly warningCount: Prisma.FieldRef<"Import", 'Int'>
+  readonly rows: Prisma.FieldRef<"Import", 'Json'>
+  readonly headings: Prisma.FieldRef<"Import", 'String[]'>
   readonly notes: Prisma.FieldRef<"Import", 'Json'>
   readonly actorId: Prisma.FieldRef<"Import", 'String'>
   readonly createdAt: Prisma.FieldRef<"Import", 'DateTime'>
@@ -2411,6 +2748,30 @@ export type ImportDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many Imports to delete.
    */
   limit?: number
+}
+
+/**
+ * Import.faultyRows
+ */
+export type Import$faultyRowsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ImportFaultyRow
+   */
+  select?: Prisma.ImportFaultyRowSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ImportFaultyRow
+   */
+  omit?: Prisma.ImportFaultyRowOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ImportFaultyRowInclude<ExtArgs> | null
+  where?: Prisma.ImportFaultyRowWhereInput
+  orderBy?: Prisma.ImportFaultyRowOrderByWithRelationInput | Prisma.ImportFaultyRowOrderByWithRelationInput[]
+  cursor?: Prisma.ImportFaultyRowWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ImportFaultyRowScalarFieldEnum | Prisma.ImportFaultyRowScalarFieldEnum[]
 }
 
 /**

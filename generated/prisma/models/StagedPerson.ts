@@ -86,6 +86,7 @@ export type StagedPersonCountAggregateOutputType = {
   last: number
   sortKey: number
   username: number
+  fields: number
   isDeleted: number
   _all: number
 }
@@ -151,6 +152,7 @@ export type StagedPersonCountAggregateInputType = {
   last?: true
   sortKey?: true
   username?: true
+  fields?: true
   isDeleted?: true
   _all?: true
 }
@@ -255,6 +257,7 @@ export type StagedPersonGroupByOutputType = {
   last: string | null
   sortKey: string
   username: string | null
+  fields: runtime.JsonValue | null
   isDeleted: boolean
   _count: StagedPersonCountAggregateOutputType | null
   _avg: StagedPersonAvgAggregateOutputType | null
@@ -295,6 +298,7 @@ export type StagedPersonWhereInput = {
   last?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   sortKey?: Prisma.StringFilter<"StagedPerson"> | string
   username?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
+  fields?: Prisma.JsonNullableFilter<"StagedPerson">
   isDeleted?: Prisma.BoolFilter<"StagedPerson"> | boolean
 }
 
@@ -312,6 +316,7 @@ export type StagedPersonOrderByWithRelationInput = {
   last?: Prisma.SortOrderInput | Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   username?: Prisma.SortOrderInput | Prisma.SortOrder
+  fields?: Prisma.SortOrderInput | Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -333,6 +338,7 @@ export type StagedPersonWhereUniqueInput = Prisma.AtLeast<{
   last?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   sortKey?: Prisma.StringFilter<"StagedPerson"> | string
   username?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
+  fields?: Prisma.JsonNullableFilter<"StagedPerson">
   isDeleted?: Prisma.BoolFilter<"StagedPerson"> | boolean
 }, "importId_row">
 
@@ -350,6 +356,7 @@ export type StagedPersonOrderByWithAggregationInput = {
   last?: Prisma.SortOrderInput | Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   username?: Prisma.SortOrderInput | Prisma.SortOrder
+  fields?: Prisma.SortOrderInput | Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
   _count?: Prisma.StagedPersonCountOrderByAggregateInput
   _avg?: Prisma.StagedPersonAvgOrderByAggregateInput
@@ -375,6 +382,7 @@ export type StagedPersonScalarWhereWithAggregatesInput = {
   last?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
   sortKey?: Prisma.StringWithAggregatesFilter<"StagedPerson"> | string
   username?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
+  fields?: Prisma.JsonNullableWithAggregatesFilter<"StagedPerson">
   isDeleted?: Prisma.BoolWithAggregatesFilter<"StagedPerson"> | boolean
 }
 
@@ -392,6 +400,7 @@ export type StagedPersonCreateInput = {
   last?: string | null
   sortKey: string
   username?: string | null
+  fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isDeleted: boolean
 }
 
@@ -409,6 +418,7 @@ export type StagedPersonUncheckedCreateInput = {
   last?: string | null
   sortKey: string
   username?: string | null
+  fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isDeleted: boolean
 }
 
@@ -426,6 +436,7 @@ export type StagedPersonUpdateInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -443,6 +454,7 @@ export type StagedPersonUncheckedUpdateInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -460,6 +472,7 @@ export type StagedPersonCreateManyInput = {
   last?: string | null
   sortKey: string
   username?: string | null
+  fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isDeleted: boolean
 }
 
@@ -477,6 +490,7 @@ export type StagedPersonUpdateManyMutationInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -494,6 +508,7 @@ export type StagedPersonUncheckedUpdateManyInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fields?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -516,6 +531,7 @@ export type StagedPersonCountOrderByAggregateInput = {
   last?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   username?: Prisma.SortOrder
+  fields?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -581,6 +597,7 @@ export type StagedPersonSelect<ExtArgs extends runtime.Types.Extensions.Internal
   last?: boolean
   sortKey?: boolean
   username?: boolean
+  fields?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -598,6 +615,7 @@ export type StagedPersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   last?: boolean
   sortKey?: boolean
   username?: boolean
+  fields?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -615,6 +633,7 @@ export type StagedPersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   last?: boolean
   sortKey?: boolean
   username?: boolean
+  fields?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -632,10 +651,11 @@ export type StagedPersonSelectScalar = {
   last?: boolean
   sortKey?: boolean
   username?: boolean
+  fields?: boolean
   isDeleted?: boolean
 }
 
-export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "username" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
+export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "username" | "fields" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
 
 export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "StagedPerson"
@@ -654,6 +674,7 @@ export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
     last: string | null
     sortKey: string
     username: string | null
+    fields: runtime.JsonValue | null
     isDeleted: boolean
   }, ExtArgs["result"]["stagedPerson"]>
   composites: {}
@@ -1091,6 +1112,7 @@ export interface StagedPersonFieldRefs {
   readonly last: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly sortKey: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly username: Prisma.FieldRef<"StagedPerson", 'String'>
+  readonly fields: Prisma.FieldRef<"StagedPerson", 'Json'>
   readonly isDeleted: Prisma.FieldRef<"StagedPerson", 'Boolean'>
 }
     

@@ -18,6 +18,8 @@ export type ReadResult = {
   mode: ImportMode;
   schools: ReadonlySet<SchoolId>;
   keyColumns: KeyColumns;
+  /** Of a file that is one table. */
+  headings?: readonly string[];
 };
 
 export type KeyColumns = Record<

@@ -13,9 +13,9 @@ export async function readOneRoster({ files }: Archive, input: ReadContext): Pro
   const isRolesApart = files.has("roles.csv");
   checkFiles(files, manifest, input);
   const orgs = await readOrgs(files, manifest.mode, input);
-  const table = (name: string, required: readonly string[], onRow: (row: Row) => void): Promise<void> => {
+  const table = (name: string, required: readonly string[], onRow: (row: Row) => void) => {
     const file = files.get(name);
-    if (file === undefined || manifest.absent.has(name)) return Promise.resolve();
+    if (file === undefined || manifest.absent.has(name)) return Promise.resolve([]);
     return readTable({ file, required, onBytes: input.onBytes }, input.staging, onRow);
   };
   const context = { ...input, orgs, mode: manifest.mode };

@@ -21,6 +21,9 @@ export const plainTemplate = (): string => readFileSync(new URL("../template.csv
 export const schoolMissing = () =>
   new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
 
+/** The column that is added to rows that were left out: a file that has it is an addition, and nobody else leaves. */
+export const reasonHeading = "left_out_because";
+
 /** Reads a table of people: one row per person, with groups by name. FORMATS.md describes it. */
 export async function readPlain(
   file: SourceFile,
@@ -34,20 +37,23 @@ export async function readPlain(
   const mapping = typeof plan?.mapping === "object" ? plan.mapping : undefined;
   const layout = mapping ? layOut(plan!.guess, mapping) : plan && { ...plan.guess, columns: undefined };
   const required = mapping ? requiredOf(mapping) : ["id", "role", "first_name", "last_name"];
-  await readTable({ file, onBytes, layout, required }, staging, (row) => {
+  const headings = await readTable({ file, onBytes, layout, required }, staging, (row) => {
     const sourceId = mapping?.idFromName ? makeId(row) : readId(row);
     const role =
       mapping?.role ?? row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other.");
     const isDeleted = readStatus(row);
     const at = { line: row.line, column: row.column("id") };
     const name = row.has("full_name") ? readFullName(row) : readName(row);
-    staging.person(at, { sourceId, schools: [school], role, name, username: readUsername(row), isDeleted });
+    const { fields } = row;
+    staging.person(at, { sourceId, schools: [school], role, name, username: readUsername(row), isDeleted, fields });
     if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, mapping, carryOvers: input.carryOvers });
   });
+  const isAddition = headings.some((heading) => heading.trim().toLowerCase() === reasonHeading);
   const idColumn = mapping && plan!.guess.headings[mapping.uses.indexOf("ID")];
   const columns = { file: file.name, person: idColumn || "id" };
   return {
-    mode: input.mode ?? mapping?.mode ?? "BULK",
+    mode: isAddition ? "DELTA" : (input.mode ?? mapping?.mode ?? "BULK"),
+    headings,
     schools: new Set([school]),
     keyColumns: { person: columns, group: { file: file.name, group: "classes" }, membership: columns, role: columns },
   };

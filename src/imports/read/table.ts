@@ -23,23 +23,26 @@ export type Table = {
   onBytes(bytes: number): void;
 };
 
+/** Returns the headings. */
 export async function readTable(
   { file, required, layout, onBytes }: Table,
   staging: Staging,
   onRow: (row: Row) => void,
-): Promise<void> {
+): Promise<readonly string[]> {
   const reader = makeCsvReader(
     ({ code, message, ...at }) => staging.fault({ file: file.name, field: null, ...at }, code, message),
     csvLimits,
     layout?.separator,
   );
   let headings = layout?.headingLine === 0 ? toHeadings(file.name, layout) : undefined;
+  let written = layout?.headings ?? [];
   const take = (records: CsvRecord[]) => {
     for (const record of records) {
       if (isBlank(record) || record.line < (layout?.headingLine ?? 0)) continue;
-      if (headings === undefined)
+      if (headings === undefined) {
+        written = layout?.headings ?? record.fields;
         headings = layout?.columns ? toHeadings(file.name, layout) : readHeadings(file.name, record, required, staging);
-      else if (required.every((name) => headings!.indexes.has(name.toLowerCase()))) {
+      } else if (required.every((name) => headings!.indexes.has(name.toLowerCase()))) {
         const row = makeRow(record, headings, staging);
         checkWidth(record, headings, row, required);
         onRow(row);
@@ -53,6 +56,7 @@ export async function readTable(
   take(reader.end());
   if (headings === undefined)
     staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
+  return written;
 }
 
 export const isBlank = ({ fields }: CsvRecord): boolean => fields.every((field) => field.trim() === "");
@@ -146,5 +150,5 @@ function makeRow({ line, fields }: CsvRecord, { file, indexes, labels }: Heading
     if (value === undefined && text !== "") fault(heading, ...unknown);
     return value ?? null;
   };
-  return { line, get, has, column, fault, need, take, choose };
+  return { line, fields, get, has, column, fault, need, take, choose };
 }

@@ -2,20 +2,26 @@ import { AppError } from "../../platform/errors.ts";
 import { findWideEncoding } from "./file-kind.ts";
 import type { SourceFile } from "./source.ts";
 
-export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15";
+export type Encoding = "utf-8" | "damaged utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15";
 
 /**
  * Decodes a file: UTF-16 by its first bytes, else UTF-8, else ISO 8859-15 or Windows-1252 by the letters. If the first
- * non-ASCII character is UTF-8, later invalid bytes become U+FFFD (a fault in a value) instead. Reads the file twice;
+ * non-ASCII character is UTF-8, later invalid bytes become `lostByte` (a fault in a value) instead. Reads the file twice;
  * `onBytes` counts both.
  *
  * Errors: invalid file_damaged.
  */
 export async function* readText(file: SourceFile, onBytes: (bytes: number) => void): AsyncGenerator<string> {
-  const decoder = new TextDecoder(await findEncoding(file, onBytes));
-  for await (const bytes of readBytes(file, onBytes)) yield decoder.decode(bytes, { stream: true });
-  yield decoder.decode();
+  const encoding = await findEncoding(file, onBytes);
+  const isDamaged = encoding === "damaged utf-8";
+  const decoder = new TextDecoder(isDamaged ? "utf-8" : encoding);
+  const mark = (text: string): string => (isDamaged ? text.replaceAll("\ufffd", lostByte) : text);
+  for await (const bytes of readBytes(file, onBytes)) yield mark(decoder.decode(bytes, { stream: true }));
+  yield mark(decoder.decode());
 }
+
+/** Stands for bytes that cannot be read, unlike U+FFFD, which another program may have written. */
+export const lostByte = "\uffff";
 
 export async function findEncoding(
   file: SourceFile,
@@ -31,7 +37,7 @@ export async function findEncoding(
     const text = oneByte === undefined ? decode(() => strict.decode(bytes, { stream: true })) : null;
     if (text === null) {
       const last = Buffer.concat([before.subarray(-3), bytes]);
-      if (oneByte === undefined && (isUtf8 || beginsAsUtf8(last))) return "utf-8";
+      if (oneByte === undefined && (isUtf8 || beginsAsUtf8(last))) return "damaged utf-8";
       const letters = last.toString("latin1");
       // Only Windows-1252 has characters here.
       if (/[\x80-\x9f]/.test(letters)) return "windows-1252";

@@ -15,7 +15,7 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     stage: stageOf(read),
     figures: school === null ? [] : figuresOf(school),
     notes: Object.entries(read.notes),
-    lists: isWaiting && school !== null ? listsOf(school) : [],
+    lists: [...(isWaiting && school !== null ? listsOf(school, read.warningCount) : []), ...leftOutOf(read)],
     ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
     others: othersOf(read, request),
     teachers: read.state === "APPLIED" ? await listProposedTeachers(request) : [],
@@ -50,10 +50,13 @@ function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool)
   return Object.entries(figures).filter(([, count]) => count > 0);
 }
 
-function listsOf({ groups, memberships, leavers, kept }: ImportSchool): string[] {
+const leftOutOf = ({ state, rows }: Import): string[] => (rows !== null && state !== "BROKEN" ? ["left-out"] : []);
+
+function listsOf({ groups, memberships, leavers, kept }: ImportSchool, warnings: number): string[] {
   const changesGroups = Object.values(groups).some((count) => count > 0);
   const changesMembers = Object.values(memberships).some((count) => count > 0);
   return [
+    ...(warnings > 0 ? ["warnings"] : []),
     ...(leavers > 0 ? ["leavers"] : []),
     ...(kept > 0 ? ["kept"] : []),
     ...(groups.created > 0 ? ["look-alikes"] : []),

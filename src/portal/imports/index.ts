@@ -1,6 +1,7 @@
 import { makeArea } from "../frame/index.ts";
 import { mapColumns, showColumns } from "./columns.ts";
 import { showImport } from "./import.ts";
+import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.ts";
 import { handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showMoves, showViewChanges } from "./lists.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -22,6 +23,10 @@ export const importPages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(`${one}/columns`, showColumns);
   pages.post(`${one}/columns`, mapColumns, showColumns);
   pages.get(`${one}/faults`, showFaults);
+  pages.get(`${one}/left-out`, showLeftOut);
+  pages.post(`${one}/left-out`, leaveOut, showImport);
+  pages.get(`${one}/left-out/file`, handOutLeftOut);
+  pages.get(`${one}/warnings`, showWarnings);
   pages.get(`${one}/changes`, showChanges);
   pages.get(`${one}/leavers`, showLeavers);
   pages.get(`${one}/kept`, showKept);

@@ -1,7 +1,7 @@
 import { leavingOf, unwrap, unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
 import { describeChange, describeFault, importAddress, nameOf, paramsOf, readImport } from "./import-record.ts";
 
-const size = 50;
+export const listSize = 50;
 
 export function showList(
   request: PageRequest,
@@ -19,11 +19,11 @@ export function showList(
 
 export function pageOf(request: PageRequest) {
   const { path, query } = paramsOf(request);
-  return { path, query: { ...query, limit: size, ...request.cursor } };
+  return { path, query: { ...query, limit: listSize, ...request.cursor } };
 }
 
 export async function showFaults(request: PageRequest): Promise<PageView> {
-  const params = { path: request.path, query: { limit: size, ...request.cursor } };
+  const params = { path: request.path, query: { limit: listSize, ...request.cursor } };
   const [read, { items, next }] = await Promise.all([
     readImport(request),
     unwrapPage(request.api.GET("/admin/v1/imports/{importId}/faults", { params })),

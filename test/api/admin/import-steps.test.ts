@@ -288,3 +288,59 @@ test("an import of another school is as none, and support changes nothing", asyn
   }
   expect(await read(id)).toMatchObject({ state: "READY" });
 });
+
+test("faulty rows are listed with their columns and left out; warnings are listed; a support reads, another school sees nothing", async () => {
+  await startSchool();
+  const rows = [...nine.slice(0, 7), "8;wizard;Kind;Name 8;5b", "10;student;Kind;Ne?;5B"];
+  const { id, ...broken } = await handIn(csv(...rows));
+  expect(broken).toMatchObject({
+    state: "BROKEN",
+    errorCount: 1,
+    warningCount: 3,
+    rows: { readable: 8, faulty: 1, withoutId: 0 },
+  });
+  for (const call of [office, support]) {
+    const faulty = await call("GET", `/imports/${id}/faulty-rows`);
+    expectDescribed("listImportFaultyRows", faulty);
+    expect(faulty.body).toMatchObject([
+      {
+        line: 9,
+        isIdReadable: true,
+        fields: [
+          { heading: "id", value: "8" },
+          { heading: "role", value: "wizard" },
+          { heading: "first_name", value: "Kind" },
+          { heading: "last_name", value: "Name 8" },
+          { heading: "classes", value: "5b" },
+        ],
+        faults: [{ code: "unknown_role" }],
+      },
+    ]);
+    const first = await call("GET", `/imports/${id}/warnings?limit=2`);
+    expectDescribed("listImportWarnings", first);
+    const rest = await call("GET", nextOf(first)!);
+    const found = [
+      ...(first.body as { kind: string; line: number }[]),
+      ...(rest.body as { kind: string; line: number }[]),
+    ];
+    expect(found.map(({ kind, line }) => [kind, line])).toEqual([
+      ["GROUP_SPELLING", 7],
+      ["GROUP_SPELLING", 10],
+      ["CHARACTERS_LOST", 10],
+    ]);
+  }
+  const leaveOut = (call: AdminClient, of = id) => call("POST", `/imports/${of}/left-out-rows`);
+  expect((await leaveOut(support)).status).toBe(403);
+  for (const [method, path] of [
+    ["GET", `/imports/${id}/faulty-rows`],
+    ["GET", `/imports/${id}/warnings`],
+    ["POST", `/imports/${id}/left-out-rows`],
+  ] as const)
+    expect(refusalOf(await foreign(method, path))).toEqual([404, "import_not_found"]);
+  const done = await leaveOut(office);
+  expect(done.status).toBe(204);
+  expect(refusalOf(await leaveOut(office))).toEqual([409, "faults_remain"]);
+  expect(await read(id)).toMatchObject({ state: "READY", errorCount: 0, leavers: 1, rows: { faulty: 1 } });
+  expect((await apply(id)).status).toBe(200);
+  expect(await countActive()).toBe(9);
+});

@@ -1,0 +1,51 @@
+import { findImport, leaveOutFaultyRows, listFaultyRows, listWarnings } from "../imports/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf } from "../platform/database/db.ts";
+import type { AdminHandler, Schemas } from "./handler.ts";
+import { changeByDifference, showDifference } from "./import-differences.ts";
+import { importReach, presentFault } from "./import-record.ts";
+import { readPage } from "./page.ts";
+
+export const listImportFaultyRows: AdminHandler<"listImportFaultyRows"> = async (deps, request) => {
+  const { range, answer } = readPage(deps, request);
+  const { id, headings } = await findImport(storeOf(deps.db), request.importId, importReach(request));
+  const after = range.after === undefined ? undefined : Number(range.after);
+  const found = await listFaultyRows(deps.db, id, { after, limit: range.limit });
+  return answer(
+    found,
+    ({ line, fields, sourceId, faults }) =>
+      present<Schemas["ImportFaultyRow"]>({
+        line,
+        isIdReadable: sourceId !== null,
+        fields: fields.map((value, index) =>
+          present<Schemas["ImportField"]>({ heading: headings[index]?.trim() ?? "", value }),
+        ),
+        faults: faults.map(presentFault),
+      }),
+    ({ line }) => String(line),
+  );
+};
+
+export const listImportWarnings: AdminHandler<"listImportWarnings"> = async (deps, request) => {
+  const { range, answer } = readPage(deps, request);
+  const status = await findImport(storeOf(deps.db), request.importId, importReach(request));
+  const skip = Number(range.after ?? 0);
+  const found = await showDifference(deps, request, (db) =>
+    listWarnings(db.pool, status, { skip, limit: range.limit }),
+  );
+  return answer(
+    found.map((warning, index) => ({ warning, next: skip + index + 1 })),
+    ({ warning }) => present<Schemas["ImportWarning"]>(warning),
+    ({ next }) => String(next),
+  );
+};
+
+export const leaveOutImportRows: AdminHandler<"leaveOutImportRows"> = async (deps, request) => {
+  const { db, imports } = deps;
+  const status = await findImport(storeOf(db), request.importId, importReach(request));
+  const { origin } = request;
+  await changeByDifference(deps, request, (ofImports) =>
+    leaveOutFaultyRows(ofImports, status, imports.holdShare, origin),
+  );
+  return { status: 204 };
+};

@@ -1,0 +1,146 @@
+import type { RecordStore } from "../platform/database/db.ts";
+import { findRows, insert, run, sql, statement, table, type Part, type Queryable } from "../platform/database/sql.ts";
+import type { ImportFault, ImportId } from "./record.ts";
+
+/** Numbers of rows; `withoutId` counts the faulty ones of which nobody can tell whose they are. */
+export type RowCounts = { readable: number; faulty: number; withoutId: number };
+
+export type FaultyRow = { line: number; fields: string[]; sourceId: string | null; faults: ImportFault[] };
+
+type OfImport = { importId: string };
+
+const e = table("importError", "e");
+const p = table("stagedPerson", "p");
+const twin = table("stagedPerson", "twin");
+const m = table("stagedMembership", "m");
+const g = table("stagedGroup", "g");
+const f = table("importFaultyRow", "f");
+
+const errorsAt = (importId: Part) => sql`SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND ${e.line} = ${p.line}`;
+const twins = (importId: Part) => sql`SELECT FROM ${twin} WHERE ${twin.importId} = ${importId}
+  AND ${twin.sourceId} = ${p.sourceId} AND ${p.sourceId} <> '' AND ${twin.fields} <> ${p.fields}`;
+
+/** Faults of the whole file, or of a row that could not be cut from it, leave nothing to leave out; nor do faults of every row. */
+const findOtherFaults = statement<OfImport>(
+  ({ importId }) => sql`
+  SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND (${e.code} IN ('too_many_groups', 'carried_over_twice')
+    OR NOT EXISTS (SELECT FROM ${p}
+      WHERE ${p.importId} = ${importId} AND ${p.line} = ${e.line} AND ${p.fields} IS NOT NULL))
+  UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${p}
+    WHERE ${p.importId} = ${importId} AND NOT EXISTS (${errorsAt(importId)}) AND NOT EXISTS (${twins(importId)}))
+  LIMIT 1`,
+);
+
+// Of two different rows with one id, either may be the wrong one.
+const insertTwins = statement<OfImport>(({ importId }) =>
+  insert(
+    "importError",
+    {
+      importId,
+      row: sql`(SELECT max(${e.row}) FROM ${e} WHERE ${e.importId} = ${importId})
+        + row_number() OVER (ORDER BY ${p.row})`,
+      file: sql`first.file`,
+      line: p.line,
+      column: p.column,
+      field: sql`first.field`,
+      code: sql`'id_twice'`,
+      message: sql`'Duplicate id: also used in line ' || first.line || '.'`,
+    },
+    sql`FROM ${p} JOIN LATERAL (
+        SELECT ${e.file}, ${e.field}, ${e.line} FROM ${twin} JOIN ${e} ON ${e.importId} = ${importId}
+          AND ${e.line} = ${twin.line} AND ${e.code} = 'id_twice'
+        WHERE ${twin.importId} = ${importId} AND ${twin.sourceId} = ${p.sourceId} AND ${twin.fields} <> ${p.fields}
+        ORDER BY ${twin.row} LIMIT 1) AS first ON true
+      WHERE ${p.importId} = ${importId} AND ${p.sourceId} <> ''
+        AND NOT EXISTS (${errorsAt(importId)} AND ${e.code} = 'id_twice')`,
+  ),
+);
+
+const groupsOfRow = (importId: Part) => sql`ARRAY(
+  SELECT named.id FROM ${m} JOIN ${g} ON ${g.importId} = ${importId} AND ${g.sourceId} = ${m.groupSourceId},
+    unnest(ARRAY[${g.sourceId}, ${g.previousSourceId}]) AS named (id)
+  WHERE ${m.importId} = ${importId} AND ${m.line} = ${p.line} AND named.id IS NOT NULL)`;
+
+// A row of another length than the headings may have slipped: its id may be another value.
+const insertFaulty = statement<OfImport & { width: number }>(({ importId, width }) =>
+  insert(
+    "importFaultyRow",
+    {
+      importId,
+      line: p.line,
+      fields: p.fields,
+      sourceId: sql`CASE WHEN ${p.sourceId} <> '' AND jsonb_array_length(${p.fields}) = ${width}
+        AND NOT EXISTS (${twins(importId)}) THEN ${p.sourceId} END`,
+      groupSourceIds: groupsOfRow(importId),
+    },
+    sql`FROM ${p} WHERE ${p.importId} = ${importId} AND EXISTS (${errorsAt(importId)})`,
+  ),
+);
+
+const faultyLines = (importId: Part) => sql`(SELECT ${f.line} FROM ${f} WHERE ${f.importId} = ${importId})`;
+
+const removals = [
+  statement<OfImport>(
+    ({ importId }) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${importId} AND ${p.line} IN ${faultyLines(importId)}`,
+  ),
+  statement<OfImport>(
+    ({ importId }) => sql`DELETE FROM ${m} WHERE ${m.importId} = ${importId} AND ${m.line} IN ${faultyLines(importId)}`,
+  ),
+  statement<OfImport>(
+    ({ importId }) => sql`DELETE FROM ${g} WHERE ${g.importId} = ${importId} AND ${g.sourceId} NOT IN (
+      SELECT ${m.groupSourceId} FROM ${m} WHERE ${m.importId} = ${importId})`,
+  ),
+];
+
+const count = statement<OfImport>(
+  ({ importId }) => sql`
+  SELECT (SELECT count(*)::int FROM ${p} WHERE ${p.importId} = ${importId}) AS readable,
+    count(*)::int AS faulty, (count(*) FILTER (WHERE ${f.sourceId} IS NULL))::int AS "withoutId"
+  FROM ${f} WHERE ${f.importId} = ${importId}`,
+);
+
+/** Takes the faulty rows out of the staged ones; null, and nothing done, if the faults are not those of single rows. */
+export async function setFaultyRowsAside(tx: Queryable, importId: ImportId, width: number): Promise<RowCounts | null> {
+  const values = { importId, width };
+  if ((await findRows(tx, findOtherFaults, values)).length > 0) return null;
+  await run(tx, insertTwins, values);
+  await run(tx, insertFaulty, values);
+  for (const removal of removals) await run(tx, removal, values);
+  const [counts] = await findRows<RowCounts, OfImport>(tx, count, values);
+  return counts!;
+}
+
+/** SQL: the import left out a row that is this person's, or may be anybody's. */
+export const isOfFaultyRow = (importId: Part, sourceId: Part) => sql`(
+  EXISTS (SELECT FROM ${f} WHERE ${f.importId} = ${importId} AND ${f.sourceId} IS NULL)
+  OR ${sourceId} IN (SELECT ${f.sourceId} FROM ${f} WHERE ${f.importId} = ${importId} AND ${f.sourceId} IS NOT NULL))`;
+
+/** SQL: the import left out a row that names this group, or may name any. */
+export const isNamedInFaultyRow = (importId: Part, sourceId: Part) => sql`(
+  EXISTS (SELECT FROM ${f} WHERE ${f.importId} = ${importId} AND ${f.sourceId} IS NULL)
+  OR ${sourceId} IN (SELECT id FROM ${f}, unnest(${f.groupSourceIds}) AS id
+    WHERE ${f.importId} = ${importId}))`;
+
+export async function listFaultyRows(
+  { prisma }: RecordStore,
+  importId: ImportId,
+  { after, limit }: { after?: number | undefined; limit: number },
+): Promise<FaultyRow[]> {
+  const rows = await prisma.importFaultyRow.findMany({
+    where: { importId, ...(after !== undefined && { line: { gt: after } }) },
+    orderBy: { line: "asc" },
+    take: limit,
+  });
+  const faults = await prisma.importError.findMany({
+    where: { importId, line: { in: rows.map(({ line }) => line) } },
+    orderBy: [{ line: "asc" }, { column: { sort: "asc", nulls: "first" } }, { row: "asc" }],
+    omit: { importId: true, row: true },
+  });
+  const byLine = Map.groupBy(faults, ({ line }) => line);
+  return rows.map(({ line, fields, sourceId }) => ({
+    line,
+    fields: fields as string[],
+    sourceId,
+    faults: (byLine.get(line) ?? []).map(({ lineText, ...fault }) => ({ ...fault, text: lineText })),
+  }));
+}

@@ -1,0 +1,59 @@
+import { stringify } from "csv-stringify/sync";
+import { leftOutHeading } from "../../admin/index.ts";
+import { csvFile } from "../../platform/text/csv.ts";
+import { postAndRedirect, unwrapPage, type Download, type PageRequest, type PageView } from "../frame/index.ts";
+import { describeFault, importAddress, readImport } from "./import-record.ts";
+import { listSize, showList } from "./lists.ts";
+
+/** The largest page of the admin API. */
+const pageSize = 1000;
+
+async function readRows({ api, path }: PageRequest, page: { limit: number; cursor?: string }) {
+  const params = { path, query: page };
+  return unwrapPage(api.GET("/admin/v1/imports/{importId}/faulty-rows", { params }));
+}
+
+export const leaveOut = postAndRedirect("rowsLeftOut", importAddress, ({ api, path }) =>
+  api.POST("/admin/v1/imports/{importId}/left-out-rows", { params: { path } }),
+);
+
+export async function showLeftOut(request: PageRequest): Promise<PageView> {
+  const { items, next } = await readRows(request, { limit: listSize, ...request.cursor });
+  const rows = items.map(({ line, fields, faults }) => ({
+    line,
+    text: fields.map(({ value }) => value).join("; "),
+    reasons: faults.map((fault) => describeFault(fault, request).wrong),
+  }));
+  return showList(request, "left-out", { rows, next });
+}
+
+/** The rows as they were, each with its reasons in a last column, by which a corrected file is an addition. */
+export async function handOutLeftOut(request: PageRequest): Promise<Download> {
+  const { t, locale } = request;
+  const { fileName } = await readImport(request);
+  const table: string[][] = [];
+  let headings: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page = { limit: pageSize, ...(cursor !== "" && { cursor }) };
+    const { items, next }: Awaited<ReturnType<typeof readRows>> = await readRows(request, page);
+    for (const { fields, faults } of items) {
+      const labels = fields.map(({ heading }) => heading);
+      if (labels.length > headings.length) headings = labels;
+      const reasons = faults.map(
+        (fault) => (fault.field ? `${fault.field}: ` : "") + describeFault(fault, request).wrong,
+      );
+      table.push([...fields.map(({ value }) => value), reasons.join(" ")]);
+    }
+    cursor = next;
+  }
+  const rows = table.map((row) => [...row.slice(0, -1), ...headings.slice(row.length - 1).map(() => ""), row.at(-1)!]);
+  const file = stringify([[...headings, await leftOutHeading()], ...rows], { ...csvFile(locale), header: false });
+  const name = `${fileName.replace(/\.[^.]*$/, "")} - ${t("leftOut.file")}.csv`;
+  return { file, type: "text/csv; charset=utf-8", name };
+}
+
+export async function showWarnings(request: PageRequest): Promise<PageView> {
+  const params = { path: request.path, query: { limit: listSize, ...request.cursor } };
+  const { items, next } = await unwrapPage(request.api.GET("/admin/v1/imports/{importId}/warnings", { params }));
+  return showList(request, "warnings", { kinds: Map.groupBy(items, ({ kind }) => kind), next });
+}

@@ -1,0 +1,219 @@
+import { beforeEach, expect, test } from "vitest";
+import type { SchoolId } from "../../src/directory/index.ts";
+import {
+  applyImport,
+  findImport,
+  leaveOutFaultyRows,
+  listFaultyRows,
+  listImportFaults,
+  listWarnings,
+  makeImportSweep,
+  type ImportId,
+} from "../../src/imports/index.ts";
+import { storeOf } from "../../src/platform/database/db.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { findTraces } from "../support/traces.ts";
+import { makeImporter, now, origin, readDirectory, rules } from "./rosters.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const { run, preview } = makeImporter(db);
+let school: SchoolId;
+let officialId: string;
+let schools = 0;
+
+beforeEach(async () => {
+  officialId = `DE-F-${++schools}`;
+  school = await make.school({ officialId });
+});
+
+const headings = "id;role;first_name;last_name;classes;remark";
+const csv = (...rows: string[]) => [headings, ...rows, ""].join("\n");
+const ofSchool = (lines: string[]) => lines.filter((line) => line.startsWith(officialId));
+const directory = async () => {
+  const { people, groups } = await readDirectory(db);
+  return [...ofSchool(people), ...ofSchool(groups)].map((line) => line.slice(officialId.length + 1));
+};
+
+async function leaveOut(content: string): Promise<ImportId> {
+  const { id, state } = await preview(content, { school });
+  expect(state).toBe("BROKEN");
+  await leaveOutFaultyRows(db, await findImport(storeOf(db), id, undefined), 1, origin);
+  return id;
+}
+
+const before = csv(
+  "1;student;Ada;Alt;5a;",
+  "2;student;Bo;Berg;5b;",
+  "3;student;Cy;Cho;5c;",
+  "4;student;Di;Dorn;5a;",
+  "5;teacher;Ed;Eck;5a;",
+);
+
+test("people of left-out rows stay with their groups, others leave, and no event is about who stays", async () => {
+  await run(before, { school });
+  const { clientId } = await make.app();
+  await make.grant({ app: clientId, school });
+  const known = await db.prisma.appEvent.count({ where: { clientId } });
+  const id = await leaveOut(
+    csv("1;student;Ada;Neu;5a;x", "2;wizard;Bo;Berg;5b;", "3;student;;Cho;5c;", "5;teacher;Ed;Eck;5a;"),
+  );
+  const record = await findImport(storeOf(db), id, undefined);
+  expect(record).toMatchObject({ state: "READY", mode: "BULK", rows: { readable: 2, faulty: 2, withoutId: 0 } });
+  expect(record.schools).toMatchObject([{ counts: { people: { changed: 1, removed: 1 }, groups: { removed: 0 } } }]);
+  await applyImport(db, id, rules, origin);
+  expect(await directory()).toEqual([
+    `1 STUDENT Ada Ada Neu ${officialId}`,
+    `2 STUDENT Bo Bo Berg ${officialId}`,
+    `3 STUDENT Cy Cy Cho ${officialId}`,
+    `5 TEACHER Ed Ed Eck ${officialId}`,
+    "class:5a KLASSE 5a 1=STUDENT,5=TEACHER",
+    "class:5b KLASSE 5b 2=STUDENT",
+    "class:5c KLASSE 5c 3=STUDENT",
+  ]);
+  const where = { schoolId: school, action: "import_rows_left_out" };
+  expect(await db.prisma.audit.findMany({ where })).toMatchObject([{ detail: { importId: id, rows: 2 } }]);
+  const people = await db.prisma.person.findMany({ where: { homeSchoolId: school }, orderBy: { last: "asc" } });
+  const events = await db.prisma.appEvent.findMany({ where: { clientId }, orderBy: { seq: "asc" }, skip: known });
+  const withEvent = people.filter((person) => events.some(({ subjectId }) => subjectId === person.id));
+  expect(withEvent.map(({ last }) => last)).toEqual(["Dorn", "Neu"]);
+});
+
+test.for([
+  ["an empty id", ";student;Bo;Berg;5b;", 1],
+  ["a row that has slipped", "student;Bo;Berg;5b;", 1],
+  ["an id that is used twice", "1;student;Bo;Berg;5b;", 2],
+] as [string, string, number][])("with %s nobody leaves and no group ends", async ([, row, withoutId]) => {
+  await run(before, { school });
+  const id = await leaveOut(csv("1;student;Ada;Alt;5a;", row, "5;teacher;Ed;Eck;5a;"));
+  const record = await findImport(storeOf(db), id, undefined);
+  expect(record.rows).toMatchObject({ withoutId });
+  expect(record.schools).toMatchObject([{ counts: { people: { removed: 0 }, groups: { removed: 0 } } }]);
+  const was = await directory();
+  await applyImport(db, id, rules, origin);
+  expect(await directory()).toEqual(was);
+});
+
+test("the same row twice is left out once, and says whose it is", async () => {
+  const { id, rows } = await preview(csv("1;student;Ada;Alt;5a;", "1;student;Ada;Alt;5a;", "2;student;Bo;Berg;5a;"), {
+    school,
+  });
+  expect(rows).toEqual({ readable: 2, faulty: 1, withoutId: 0 });
+  expect(await listFaultyRows(db, id, { limit: 10 })).toMatchObject([{ line: 3, sourceId: "1" }]);
+});
+
+test("of two different rows with one id both are left out, each with its reason", async () => {
+  const { id, rows, errorCount } = await preview(
+    csv("1;student;Ada;Alt;5a;", "2;student;Bo;Berg;5a;", "1;student;Cy;Cho;5a;"),
+    {
+      school,
+    },
+  );
+  expect([rows, errorCount]).toEqual([{ readable: 1, faulty: 2, withoutId: 2 }, 2]);
+  const faulty = await listFaultyRows(db, id, { limit: 10 });
+  expect(faulty.map(({ line, faults: [fault] }) => [line, fault?.code, fault?.message])).toEqual([
+    [2, "id_twice", "Duplicate id: also used in line 4."],
+    [4, "id_twice", "Duplicate id: already used in line 2."],
+  ]);
+});
+
+test("left-out rows are kept as they were, and handed in again corrected they are an addition", async () => {
+  await run(before, { school });
+  const id = await leaveOut(before.replace("5;teacher", '6;wizard;"Fe;e";Falk;5a|5d;kept " as is\n5;teacher'));
+  await applyImport(db, id, rules, origin);
+  const [row] = await listFaultyRows(db, id, { limit: 10 });
+  expect(row).toMatchObject({ line: 6, fields: ["6", "wizard", "Fe;e", "Falk", "5a|5d", 'kept " as is'] });
+  const { people } = await readDirectory(db);
+  const corrected = `${headings};left_out_because\n6;student;Fee;Falk;5a|5d;;The role is not student.\n`;
+  const added = await run(corrected, { school });
+  expect(added).toMatchObject({ mode: "DELTA", schools: [{ counts: { people: { created: 1, removed: 0 } } }] });
+  expect((await readDirectory(db)).people).toEqual(
+    [...people, `${officialId} 6 STUDENT Fee Fee Falk ${officialId}`].sort(),
+  );
+});
+
+test("faults that are not those of single rows leave nothing to leave out", async () => {
+  for (const content of [
+    "id;role;first_name;classes\n1;student;Ada;5a\n",
+    csv("1;student;Ada;Alt;5a;", '2;student;"Bo;Berg;5a;'),
+    csv("1;wizard;Ada;Alt;5a;"),
+  ]) {
+    const { id, state, rows } = await preview(content, { school });
+    expect([state, rows]).toEqual(["BROKEN", null]);
+    const refused = leaveOutFaultyRows(db, await findImport(storeOf(db), id, undefined), 1, origin);
+    await expect(refused).rejects.toMatchObject({ code: "faults_remain" });
+    expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(0);
+  }
+});
+
+test("a file of changes leaves rows out too, and their people keep their groups", async () => {
+  await run(before, { school });
+  const { id } = await preview(csv("1;wizard;Ada;Alt;5b;", "2;student;Bo;Berg;5a;"), { school, mode: "DELTA" });
+  await leaveOutFaultyRows(db, await findImport(storeOf(db), id, undefined), 1, origin);
+  await applyImport(db, id, rules, origin);
+  expect((await directory()).slice(-3)).toEqual([
+    "class:5a KLASSE 5a 1=STUDENT,2=STUDENT,4=STUDENT,5=TEACHER",
+    "class:5b KLASSE 5b",
+    "class:5c KLASSE 5c 3=STUDENT",
+  ]);
+});
+
+test("faulty rows are gone after seven days, and with them the choice to leave them out", async () => {
+  const { id } = await preview(csv("1;student;Quirin;Unverwechselbar;5a;", "2;wizard;Bo;Eigenartig;5a;"), { school });
+  const sweepAt = (days: number) =>
+    makeImportSweep({ db, clock: () => new Date(now.getTime() + days * 86_400_000) }).run(new AbortController().signal);
+  const words = ["Unverwechselbar", "Eigenartig"];
+  await sweepAt(6.9);
+  expect(Object.keys(await findTraces(db, words)).sort()).toEqual(["import_faulty_row", "staged_person"]);
+  await sweepAt(7.1);
+  expect(await findTraces(db, words)).toEqual({});
+  expect(await findImport(storeOf(db), id, undefined)).toMatchObject({ state: "BROKEN", rows: null });
+  expect(await listImportFaults(db, id)).toHaveLength(1);
+});
+
+test("what looks like a mistake is counted and listed with its line and name, and does not block", async () => {
+  const record = await preview(
+    csv(
+      "1;student;Ada;Alt;5a;",
+      "2;student;Bo;Berg;;",
+      "3;student;ada;alt;5a;",
+      "4;student;J?rg;M\ufffdßig;5A;",
+      "01.05.2026;student;Di;Dorn;05. Mai;",
+      "5;teacher;Ed;Eck;;",
+      "6;student;Fe;Falk;45413;",
+    ),
+    { school },
+  );
+  expect([record.state, record.warningCount]).toEqual(["READY", 9]);
+  const warnings = await listWarnings(db.pool, record, { skip: 0, limit: 100 });
+  expect(warnings.map(({ line, kind, name, detail }) => [line, kind, name, detail])).toEqual([
+    [3, "CLASS_MISSING", "Bo Berg", null],
+    [2, "NAME_TWICE", "Ada Alt", "5a"],
+    [4, "NAME_TWICE", "ada alt", "5a"],
+    [2, "GROUP_SPELLING", "5a", "5A"],
+    [5, "GROUP_SPELLING", "5A", "5a"],
+    [6, "DATE_IN_PLACE", "05. Mai", null],
+    [6, "DATE_IN_PLACE", "Di Dorn", "01.05.2026"],
+    [8, "DATE_IN_PLACE", "45413", null],
+    [5, "CHARACTERS_LOST", "J?rg M\ufffdßig", null],
+  ]);
+  expect(await listWarnings(db.pool, record, { skip: 3, limit: 2 })).toEqual(warnings.slice(3, 5));
+  await applyImport(db, record.id, rules, origin);
+});
+
+test("a usual file has no warnings", async () => {
+  const record = await preview(
+    csv(
+      "1;student;Ada;Alt;5a|Mathe;",
+      "2;student;Ada;Alt;5b;",
+      "3;student;Bo;Mai;10a;",
+      "4;teacher;Cy;Jun;;",
+      "5;student;Di;Dez;E1;",
+    ),
+    { school },
+  );
+  expect(record.warningCount).toBe(0);
+  const { warningCount } = await preview("id;role;first_name;last_name\n1;student;Ada;Alt\n", { school });
+  expect(warningCount).toBe(0);
+});
