@@ -135,7 +135,7 @@ test("left-out rows are kept as they were, and handed in again corrected they ar
 
 test("faults that are not those of single rows leave nothing to leave out", async () => {
   for (const content of [
-    "id;role;first_name;classes\n1;student;Ada;5a\n",
+    "id;role;first_name;last_name;ROLE\n1;student;Ada;Alt;student\n",
     csv("1;student;Ada;Alt;5a;", '2;student;"Bo;Berg;5a;'),
     csv("1;wizard;Ada;Alt;5a;"),
   ]) {
