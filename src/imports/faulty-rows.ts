@@ -61,15 +61,19 @@ const groupsOfRow = (importId: Part) => sql`ARRAY(
     unnest(ARRAY[${g.sourceId}, ${g.previousSourceId}]) AS named (id)
   WHERE ${m.importId} = ${importId} AND ${m.line} = ${p.line} AND named.id IS NOT NULL)`;
 
-// A row of another length than the headings may have slipped: its id may be another value.
-const insertFaulty = statement<OfImport & { width: number }>(({ importId, width }) =>
+const usualLength = (importId: Part) => sql`(
+  SELECT mode() WITHIN GROUP (ORDER BY jsonb_array_length(${p.fields})) FROM ${p}
+  WHERE ${p.importId} = ${importId} AND NOT EXISTS (${errorsAt(importId)}))`;
+
+// A row of another length than the correct ones may have slipped: its id may be another value.
+const insertFaulty = statement<OfImport>(({ importId }) =>
   insert(
     "importFaultyRow",
     {
       importId,
       line: p.line,
       fields: p.fields,
-      sourceId: sql`CASE WHEN ${p.sourceId} <> '' AND jsonb_array_length(${p.fields}) = ${width}
+      sourceId: sql`CASE WHEN ${p.sourceId} <> '' AND jsonb_array_length(${p.fields}) = ${usualLength(importId)}
         AND NOT EXISTS (${twins(importId)}) THEN ${p.sourceId} END`,
       groupSourceIds: groupsOfRow(importId),
     },
@@ -100,8 +104,8 @@ const count = statement<OfImport>(
 );
 
 /** Takes the faulty rows out of the staged ones; null, and nothing done, if the faults are not those of single rows. */
-export async function setFaultyRowsAside(tx: Queryable, importId: ImportId, width: number): Promise<RowCounts | null> {
-  const values = { importId, width };
+export async function setFaultyRowsAside(tx: Queryable, importId: ImportId): Promise<RowCounts | null> {
+  const values = { importId };
   if ((await findRows(tx, findOtherFaults, values)).length > 0) return null;
   await run(tx, insertTwins, values);
   await run(tx, insertFaulty, values);

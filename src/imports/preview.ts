@@ -218,7 +218,7 @@ async function check(
 ): Promise<void> {
   await tx.query(longWork);
   const all = await checkStaged(tx, id, read, faults);
-  const rows = all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id, (read.headings ?? []).length) : null;
+  const rows = all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id) : null;
   const checked = await tx.prisma.import.updateMany({
     where: { id, state: "READING" },
     data: {

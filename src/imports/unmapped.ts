@@ -172,7 +172,8 @@ const keyOf = ({ headings }: Pick<TableGuess, "headings">): string =>
       headings
         .filter((heading) => heading !== reasonHeading)
         .map(foldWord)
-        .join("\n"),
+        .join("\n")
+        .trimEnd(),
     )
     .digest("hex");
 

@@ -2,14 +2,18 @@ import { beforeEach, expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
 import {
   applyImport,
+  confirmUndo,
   findImport,
   leaveOutFaultyRows,
   listFaultyRows,
   listImportFaults,
   listWarnings,
   makeImportSweep,
+  undoImport,
+  type FaultyRow,
   type ImportId,
 } from "../../src/imports/index.ts";
+import type { Mapping } from "../../src/imports/formats/columns.ts";
 import { storeOf } from "../../src/platform/database/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
@@ -84,6 +88,7 @@ test.for([
   ["an empty id", ";student;Bo;Berg;5b;", 1],
   ["a row that has slipped", "student;Bo;Berg;5b;", 1],
   ["an id that is used twice", "1;student;Bo;Berg;5b;", 2],
+  ["an id that a spreadsheet rounded", "2,0E+0;student;Bo;Berg;5b;", 1],
 ] as [string, string, number][])("with %s nobody leaves and no group ends", async ([, row, withoutId]) => {
   await run(before, { school });
   const id = await leaveOut(csv("1;student;Ada;Alt;5a;", row, "5;teacher;Ed;Eck;5a;"));
@@ -131,6 +136,63 @@ test("left-out rows are kept as they were, and handed in again corrected they ar
   expect((await readDirectory(db)).people).toEqual(
     [...people, `${officialId} 6 STUDENT Fee Fee Falk ${officialId}`].sort(),
   );
+});
+
+const own: Mapping = {
+  uses: ["LAST_NAME", "FIRST_NAME", "BIRTH_DATE", "CLASSES"],
+  role: "STUDENT",
+  className: null,
+  idFromName: true,
+  mode: "BULK",
+};
+const ownCsv = (...rows: string[]) => ["Name;Vorname;Geboren;Klasse;;", ...rows, ""].join("\n");
+const ownRows = ["Alt;Ada;01.02.2014;5a;;", "Berg;Bo;03.04.2014;5b;;", "Cho;Cy;05.06.2014;5c;;"] as const;
+
+test.for([
+  ["date of birth", "Berg;Bo;1. April;5b;;"],
+  ["first name", "Berg;;03.04.2014;5b;;"],
+  ["last name", ";Bo;03.04.2014;5b;;"],
+])("where ids are made of names, nobody leaves because of a row whose %s is wrong", async ([, row]) => {
+  await run(ownCsv(...ownRows), { school, columns: own });
+  const was = await directory();
+  const { id, rows, errorCount } = await preview(ownCsv(ownRows[0], row!, ownRows[2]), { school, columns: own });
+  expect([rows, errorCount]).toEqual([{ readable: 2, faulty: 1, withoutId: 1 }, 1]);
+  await leaveOutFaultyRows(db, await findImport(storeOf(db), id, undefined), 1, origin);
+  await applyImport(db, id, rules, origin);
+  expect(await directory()).toEqual(was);
+});
+
+test("in a mapped file with empty columns at its end, a faulty row still says whose it is, and others leave", async () => {
+  const columns: Mapping = { ...own, uses: ["ID", "FIRST_NAME", "LAST_NAME", "CLASSES"], idFromName: false };
+  const file = (...rows: string[]) => ["Nr;Vorname;Name;Klasse;;", ...rows, ""].join("\n");
+  await run(file("1;Ada;Alt;5a;;", "2;Bo;Berg;5b;;", "3;Cy;Cho;5b;;"), { school, columns });
+  const { id, rows } = await preview(file("1;Ada;Alt;5a;;", "2;;Berg;5b;;"), { school, columns });
+  expect(rows).toEqual({ readable: 1, faulty: 1, withoutId: 0 });
+  await leaveOutFaultyRows(db, await findImport(storeOf(db), id, undefined), 1, origin);
+  await applyImport(db, id, rules, origin);
+  expect((await directory()).slice(0, 2)).toEqual([
+    `1 STUDENT Ada Ada Alt ${officialId}`,
+    `2 STUDENT Bo Bo Berg ${officialId}`,
+  ]);
+  const [{ fields }] = (await listFaultyRows(db, id, { limit: 10 })) as [FaultyRow];
+  const corrected = `Nr;Vorname;Name;Klasse;;;left_out_because\n${fields.join(";").replace(";;Berg", ";Bodo;Berg")};x\n`;
+  const added = await run(corrected, { school });
+  expect(added).toMatchObject({ mode: "DELTA", schools: [{ counts: { people: { changed: 1, removed: 0 } } }] });
+});
+
+test("undoing an import leaves those alone whose rows were left out, and brings back all others", async () => {
+  await run(before, { school });
+  const was = await directory();
+  const later = { ...origin, at: new Date(now.getTime() + 1000) };
+  const id = await leaveOut(csv("1;student;Ada;Neu;6a;", "2;wizard;Bo;Berg;5b;", "6;student;Fe;Falk;6a;"));
+  await applyImport(db, id, { ...rules, holdShare: 1 }, later);
+  expect(await directory()).toContain(`2 STUDENT Bo Bo Berg ${officialId}`);
+  const kept = await confirmUndo(db, id, { confirmed: undefined, now: later.at });
+  await undoImport(db, id, { kept, restoreWindowDays: rules.restoreWindowDays }, later);
+  expect(await directory()).toEqual(was);
+  expect(await findImport(storeOf(db), id, undefined)).toMatchObject({ state: "UNDONE", rows: { faulty: 1 } });
+  const added = await run(`${headings};left_out_because\n2;student;Bo;Berger;5b;;x\n`, { school });
+  expect(added).toMatchObject({ mode: "DELTA", schools: [{ counts: { people: { changed: 1, removed: 0 } } }] });
 });
 
 test("faults that are not those of single rows leave nothing to leave out", async () => {

@@ -38,12 +38,12 @@ export async function readPlain(
   const layout = mapping ? layOut(plan!.guess, mapping) : plan && { ...plan.guess, columns: undefined };
   const required = mapping ? requiredOf(mapping) : ["id", "role", "first_name", "last_name"];
   const headings = await readTable({ file, onBytes, layout, required }, staging, (row) => {
-    const sourceId = mapping?.idFromName ? makeId(row) : readId(row);
+    const name = row.has("full_name") ? readFullName(row) : readName(row);
+    const sourceId = mapping?.idFromName ? makeId(row, name) : readId(row);
     const role =
       mapping?.role ?? row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other.");
     const isDeleted = readStatus(row);
     const at = { line: row.line, column: row.column("id") };
-    const name = row.has("full_name") ? readFullName(row) : readName(row);
     const { fields } = row;
     staging.person(at, { sourceId, schools: [school], role, name, username: readUsername(row), isDeleted, fields });
     if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, mapping, carryOvers: input.carryOvers });
@@ -66,22 +66,18 @@ const requiredOf = ({ uses, idFromName }: Mapping): string[] => [
 
 function readId(row: Row): string {
   const id = row.need("id", idLength);
-  if (/^\d([.,]\d+)?E\+\d+$/i.test(id))
-    row.fault(
-      "id",
-      "id_rounded",
-      "A spreadsheet has rounded the number. Format the column as text and export it again.",
-    );
-  return id;
+  if (!/^\d([.,]\d+)?E\+\d+$/i.test(id)) return id;
+  row.fault("id", "id_rounded", "A spreadsheet has rounded the number. Format the column as text and export it again.");
+  return "";
 }
 
-/** A digest, so that the date of birth is not stored. */
-function makeId(row: Row): string {
+/** A digest, so that the date of birth is not stored; empty if a part of it is wrong, as it would be another person's. */
+function makeId(row: Row, name: PersonName | null): string {
   const date = readDate(row.need("birth_date"));
   if (date === undefined && row.get("birth_date") !== "")
     row.fault("birth_date", "unknown_date", "The value is not a date such as 31.08.2012 or 2012-08-31.");
-  const name = row.has("full_name") ? readFullName(row) : readName(row);
   const words = [name?.last ?? "", name?.firstFull ?? "", date ?? ""].map(foldText);
+  if (words.includes("")) return "";
   return `name:${createHash("sha256").update(words.join("\n")).digest("hex").slice(0, 32)}`;
 }
 
