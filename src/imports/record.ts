@@ -135,21 +135,27 @@ export async function forgetRead(db: PrismaDb, importId: ImportId): Promise<void
 
 const never = new AbortController().signal;
 
-const listStaged = stagedTables.map((staged) =>
+const faultyRow = table("importFaultyRow");
+
+const listImportsOf = (staged: (typeof stagedTables)[number] | typeof faultyRow) =>
   statement(
     () => sql`WITH RECURSIVE staged (id) AS (
       (SELECT ${staged.importId} FROM ${staged} ORDER BY ${staged.importId} LIMIT 1)
       UNION ALL SELECT (SELECT ${staged.importId} FROM ${staged} WHERE ${staged.importId} > staged.id
         ORDER BY ${staged.importId} LIMIT 1) FROM staged WHERE staged.id IS NOT NULL)
     SELECT id FROM staged WHERE id IS NOT NULL`,
-  ),
-);
+  );
+const listStaged = stagedTables.map(listImportsOf);
+const listWithFaultyRows = [listImportsOf(faultyRow)];
 
-export async function findStaged(db: Queryable): Promise<Set<string>> {
+async function findImportIds(db: Queryable, lists: typeof listStaged): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const list of listStaged) for (const { id } of await findRows<{ id: string }>(db, list, {})) ids.add(id);
+  for (const list of lists) for (const { id } of await findRows<{ id: string }>(db, list, {})) ids.add(id);
   return ids;
 }
+
+export const findStaged = (db: Queryable): Promise<Set<string>> => findImportIds(db, listStaged);
+export const findWithFaultyRows = (db: Queryable): Promise<Set<string>> => findImportIds(db, listWithFaultyRows);
 
 /** Outside a transaction, so that it blocks no other import. */
 export async function analyzeStaged(db: Queryable): Promise<void> {

@@ -8,7 +8,7 @@ import { deleteOldChanges } from "./change-record.ts";
 import { recordFailure } from "./failure.ts";
 import { tryHold } from "./lease.ts";
 import { findTurns, removeLostTurns } from "./queue.ts";
-import { findStaged, removeStaged, type ImportId } from "./record.ts";
+import { findStaged, findWithFaultyRows, removeStaged, type ImportId } from "./record.ts";
 
 const waitingDays = 7;
 const waiting = { state: { in: ["READING", "UNMAPPED", "READY", "HELD"] } };
@@ -34,10 +34,7 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
         const { count } = await db.prisma.importPiece.deleteMany({ where: forgotten, limit });
         return count;
       });
-      await removeInBatches(signal, async (limit) => {
-        const where = { import: { createdAt: { lt: before }, NOT: waiting } };
-        return (await db.prisma.importFaultyRow.deleteMany({ where, limit })).count;
-      });
+      await removeFaultyRows(db, before, signal);
       const staged = [...(await findStaged(db.pool))];
       const kept = await db.prisma.import.findMany({
         where: { id: { in: staged }, OR: [waiting, withRows] },
@@ -55,6 +52,18 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
   };
 }
 
+async function removeFaultyRows(db: PrismaDb, before: Date, signal: AbortSignal): Promise<void> {
+  const id = { in: [...(await findWithFaultyRows(db.pool))] };
+  const where = { id, createdAt: { lt: before }, NOT: waiting };
+  for (const { id: importId } of await db.prisma.import.findMany({ where, select: { id: true } })) {
+    await db.prisma.import.updateMany({ where: { id: importId, state: "BROKEN" }, data: { rows: Prisma.DbNull } });
+    await removeInBatches(signal, async (limit) => {
+      const { count } = await db.prisma.importFaultyRow.deleteMany({ where: { importId }, limit });
+      return count;
+    });
+  }
+}
+
 const silentMinutes = 10;
 
 async function endInterrupted(db: PrismaDb, now: Date): Promise<void> {
@@ -69,10 +78,6 @@ async function endInterrupted(db: PrismaDb, now: Date): Promise<void> {
 }
 
 async function expire(db: PrismaDb, before: Date): Promise<void> {
-  await db.prisma.import.updateMany({
-    where: { createdAt: { lt: before }, ...withRows },
-    data: { rows: Prisma.DbNull },
-  });
   const old = await db.prisma.import.findMany({
     where: { createdAt: { lt: before }, ...waiting },
     select: { id: true },

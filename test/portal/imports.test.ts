@@ -229,6 +229,7 @@ describe("a file with faults", () => {
   test("has its faults in pages", async () => {
     const world = await makeWorld();
     const shown = await handIn(world, csv(...pupils(60, "5a").map((row) => row.replace("student", "guest"))));
+    expect(textOf(shown)).toContain("Zeilen lassen sich hier nicht auslassen");
     const first = await world.office.open(`${shown.url}/faults`);
     const next = /class="pager"><a[^>]*href="([^"]+)"/.exec(first.html)![1]!.replaceAll("&amp;", "&");
     const rest = await world.office.open(next);
@@ -282,6 +283,7 @@ describe("a file of other schools", () => {
     const refused = await handIn({ office, base: one.base }, await archiveOf(a!, c!), { name: "a.zip", fields });
     expect([refused.status, textOf(refused)]).toEqual([403, expect.stringContaining("für die Sie keine Rolle haben")]);
     const forOne = await handIn({ office, base: one.base }, await archiveOf(a!, b!), { name: "b.zip" });
+    expect(textOf(forOne)).toContain("Bei OneRoster lassen sich einzelne Zeilen nicht auslassen");
     expect(textOf(await office.open(`${forOne.url}/faults`))).toMatch(
       /orgs\.csv, Zeile 3.*andere Schule als die, für die Sie die Datei abgeben/,
     );
