@@ -112,6 +112,10 @@ test("each fault of a file stands beside its line", async () => {
   await page.locator("#faults .card").first().waitFor();
   await expect.poll(() => textIn(page, "#faults")).toMatch(/Zeile 4, Feld „role“.*3;pinguin;Zoë;Ö;5a.*Was zu tun ist/);
   await expectGoodLooks(page, "import-broken");
+  await press(page, "Ohne diese 4 Zeilen weiter");
+  await page.locator("#left-out table").waitFor();
+  await expect.poll(() => textIn(page, "#left-out")).toContain("3; pinguin; Zoë; Ö; 5a");
+  await expectGoodLooks(page, "import-left-out");
   await page.goto(office.base);
   await page.getByText("Weitere Angaben").click();
   await expectGoodLooks(page, "imports-options");
