@@ -190,7 +190,7 @@ describe("a file with faults", () => {
     const world = await makeWorld();
     await applied(world, csv(...pupils(9, "5a")));
     const shown = await handIn(world, csv(...pupils(8, "5a"), "9;zauberer;Kind;=Nr9;5a", "10;student;Kind;Nr10;5A"));
-    expect(textOf(shown)).toMatch(/Eine Zeile ist fehlerhaft\. Die anderen 9 übernehmen\?/);
+    expect(textOf(shown)).toMatch(/Eine Zeile ist fehlerhaft\. Den Rest \(9\) übernehmen\?/);
     const warnings = await world.office.open(`${shown.url}/warnings`);
     expect(textOf(warnings)).toMatch(/Klassen oder Gruppen in zwei Schreibweisen 5a \(Zeile 2\), auch: 5A/);
     const file = await world.office.once(`${shown.url}/left-out/file`);
