@@ -87,7 +87,7 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
 
 export const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
 
-/** A bulk file removes people who are missing in it, unless their row was left out, or another school's part makes them its own. */
+// A bulk file removes people who are missing in it, unless their row was left out or another school's part takes them.
 const insertMissing = statement<Omit<Values, "now">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },

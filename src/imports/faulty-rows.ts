@@ -20,7 +20,7 @@ const errorsAt = (importId: Part) => sql`SELECT FROM ${e} WHERE ${e.importId} = 
 const twins = (importId: Part) => sql`SELECT FROM ${twin} WHERE ${twin.importId} = ${importId}
   AND ${twin.sourceId} = ${p.sourceId} AND ${p.sourceId} <> '' AND ${twin.fields} <> ${p.fields}`;
 
-/** Faults of the whole file, or of a row that could not be cut from it, leave nothing to leave out; nor do faults of every row. */
+/** Faults that leave nothing to leave out: of the whole file, of a row that cannot be cut out, or of every row. */
 const findOtherFaults = statement<OfImport>(
   ({ importId }) => sql`
   SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND (${e.code} IN ('too_many_groups', 'carried_over_twice')

@@ -4,11 +4,11 @@
  * Nouns:      import (one uploaded roster), staged row (a record as read from the file), fault (an error with its
  *             position), difference (the effect on a school), preview, hold, carry-over (a group that gets a new id).
  * Invariants: a roster with a fault changes nothing, unless its faulty rows are left out, whose people stay; preview
- *             and import compute the difference with the same statements; a school changes in one transaction; applying the same roster again changes nothing and
- *             writes no audit entry; status changes follow the directory's transitions; an import removes only people
- *             whom both the uploader and the applier may remove, and never the last operator; it never changes people
- *             and groups without a source id; carried-over people and groups keep their ids; memory does not grow
- *             with the file.
+ *             and import compute the difference with the same statements; a school changes in one transaction;
+ *             applying the same roster again changes nothing and writes no audit entry; status changes follow the
+ *             directory's transitions; an import removes only people whom both the uploader and the applier may
+ *             remove, and never the last operator; it never changes people and groups without a source id; carried-over
+ *             people and groups keep their ids; memory does not grow with the file.
  * Never knows: HTTP, sign-on, who may upload a roster.
  */
 export { applyImport, confirmImport } from "./apply.ts";

@@ -42,7 +42,7 @@ const ofPerson = (importId: Part) => sql`${m} JOIN ${g} ON ${isGroup(importId)} 
 
 type Found = { of: "person" | "group"; row: Sql; from: Sql };
 
-/** SQL: what of a sort key distinguishes names of groups: neither case, accents, spaces and full stops nor leading zeros. */
+/** SQL: a sort key without what distinguishes no names: case, accents, spaces, full stops and leading zeros. */
 const spelling = sql`regexp_replace(regexp_replace(split_part(${g.sortKey}, ' ', 1), '#[0>]', '', 'g'),
   '(?<![0-9])0+(?=[0-9])', '', 'g')`;
 

@@ -71,7 +71,7 @@ function readId(row: Row): string {
   return "";
 }
 
-/** A digest, so that the date of birth is not stored; empty if a part of it is wrong, as it would be another person's. */
+/** A digest, so that the date of birth is not stored; empty if a part is wrong, because it would be another id. */
 function makeId(row: Row, name: PersonName | null): string {
   const date = readDate(row.need("birth_date"));
   if (date === undefined && row.get("birth_date") !== "")

@@ -6,8 +6,8 @@ export type Encoding = "utf-8" | "damaged utf-8" | "utf-16le" | "utf-16be" | "wi
 
 /**
  * Decodes a file: UTF-16 by its first bytes, else UTF-8, else ISO 8859-15 or Windows-1252 by the letters. If the first
- * non-ASCII character is UTF-8, later invalid bytes become `lostByte` (a fault in a value) instead. Reads the file twice;
- * `onBytes` counts both.
+ * non-ASCII character is UTF-8, later invalid bytes become `lostByte` (a fault in a value) instead. Reads the file
+ * twice; `onBytes` counts both.
  *
  * Errors: invalid file_damaged.
  */
