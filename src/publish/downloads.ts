@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from "express";
 import { makeThreadPool } from "../platform/threads/index.ts";
+import type { Place } from "./documents.ts";
 import { packageNames, type PackageName } from "./packages/names.ts";
 import type { Origin } from "./packages/pack.ts";
 import { answerStatic } from "./static-answer.ts";
@@ -11,11 +12,17 @@ const module = new URL("./packages/make.ts", import.meta.url);
 const contentType = "application/gzip";
 
 /** Serves the packages for partners, each made at its first request. */
-export function makeDownloadsRouter({ issuerUrl, packages }: { issuerUrl: string; packages: Packages }): Router {
+export function makeDownloadsRouter({
+  platform,
+  baseUrl,
+  issuerUrl,
+  packages,
+}: Place & { packages: Packages }): Router {
   const router = Router();
+  const origin: Origin = { platform, baseUrl, issuerUrl, ...packages };
   const run = makeThreadPool({ niceness: 10 });
   const make = async (name: PackageName): Promise<RequestHandler> => {
-    const made = await run({ module, seconds: 60 }, { name, origin: { issuerUrl, ...packages } });
+    const made = await run({ module, seconds: 60 }, { name, origin });
     return answerStatic(Buffer.from(made as Uint8Array), { contentType });
   };
   for (const name of packageNames) {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 import { packClient } from "../../src/publish/packages/client.ts";
@@ -24,17 +24,13 @@ export async function runIn(cwd: string, program: string, ...args: string[]): Pr
 
 /** Packs the package for partners and installs it without a network in an empty folder. Shape: the packed file. */
 export async function installClient(folder: string): Promise<string> {
-  const pack = (from: string, ...options: string[]) =>
-    runIn(from, "npm", "pack", "--silent", "--pack-destination", folder, ...options);
-  const origin = { issuerUrl: "https://login.example.org", repository: null, licence: "MIT" };
-  writeFileSync(join(folder, "schultor-client.tgz"), await packClient(origin));
-  for (const name of ["openapi-fetch", "openapi-typescript-helpers"])
-    await pack(join(root, "node_modules", name), "--ignore-scripts");
-  const tarballs = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  const url = "https://login.example.org";
+  const origin = { platform: "schultor", baseUrl: url, issuerUrl: url, repository: null, licence: "MIT" };
+  const packed = join(folder, "schultor-client.tgz");
+  writeFileSync(packed, await packClient(origin));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  const paths = tarballs.map((name) => join(folder, name));
-  await runIn(folder, "npm", "install", "--offline", "--no-audit", "--no-fund", ...paths);
-  return paths.find((path) => basename(path).startsWith("schultor-client"))!;
+  await runIn(folder, "npm", "install", "--offline", "--no-audit", "--no-fund", packed);
+  return packed;
 }
 
 export const clientReadme = readFileSync(join(source, "README.md"), "utf8");

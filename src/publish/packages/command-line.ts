@@ -27,5 +27,5 @@ export async function packCommandLine(origin: Origin): Promise<Buffer> {
   files.set("package.json", makeManifest(origin, manifest));
   files.set(program, `#!/usr/bin/env node\nimport "../${entry.replace(/\.ts$/, ".js")}";\n`);
   files.set("LICENSE", readFileSync(join(root, "LICENSE")));
-  return pack(files, [program]);
+  return pack(files, { executables: [program] });
 }

@@ -1,3 +1,8 @@
-export const packageNames = ["schultor-client.tgz", "schultor-cli.tgz"] as const;
+export const packageNames = [
+  "schultor-client.tgz",
+  "schultor-cli.tgz",
+  "tutorial-typescript.tgz",
+  "tutorial-python.tgz",
+] as const;
 
 export type PackageName = (typeof packageNames)[number];
