@@ -218,6 +218,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/parent-letter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the letter to parents of a school
+         * @description The text that a batch with `withLetters` prints for each student, above their card.
+         */
+        get: operations["getParentLetter"];
+        /**
+         * Change the letter to parents of a school
+         * @description Replaces the text that a batch with `withLetters` prints for each student.
+         */
+        put: operations["putParentLetter"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/credential-batches": {
         parameters: {
             query?: never;
@@ -233,7 +257,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare cards or passwords for classes
-         * @description Starts a job that prepares login cards, passwords or both for several classes or the whole school, up to 3,000 people. It changes
+         * @description Starts a job that prepares login cards, passwords or letters to parents for several classes or the whole school, up to 3,000 people. It changes
          *     nothing: cards and passwords become valid when the caller fetches the document, within a day. Otherwise everything stays as it was.
          *     User names are created at the same time for people who have none.
          */
@@ -2996,6 +3020,33 @@ export interface components {
          * @description A PDF document.
          */
         Pdf: string;
+        /** @description The letter to parents of a school. */
+        ParentLetter: {
+            /**
+             * @description The school's own text; null if it uses the default text.
+             * @example null
+             */
+            text: string | null;
+            /** @description The default text in each language of the document. */
+            defaults: {
+                /** @example Liebe Eltern, */
+                de: string;
+                /** @example Dear parents, */
+                en: string;
+            };
+        };
+        /** @description The text of the letter to parents. */
+        NewParentLetter: {
+            /**
+             * @description The school's own text, plain text of at most 40 lines; null for the default text. `{name}`, `{class}`, `{school}`, `{address}` (of the
+             *     sign-in page) and `{username}` are replaced; `{Name}`, `{Klasse}`, `{Schule}`, `{Adresse}` and `{Benutzername}` are too. There is none
+             *     for the password, which is on the card below the letter if it is new.
+             * @example Dear parents,
+             *
+             *     {name} signs in at {address} as {username}.
+             */
+            text: string | null;
+        };
         /**
          * @description `PREPARING` is under way, `READY` can be fetched, `HANDED_OUT` was fetched.
          * @example READY
@@ -3029,6 +3080,8 @@ export interface components {
             newPasswords: boolean;
             /** @example false */
             withQr: boolean;
+            /** @example false */
+            withLetters: boolean;
             /** @example true */
             onlyMissing: boolean;
             /**
@@ -3086,6 +3139,12 @@ export interface components {
              * @example false
              */
             withQr: boolean;
+            /**
+             * @description Prints a letter to parents for each person, with their card below it; no letters if left out. Only students get letters. Without passwords and QR codes, the
+             *     card has the user name alone.
+             * @example true
+             */
+            withLetters?: boolean;
             /**
              * @description Leaves out people who have a password (if passwords are made) or a valid card (if cards are made).
              * @example true
@@ -9123,6 +9182,90 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["LoginCardUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getParentLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The letter. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParentLetter"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putParentLetter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewParentLetter"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["TextRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -327,6 +327,11 @@ export type CardSettings = Prisma.CardSettingsModel
  */
 export type LoginCard = Prisma.LoginCardModel
 /**
+ * Model ParentLetter
+ * 
+ */
+export type ParentLetter = Prisma.ParentLetterModel
+/**
  * Model CredentialBatch
  * 
  */

@@ -667,6 +667,13 @@ export const tables = {
       refusedFor: "refused_for",
     },
   },
+  parentLetter: {
+    name: "parent_letter",
+    columns: {
+      schoolId: "school_id",
+      text: "text",
+    },
+  },
   credentialBatch: {
     name: "credential_batch",
     columns: {
@@ -677,6 +684,7 @@ export const tables = {
       roles: "roles",
       newPasswords: "new_passwords",
       withQr: "with_qr",
+      withLetters: "with_letters",
       onlyMissing: "only_missing",
       createdAt: "created_at",
       readyAt: "ready_at",
@@ -1387,6 +1395,10 @@ export type Rows = {
     refusedAt: Date | null;
     refusedFor: "REVOKED" | "DISABLED" | "GRADE" | "HOURS" | "NETWORK" | "ANSWER" | null;
   };
+  parentLetter: {
+    schoolId: string;
+    text: string;
+  };
   credentialBatch: {
     id: string;
     schoolId: string;
@@ -1395,6 +1407,7 @@ export type Rows = {
     roles: ("STUDENT" | "TEACHER" | "OTHER")[];
     newPasswords: boolean;
     withQr: boolean;
+    withLetters: boolean;
     onlyMissing: boolean;
     createdAt: Date;
     readyAt: Date | null;
@@ -1616,6 +1629,7 @@ export type Required = {
   signInPlace: "personId" | "device" | "lastUsedAt";
   cardSettings: "schoolId" | "enabled" | "secondStep" | "printSecondStep" | "updatedAt";
   loginCard: "id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "createdAt";
+  parentLetter: "schoolId" | "text";
   credentialBatch: "id" | "schoolId" | "caller" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "expiresAt";
   credentialBatchPerson: "batchId" | "personId";
   cardPrint: "id" | "caller" | "encrypted" | "createdAt";

@@ -28,6 +28,7 @@ export { lastCardOf, readLastCard } from "./cards/last-card.ts";
 export type { CardRefusalReason, CardState, LastCard, LastCardRow } from "./cards/last-card.ts";
 export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
 export type { MadeCard, MakeCard } from "./cards/make-card.ts";
+export { findParentLetter, putParentLetter } from "./cards/parent-letter.ts";
 export { findCardPlaces } from "./cards/places.ts";
 export type { CardPlace, PlaceFilter } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";

@@ -1,5 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { checkText, type PersonId, type SchoolId } from "../directory/index.ts";
+import { checkLines, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
@@ -53,7 +53,7 @@ export async function putSignInSettings(
   { schoolId, ...given }: SignInSettings & { schoolId: SchoolId },
   origin: Origin,
 ): Promise<void> {
-  const helpText = given.helpText === null ? null : checkHelpText(given.helpText);
+  const helpText = given.helpText === null ? null : checkLines("helpText", given.helpText, longestHelpText);
   const settings = { ...given, helpText };
   await tx.prisma.schoolSignIn.upsert({
     where: { schoolId },
@@ -61,10 +61,4 @@ export async function putSignInSettings(
     update: settings,
   });
   await recordAudit(tx, { ...origin, action: "sign_in_settings_set", schoolId });
-}
-
-function checkHelpText(text: string): string {
-  const lines = text.replace(/\r\n?/g, "\n").trim().split("\n");
-  checkText("helpText", lines.join(" "), longestHelpText);
-  return lines.map((line) => (line.trim() === "" ? "" : checkText("helpText", line, longestHelpText))).join("\n");
 }

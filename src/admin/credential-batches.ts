@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { stringify } from "csv-stringify/sync";
 import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
+import { recordAudit } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -40,18 +41,21 @@ type CredentialBatch = Schemas["CredentialBatch"];
 type Request = AdminRequest<"takeCredentialBatch">;
 
 const presentBatch = (batch: CountedBatch): CredentialBatch => {
-  const { id, groupIds, roles, newPasswords, withQr, onlyMissing, people, prepared, createdAt } = batch;
-  const { readyAt, handedOutAt, expiresAt } = batch;
+  const { id, groupIds, roles, newPasswords, withQr, withLetters, onlyMissing, people, prepared } = batch;
+  const { createdAt, readyAt, handedOutAt, expiresAt } = batch;
   const state = handedOutAt !== null ? "HANDED_OUT" : readyAt !== null ? "READY" : "PREPARING";
-  const wishes = { groupIds: groupIds.length === 0 ? null : groupIds, roles, newPasswords, withQr, onlyMissing };
+  const wishes = { newPasswords, withQr, withLetters, onlyMissing };
+  const whom = { groupIds: groupIds.length === 0 ? null : groupIds, roles };
   const times = { createdAt, readyAt, handedOutAt, expiresAt };
-  return present<CredentialBatch>({ id, state, ...wishes, people, prepared, ...times });
+  return present<CredentialBatch>({ id, state, ...whom, ...wishes, people, prepared, ...times });
 };
 
 const filterOf = ({ groupIds, roles, newPasswords, withQr, onlyMissing }: Omit<BatchWishes, "schoolId">) => ({
   ...(groupIds.length === 0 ? { roles } : { groupIds }),
   ...(onlyMissing && { lacks: { password: newPasswords, card: withQr } }),
 });
+
+const student = "STUDENT";
 
 type Sorted = { given: CardHolder[]; leftOut: LeftOut[] };
 
@@ -75,11 +79,13 @@ async function sortHolders(
 export const createCredentialBatch: AdminHandler<"createCredentialBatch"> = async (deps, request) => {
   const { schoolId, reach, body, origin, keep, caller } = request;
   await refuseUnknownSchool(deps.db, reach, schoolId);
-  const { groupIds = [], roles = ["STUDENT" as const], newPasswords, withQr, onlyMissing } = body;
-  if (!newPasswords && !withQr)
-    throw new AppError("invalid", "invalid_request", "Ask for newPasswords, withQr or both.");
+  const { groupIds = [], roles = [student], newPasswords, withQr, withLetters = false, onlyMissing } = body;
+  if (!newPasswords && !withQr && !withLetters)
+    throw new AppError("invalid", "invalid_request", "Ask for newPasswords, withQr or withLetters.");
+  if (withLetters && roles.some((role) => role !== student))
+    throw new AppError("invalid", "letters_for_students_only", "Letters to parents are for students only.");
   if (withQr && !(await readCardSettings(deps.db, schoolId)).enabled) throw cardsDisabled();
-  const wishes = { groupIds, roles, newPasswords, withQr, onlyMissing };
+  const wishes = { groupIds, roles, newPasswords, withQr, withLetters, onlyMissing };
   const now = origin.at;
   const holders = await findManyHolders(deps.db, { schoolId, reach, now }, filterOf(wishes));
   const { given } = await sortHolders(deps.db, holders, { withQr, caller, now });
@@ -169,8 +175,12 @@ export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (d
       const people = holders.map(({ personId }) => personId);
       await closeBatchIn(tx, { ...batch, keys, key, people, content, now: origin.at });
       if (!isDeepStrictEqual(content, seen)) throw changedMeanwhile();
-      const { mustChangePassword: mustChange } = (await findSignInSettings(tx, request.schoolId))!;
-      await giveCredentials(tx, holders, { schoolId: request.schoolId, settings, prepared, mustChange, origin });
+      const { schoolId } = request;
+      const { mustChangePassword: mustChange } = (await findSignInSettings(tx, schoolId))!;
+      if (batch.newPasswords || batch.withQr)
+        await giveCredentials(tx, holders, { schoolId, settings, prepared, mustChange, origin });
+      const detail = { count: holders.length };
+      if (batch.withLetters) await recordAudit(tx, { ...origin, action: "parent_letters_printed", schoolId, detail });
     }),
   );
   return { status: 200, body, headers };
@@ -195,7 +205,7 @@ async function findGiven(
   { schoolId, reach, origin, caller }: Request,
   { batch, settings, prepared }: Giving,
 ): Promise<Required<Printable> & { holders: CardHolder[] }> {
-  const { withQr } = batch;
+  const { withQr, withLetters } = batch;
   const now = origin.at;
   await lockPeople(tx, [...prepared.keys()]);
   const find = async () => {
@@ -208,7 +218,7 @@ async function findGiven(
   const { given: named, leftOut } = await find();
   const holders = named.filter(({ personId }) => prepared.has(personId));
   const cards = holders.map((holder) => presentMade(holder, { settings, prepared }));
-  return { holders, cards, leftOut, printsSecret: settings.printSecondStep };
+  return { holders, cards, leftOut, withLetters, printsSecret: settings.printSecondStep };
 }
 
 class LookedAt extends Error {

@@ -47,6 +47,7 @@ const handlers: Loaders<OperationId> = {
   ...handlersIn(() => import("./cards.ts"), "listLoginCards", "revokeLoginCards", "revokeLoginCard"),
   ...handlersIn(() => import("./print-cards.ts"), "printLoginCards"),
   ...handlersIn(() => import("./create-cards.ts"), "createLoginCards"),
+  ...handlersIn(() => import("./parent-letter.ts"), "getParentLetter", "putParentLetter"),
   ...handlersIn(
     () => import("./credential-batches.ts"),
     "createCredentialBatch",

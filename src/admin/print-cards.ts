@@ -1,6 +1,6 @@
 import { findSchool, findSchoolLogo, type SchoolId } from "../directory/index.ts";
 import { limitThreaded } from "../platform/threads/index.ts";
-import { printUnknown, takePrint } from "../accounts/index.ts";
+import { findParentLetter, printUnknown, takePrint } from "../accounts/index.ts";
 import { signInPath } from "../sign-on/index.ts";
 import type { CardSkipReason } from "./card-holders.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
@@ -18,14 +18,19 @@ const print = limitThreaded<Print, Uint8Array>({
 export type LeftOut = { name: Schemas["PersonName"]; className: string | null; reason: CardSkipReason };
 
 /** What a document shows; people who are left out are listed at its end. */
-export type Printable = { printsSecret: boolean; cards: readonly MadeLoginCard[]; leftOut?: readonly LeftOut[] };
+export type Printable = {
+  printsSecret: boolean;
+  withLetters?: boolean;
+  cards: readonly MadeLoginCard[];
+  leftOut?: readonly LeftOut[];
+};
 
 type Asked = Pick<AdminRequest<"printLoginCards">, "schoolId" | "query" | "origin" | "connection">;
 
 export async function printCards(
   deps: Pick<AdminDeps, "db" | "issuerUrl">,
   { schoolId, query, origin, connection }: Asked,
-  { printsSecret, cards, leftOut = [] }: Printable,
+  { printsSecret, withLetters = false, cards, leftOut = [] }: Printable,
 ): Promise<Buffer> {
   const language = query.language ?? "de";
   const school = await findSchool(deps.db, schoolId);
@@ -36,6 +41,7 @@ export async function printCards(
     schoolName: school.name,
     signInAddress: deps.issuerUrl.replace(/\/$/, "") + signInPath,
     printsSecret,
+    letter: withLetters ? ((await findParentLetter(deps.db, schoolId)) ?? words.letter) : null,
     cards: cards.map((card) => presentPrinted(card, language)),
     leftOut: leftOut.map(({ name, className, reason }) => {
       return { name: fullName(name) ?? words.nameless, className, reason: words.reasons[reason] };

@@ -78,6 +78,8 @@ export const rights = {
   listLoginCards: seeClasses,
   createLoginCards: classes,
   printLoginCards: classes,
+  getParentLetter: seeClasses,
+  putParentLetter: schools,
   createCredentialBatch: classes,
   listCredentialBatches: classes,
   getCredentialBatch: classes,

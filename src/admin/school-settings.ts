@@ -13,7 +13,7 @@ import { differenceOf, refuseStale, tagOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool, schoolUnknown } from "./reached.ts";
 
-type Read<Settings> = (db: RecordStore, schoolId: SchoolId) => Promise<Settings>;
+export type Read<Settings> = (db: RecordStore, schoolId: SchoolId) => Promise<Settings>;
 
 const readCards: Read<Schemas["CardSettings"]> = async (db, schoolId) =>
   present<Schemas["CardSettings"]>(await readCardSettings(db, schoolId));
@@ -36,9 +36,10 @@ export const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db 
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-type Request = Pick<AdminRequest<"putCardSettings" | "putSignInSettings">, "schoolId" | "reach" | "headers" | "origin">;
+type Changing = "putCardSettings" | "putSignInSettings" | "putParentLetter";
+type Request = Pick<AdminRequest<Changing>, "schoolId" | "reach" | "headers" | "origin">;
 
-const changeSettings = <Settings extends object>(
+export const changeSettings = <Settings extends object>(
   { db }: Pick<AdminDeps, "db">,
   { schoolId, reach, headers, origin }: Request,
   { read, write }: { read: Read<Settings>; write: (tx: Transaction) => Promise<unknown> },

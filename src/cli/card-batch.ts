@@ -20,19 +20,23 @@ const columns: Columns<Schemas["CredentialBatch"]> = {
 /** Cards and passwords of several classes, as one job of the service. */
 export const batchVerbs: Verbs = {
   prepare: makeApiCommand({
-    summary: "Start preparing login cards or passwords for several classes, or for a whole school.",
+    summary: "Start preparing login cards, passwords or letters to parents for several classes, or for a whole school.",
     args: argsNamed("schoolId"),
     options: {
       group: option.groups("Only the students of these groups; the whole school if left out."),
       role: option.someOf(roles, "At the whole school, only people of these roles; students if left out."),
       newPasswords: option.flag("Give each person a password."),
       qr: option.flag("Give each person a card with a QR code."),
+      letters: option.flag("Print a letter to parents above each card."),
       everybody: option.flag("Also people who have one already, which is replaced when you fetch the file."),
     },
-    run: async ({ api }, { args, options: { group, role, newPasswords, qr: withQr, everybody } }) => {
-      if (!newPasswords && !withQr) throw new UsageError("Give --new-passwords, --qr or both.");
+    run: async (
+      { api },
+      { args, options: { group, role, newPasswords, qr: withQr, letters: withLetters, everybody } },
+    ) => {
+      if (!newPasswords && !withQr && !withLetters) throw new UsageError("Give --new-passwords, --qr or --letters.");
       const whom = omitUndefined({ groupIds: group && [...group], roles: role && [...role] });
-      const body = { ...whom, newPasswords, withQr, onlyMissing: !everybody };
+      const body = { ...whom, newPasswords, withQr, withLetters, onlyMissing: !everybody };
       const batch = await bodyOf(api.POST(path, { params: { path: args, ...withIdempotencyKey() }, body }));
       const line = `Preparing ${counted(batch.people, "person", "people")}: batch ${batch.id}. Nothing changes before you fetch it.`;
       return { lines: [line], quiet: [batch.id], data: batch };

@@ -66,7 +66,7 @@ export {
 } from "./school.ts";
 export { checkSchoolLogo, deleteSchoolLogo, findSchoolLogo, putSchoolLogo } from "./school-logo.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
-export { checkText, cleanText, findTextFault } from "./text.ts";
+export { checkLines, checkText, cleanText, findTextFault } from "./text.ts";
 export {
   allowsGroupStep,
   allowsPersonStep,

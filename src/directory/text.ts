@@ -27,6 +27,13 @@ export function checkText(field: string, text: string, maxLength = 200): string 
   return cleanText(text);
 }
 
+/** As `checkText`, for a text of several lines; empty ones stay. */
+export function checkLines(field: string, text: string, maxLength: number): string {
+  const lines = text.replace(/\r\n?/g, "\n").trim().split("\n");
+  checkText(field, lines.join(" "), maxLength);
+  return lines.map((line) => (line.trim() === "" ? "" : checkText(field, line, maxLength))).join("\n");
+}
+
 /** Keeps the exact characters, because other systems compare them. Errors: as `checkText`. */
 export function checkIdentifier(field: string, text: string, maxLength = 255): string {
   refuseFault(field, text, maxLength);

@@ -24,6 +24,7 @@ const makeJob = (count: number, wishes: Partial<PrintJob> = {}): PrintJob => ({
   signInAddress: "https://login.example.org/sign-in",
   printsSecret: false,
   logo: null,
+  letter: null,
   leftOut: [],
   cards: Array.from({ length: count }, (_, index) => makeCard(index)),
   ...wishes,
@@ -85,6 +86,38 @@ test("each class begins on a page of its own, with its name, and people who are 
     "Nicht dabei",
   ]);
   expect(pages[4]).toMatch(/Gesa Gast +5b +ist Gast/);
+});
+
+test("a letter has its text with the values of each pupil, and the card below it", async () => {
+  const letter = "Liebe Eltern,\n\n{Name} ({Klasse}) hat den Namen {username}.\nAdresse: {Adresse}\n\n{Schule}";
+  const { pages, pictures } = readPdf(await drawCards(makeJob(2, { letter }), now));
+  expect(pages).toHaveLength(3);
+  const { name, className, username, password, url } = makeCard(1);
+  for (const text of [`${name} (${className}) hat den Namen ${username}.`, password!, "Goethe-Gymnasium"])
+    expect(pages[1]).toContain(text);
+  expect(pages[1]).toMatch(/An die Eltern von\n.*Adresse: https:\/\/login\.example\.org\/sign-in/s);
+  expect(pages[1]).not.toContain("{");
+  // The card is in the middle of the lower edge: in the left or the right half of the lowest row is its QR code.
+  expect([6, 7].map((place) => readQr(pictures[1]!, place).text)).toContain(url);
+});
+
+test("a long letter stays on its page, above the card", () => {
+  const measure = {
+    plain: (text: string) => text.length * 0.6,
+    bold: (text: string) => text.length * 0.65,
+    mono: (text: string) => text.length * 0.6,
+  };
+  const letter = Array.from({ length: 40 }, () => "{Name} und noch ein Wort")
+    .join("\n")
+    .repeat(2)
+    .slice(0, 2_000);
+  const job = { ...makeJob(1, { letter }), logo: null };
+  const [page] = [...layOutCards(job, measure)];
+  const cut = page!.find((part) => part.kind === "cut")!;
+  const lines = page!.filter((part) => part.kind === "text" && part.text.includes("noch ein Wort"));
+  expect(lines.length).toBeGreaterThan(40);
+  for (const line of lines)
+    if (line.kind === "text" && cut.kind === "cut") expect(line.y + line.size).toBeLessThan(cut.y1);
 });
 
 test("the PIN stands on the card where the school has it printed there, and then on no list", async () => {

@@ -358,6 +358,32 @@ describe("passwords and cards for several classes", () => {
     expect(textOf(nobody.html)).toContain("Es gibt nichts zu machen");
   });
 
+  test("come with a letter to parents, whose text a school administrator changes", async () => {
+    const world = await makeClass();
+    const admin = (await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [world.school] })).browser;
+    const address = `${startOf(world)}/letter`;
+    expect(mainOf((await admin.open(startOf(world))).html)).toContain(`href="${address}"`);
+    const form = await admin.open(address);
+    expect(textOf(form.html)).toContain("hat an unserer Schule einen Zugang");
+    const refused = await admin.submit(form, "/letter", { text: "Ihr {Pasword}" });
+    expect(refused.status).toBe(400);
+    expect(textOf(refused.html)).toMatch(/Platzhalter, den es nicht gibt.*Ihr \{Pasword\}/);
+    const saved = await admin.submit(refused, "/letter", { text: "Für {Name}" });
+    expect(textOf(saved.html)).toContain("Der Text des Elternbriefs ist gespeichert.");
+    expect(textOf((await admin.open(address)).html)).toContain("Für {Name}");
+    expect(textOf((await admin.submit(await admin.open(address), "/letter", { reset: "yes" })).html)).toContain(
+      "gespeichert",
+    );
+    expect(await prisma.parentLetter.count({ where: { schoolId: world.school } })).toBe(0);
+    const office = await makeOffice(world);
+    expect((await office.open(address)).status).toBe(403);
+    const start = await office.open(startOf(world));
+    const staff = await office.submit(start, "/credentials", { kind: "letters", role: "TEACHER" });
+    expect([staff.status, textOf(staff.html).includes("Elternbriefe gibt es nur für Lernende")]).toEqual([400, true]);
+    const page = await office.submit(start, "/credentials", { kind: "passwords", letters: "yes", role: "STUDENT" });
+    expect(textOf(page.html)).toContain("Passwörter, mit Elternbrief");
+  });
+
   test("ask for whom, and a class teacher has their own classes only", async () => {
     const world = await makeClass();
     await make.group({ school: world.school, name: "Klasse 9c" });

@@ -454,6 +454,7 @@ export const ModelName = {
   KnownDevice: 'KnownDevice',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
+  ParentLetter: 'ParentLetter',
   CredentialBatch: 'CredentialBatch',
   CredentialBatchPerson: 'CredentialBatchPerson',
   CardPrint: 'CardPrint',
@@ -487,7 +488,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4709,6 +4710,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ParentLetter: {
+      payload: Prisma.$ParentLetterPayload<ExtArgs>
+      fields: Prisma.ParentLetterFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ParentLetterFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ParentLetterFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>
+        }
+        findFirst: {
+          args: Prisma.ParentLetterFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ParentLetterFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>
+        }
+        findMany: {
+          args: Prisma.ParentLetterFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>[]
+        }
+        create: {
+          args: Prisma.ParentLetterCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>
+        }
+        createMany: {
+          args: Prisma.ParentLetterCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ParentLetterCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>[]
+        }
+        delete: {
+          args: Prisma.ParentLetterDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>
+        }
+        update: {
+          args: Prisma.ParentLetterUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>
+        }
+        deleteMany: {
+          args: Prisma.ParentLetterDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ParentLetterUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ParentLetterUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>[]
+        }
+        upsert: {
+          args: Prisma.ParentLetterUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParentLetterPayload>
+        }
+        aggregate: {
+          args: Prisma.ParentLetterAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateParentLetter>
+        }
+        groupBy: {
+          args: Prisma.ParentLetterGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParentLetterGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ParentLetterCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParentLetterCountAggregateOutputType> | number
+        }
+      }
+    }
     CredentialBatch: {
       payload: Prisma.$CredentialBatchPayload<ExtArgs>
       fields: Prisma.CredentialBatchFieldRefs
@@ -6810,6 +6885,14 @@ export const LoginCardScalarFieldEnum = {
 export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]
 
 
+export const ParentLetterScalarFieldEnum = {
+  schoolId: 'schoolId',
+  text: 'text'
+} as const
+
+export type ParentLetterScalarFieldEnum = (typeof ParentLetterScalarFieldEnum)[keyof typeof ParentLetterScalarFieldEnum]
+
+
 export const CredentialBatchScalarFieldEnum = {
   id: 'id',
   schoolId: 'schoolId',
@@ -6818,6 +6901,7 @@ export const CredentialBatchScalarFieldEnum = {
   roles: 'roles',
   newPasswords: 'newPasswords',
   withQr: 'withQr',
+  withLetters: 'withLetters',
   onlyMissing: 'onlyMissing',
   createdAt: 'createdAt',
   readyAt: 'readyAt',
@@ -7682,6 +7766,7 @@ export type GlobalOmitConfig = {
   knownDevice?: Prisma.KnownDeviceOmit
   cardSettings?: Prisma.CardSettingsOmit
   loginCard?: Prisma.LoginCardOmit
+  parentLetter?: Prisma.ParentLetterOmit
   credentialBatch?: Prisma.CredentialBatchOmit
   credentialBatchPerson?: Prisma.CredentialBatchPersonOmit
   cardPrint?: Prisma.CardPrintOmit

@@ -108,6 +108,7 @@ export const ModelName = {
   KnownDevice: 'KnownDevice',
   CardSettings: 'CardSettings',
   LoginCard: 'LoginCard',
+  ParentLetter: 'ParentLetter',
   CredentialBatch: 'CredentialBatch',
   CredentialBatchPerson: 'CredentialBatchPerson',
   CardPrint: 'CardPrint',
@@ -874,6 +875,14 @@ export const LoginCardScalarFieldEnum = {
 export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]
 
 
+export const ParentLetterScalarFieldEnum = {
+  schoolId: 'schoolId',
+  text: 'text'
+} as const
+
+export type ParentLetterScalarFieldEnum = (typeof ParentLetterScalarFieldEnum)[keyof typeof ParentLetterScalarFieldEnum]
+
+
 export const CredentialBatchScalarFieldEnum = {
   id: 'id',
   schoolId: 'schoolId',
@@ -882,6 +891,7 @@ export const CredentialBatchScalarFieldEnum = {
   roles: 'roles',
   newPasswords: 'newPasswords',
   withQr: 'withQr',
+  withLetters: 'withLetters',
   onlyMissing: 'onlyMissing',
   createdAt: 'createdAt',
   readyAt: 'readyAt',

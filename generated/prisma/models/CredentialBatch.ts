@@ -30,6 +30,7 @@ export type CredentialBatchMinAggregateOutputType = {
   caller: string | null
   newPasswords: boolean | null
   withQr: boolean | null
+  withLetters: boolean | null
   onlyMissing: boolean | null
   createdAt: Date | null
   readyAt: Date | null
@@ -46,6 +47,7 @@ export type CredentialBatchMaxAggregateOutputType = {
   caller: string | null
   newPasswords: boolean | null
   withQr: boolean | null
+  withLetters: boolean | null
   onlyMissing: boolean | null
   createdAt: Date | null
   readyAt: Date | null
@@ -64,6 +66,7 @@ export type CredentialBatchCountAggregateOutputType = {
   roles: number
   newPasswords: number
   withQr: number
+  withLetters: number
   onlyMissing: number
   createdAt: number
   readyAt: number
@@ -82,6 +85,7 @@ export type CredentialBatchMinAggregateInputType = {
   caller?: true
   newPasswords?: true
   withQr?: true
+  withLetters?: true
   onlyMissing?: true
   createdAt?: true
   readyAt?: true
@@ -98,6 +102,7 @@ export type CredentialBatchMaxAggregateInputType = {
   caller?: true
   newPasswords?: true
   withQr?: true
+  withLetters?: true
   onlyMissing?: true
   createdAt?: true
   readyAt?: true
@@ -116,6 +121,7 @@ export type CredentialBatchCountAggregateInputType = {
   roles?: true
   newPasswords?: true
   withQr?: true
+  withLetters?: true
   onlyMissing?: true
   createdAt?: true
   readyAt?: true
@@ -207,6 +213,7 @@ export type CredentialBatchGroupByOutputType = {
   roles: $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters: boolean
   onlyMissing: boolean
   createdAt: Date
   readyAt: Date | null
@@ -246,6 +253,7 @@ export type CredentialBatchWhereInput = {
   roles?: Prisma.EnumPersonRoleNullableListFilter<"CredentialBatch">
   newPasswords?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   withQr?: Prisma.BoolFilter<"CredentialBatch"> | boolean
+  withLetters?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   onlyMissing?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
@@ -266,6 +274,7 @@ export type CredentialBatchOrderByWithRelationInput = {
   roles?: Prisma.SortOrder
   newPasswords?: Prisma.SortOrder
   withQr?: Prisma.SortOrder
+  withLetters?: Prisma.SortOrder
   onlyMissing?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -289,6 +298,7 @@ export type CredentialBatchWhereUniqueInput = Prisma.AtLeast<{
   roles?: Prisma.EnumPersonRoleNullableListFilter<"CredentialBatch">
   newPasswords?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   withQr?: Prisma.BoolFilter<"CredentialBatch"> | boolean
+  withLetters?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   onlyMissing?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
@@ -309,6 +319,7 @@ export type CredentialBatchOrderByWithAggregationInput = {
   roles?: Prisma.SortOrder
   newPasswords?: Prisma.SortOrder
   withQr?: Prisma.SortOrder
+  withLetters?: Prisma.SortOrder
   onlyMissing?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -333,6 +344,7 @@ export type CredentialBatchScalarWhereWithAggregatesInput = {
   roles?: Prisma.EnumPersonRoleNullableListFilter<"CredentialBatch">
   newPasswords?: Prisma.BoolWithAggregatesFilter<"CredentialBatch"> | boolean
   withQr?: Prisma.BoolWithAggregatesFilter<"CredentialBatch"> | boolean
+  withLetters?: Prisma.BoolWithAggregatesFilter<"CredentialBatch"> | boolean
   onlyMissing?: Prisma.BoolWithAggregatesFilter<"CredentialBatch"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CredentialBatch"> | Date | string | null
@@ -350,6 +362,7 @@ export type CredentialBatchCreateInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -370,6 +383,7 @@ export type CredentialBatchUncheckedCreateInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -388,6 +402,7 @@ export type CredentialBatchUpdateInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -408,6 +423,7 @@ export type CredentialBatchUncheckedUpdateInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -427,6 +443,7 @@ export type CredentialBatchCreateManyInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -444,6 +461,7 @@ export type CredentialBatchUpdateManyMutationInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -462,6 +480,7 @@ export type CredentialBatchUncheckedUpdateManyInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -490,6 +509,7 @@ export type CredentialBatchCountOrderByAggregateInput = {
   roles?: Prisma.SortOrder
   newPasswords?: Prisma.SortOrder
   withQr?: Prisma.SortOrder
+  withLetters?: Prisma.SortOrder
   onlyMissing?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
@@ -506,6 +526,7 @@ export type CredentialBatchMaxOrderByAggregateInput = {
   caller?: Prisma.SortOrder
   newPasswords?: Prisma.SortOrder
   withQr?: Prisma.SortOrder
+  withLetters?: Prisma.SortOrder
   onlyMissing?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
@@ -522,6 +543,7 @@ export type CredentialBatchMinOrderByAggregateInput = {
   caller?: Prisma.SortOrder
   newPasswords?: Prisma.SortOrder
   withQr?: Prisma.SortOrder
+  withLetters?: Prisma.SortOrder
   onlyMissing?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
@@ -618,6 +640,7 @@ export type CredentialBatchCreateWithoutSchoolInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -636,6 +659,7 @@ export type CredentialBatchUncheckedCreateWithoutSchoolInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -684,6 +708,7 @@ export type CredentialBatchScalarWhereInput = {
   roles?: Prisma.EnumPersonRoleNullableListFilter<"CredentialBatch">
   newPasswords?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   withQr?: Prisma.BoolFilter<"CredentialBatch"> | boolean
+  withLetters?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   onlyMissing?: Prisma.BoolFilter<"CredentialBatch"> | boolean
   createdAt?: Prisma.DateTimeFilter<"CredentialBatch"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"CredentialBatch"> | Date | string | null
@@ -701,6 +726,7 @@ export type CredentialBatchCreateWithoutPeopleInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -720,6 +746,7 @@ export type CredentialBatchUncheckedCreateWithoutPeopleInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -753,6 +780,7 @@ export type CredentialBatchUpdateWithoutPeopleInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -772,6 +800,7 @@ export type CredentialBatchUncheckedUpdateWithoutPeopleInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -789,6 +818,7 @@ export type CredentialBatchCreateManySchoolInput = {
   roles?: Prisma.CredentialBatchCreaterolesInput | $Enums.PersonRole[]
   newPasswords: boolean
   withQr: boolean
+  withLetters?: boolean
   onlyMissing: boolean
   createdAt: Date | string
   readyAt?: Date | string | null
@@ -806,6 +836,7 @@ export type CredentialBatchUpdateWithoutSchoolInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -824,6 +855,7 @@ export type CredentialBatchUncheckedUpdateWithoutSchoolInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -842,6 +874,7 @@ export type CredentialBatchUncheckedUpdateManyWithoutSchoolInput = {
   roles?: Prisma.CredentialBatchUpdaterolesInput | $Enums.PersonRole[]
   newPasswords?: Prisma.BoolFieldUpdateOperationsInput | boolean
   withQr?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  withLetters?: Prisma.BoolFieldUpdateOperationsInput | boolean
   onlyMissing?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -891,6 +924,7 @@ export type CredentialBatchSelect<ExtArgs extends runtime.Types.Extensions.Inter
   roles?: boolean
   newPasswords?: boolean
   withQr?: boolean
+  withLetters?: boolean
   onlyMissing?: boolean
   createdAt?: boolean
   readyAt?: boolean
@@ -912,6 +946,7 @@ export type CredentialBatchSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   roles?: boolean
   newPasswords?: boolean
   withQr?: boolean
+  withLetters?: boolean
   onlyMissing?: boolean
   createdAt?: boolean
   readyAt?: boolean
@@ -931,6 +966,7 @@ export type CredentialBatchSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   roles?: boolean
   newPasswords?: boolean
   withQr?: boolean
+  withLetters?: boolean
   onlyMissing?: boolean
   createdAt?: boolean
   readyAt?: boolean
@@ -950,6 +986,7 @@ export type CredentialBatchSelectScalar = {
   roles?: boolean
   newPasswords?: boolean
   withQr?: boolean
+  withLetters?: boolean
   onlyMissing?: boolean
   createdAt?: boolean
   readyAt?: boolean
@@ -960,7 +997,7 @@ export type CredentialBatchSelectScalar = {
   leaseUntil?: boolean
 }
 
-export type CredentialBatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "caller" | "groupIds" | "roles" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "readyAt" | "handedOutAt" | "handedOutKey" | "expiresAt" | "encrypted" | "leaseUntil", ExtArgs["result"]["credentialBatch"]>
+export type CredentialBatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "caller" | "groupIds" | "roles" | "newPasswords" | "withQr" | "withLetters" | "onlyMissing" | "createdAt" | "readyAt" | "handedOutAt" | "handedOutKey" | "expiresAt" | "encrypted" | "leaseUntil", ExtArgs["result"]["credentialBatch"]>
 export type CredentialBatchInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   people?: boolean | Prisma.CredentialBatch$peopleArgs<ExtArgs>
@@ -987,6 +1024,7 @@ export type $CredentialBatchPayload<ExtArgs extends runtime.Types.Extensions.Int
     roles: $Enums.PersonRole[]
     newPasswords: boolean
     withQr: boolean
+    withLetters: boolean
     onlyMissing: boolean
     createdAt: Date
     readyAt: Date | null
@@ -1427,6 +1465,7 @@ export interface CredentialBatchFieldRefs {
   readonly roles: Prisma.FieldRef<"CredentialBatch", 'PersonRole[]'>
   readonly newPasswords: Prisma.FieldRef<"CredentialBatch", 'Boolean'>
   readonly withQr: Prisma.FieldRef<"CredentialBatch", 'Boolean'>
+  readonly withLetters: Prisma.FieldRef<"CredentialBatch", 'Boolean'>
   readonly onlyMissing: Prisma.FieldRef<"CredentialBatch", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>
   readonly readyAt: Prisma.FieldRef<"CredentialBatch", 'DateTime'>

@@ -267,6 +267,7 @@ export type SchoolWhereInput = {
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchListRelationFilter
+  parentLetter?: Prisma.XOR<Prisma.ParentLetterNullableScalarRelationFilter, Prisma.ParentLetterWhereInput> | null
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
 }
 
@@ -298,6 +299,7 @@ export type SchoolOrderByWithRelationInput = {
   signIn?: Prisma.SchoolSignInOrderByWithRelationInput
   cardSettings?: Prisma.CardSettingsOrderByWithRelationInput
   credentialBatches?: Prisma.CredentialBatchOrderByRelationAggregateInput
+  parentLetter?: Prisma.ParentLetterOrderByWithRelationInput
   logo?: Prisma.SchoolLogoOrderByWithRelationInput
 }
 
@@ -332,6 +334,7 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchListRelationFilter
+  parentLetter?: Prisma.XOR<Prisma.ParentLetterNullableScalarRelationFilter, Prisma.ParentLetterWhereInput> | null
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
 }, "id" | "officialId">
 
@@ -402,6 +405,7 @@ export type SchoolCreateInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -432,6 +436,7 @@ export type SchoolUncheckedCreateInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -462,6 +467,7 @@ export type SchoolUpdateInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -492,6 +498,7 @@ export type SchoolUncheckedUpdateInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -814,6 +821,20 @@ export type SchoolUpdateOneRequiredWithoutCardSettingsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutCardSettingsInput, Prisma.SchoolUpdateWithoutCardSettingsInput>, Prisma.SchoolUncheckedUpdateWithoutCardSettingsInput>
 }
 
+export type SchoolCreateNestedOneWithoutParentLetterInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutParentLetterInput, Prisma.SchoolUncheckedCreateWithoutParentLetterInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutParentLetterInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutParentLetterNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutParentLetterInput, Prisma.SchoolUncheckedCreateWithoutParentLetterInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutParentLetterInput
+  upsert?: Prisma.SchoolUpsertWithoutParentLetterInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutParentLetterInput, Prisma.SchoolUpdateWithoutParentLetterInput>, Prisma.SchoolUncheckedUpdateWithoutParentLetterInput>
+}
+
 export type SchoolCreateNestedOneWithoutCredentialBatchesInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutCredentialBatchesInput, Prisma.SchoolUncheckedCreateWithoutCredentialBatchesInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutCredentialBatchesInput
@@ -868,6 +889,7 @@ export type SchoolCreateWithoutGrantsInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -897,6 +919,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -942,6 +965,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -971,6 +995,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1000,6 +1025,7 @@ export type SchoolCreateWithoutLastCallsInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1029,6 +1055,7 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1074,6 +1101,7 @@ export type SchoolUpdateWithoutLastCallsInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1103,6 +1131,7 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1132,6 +1161,7 @@ export type SchoolCreateWithoutSandboxInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1161,6 +1191,7 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1237,6 +1268,7 @@ export type SchoolCreateWithoutLogoInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLogoInput = {
@@ -1266,6 +1298,7 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLogoInput = {
@@ -1311,6 +1344,7 @@ export type SchoolUpdateWithoutLogoInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLogoInput = {
@@ -1340,6 +1374,7 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -1368,6 +1403,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1397,6 +1433,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1442,6 +1479,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1471,6 +1509,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1500,6 +1539,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1529,6 +1569,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1574,6 +1615,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1603,6 +1645,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1632,6 +1675,7 @@ export type SchoolCreateWithoutGroupsInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1661,6 +1705,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1706,6 +1751,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1735,6 +1781,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1764,6 +1811,7 @@ export type SchoolCreateWithoutImportsInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1793,6 +1841,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1838,6 +1887,7 @@ export type SchoolUpdateWithoutImportsInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1867,6 +1917,7 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1896,6 +1947,7 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -1925,6 +1977,7 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1970,6 +2023,7 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1999,6 +2053,7 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2028,6 +2083,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2057,6 +2113,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2102,6 +2159,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2131,6 +2189,7 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2160,6 +2219,7 @@ export type SchoolCreateWithoutSignInInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2189,6 +2249,7 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2234,6 +2295,7 @@ export type SchoolUpdateWithoutSignInInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2263,6 +2325,7 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2292,6 +2355,7 @@ export type SchoolCreateWithoutCardSettingsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2321,6 +2385,7 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2366,6 +2431,7 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2394,6 +2460,143 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutParentLetterInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutParentLetterInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutParentLetterInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutParentLetterInput, Prisma.SchoolUncheckedCreateWithoutParentLetterInput>
+}
+
+export type SchoolUpsertWithoutParentLetterInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutParentLetterInput, Prisma.SchoolUncheckedUpdateWithoutParentLetterInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutParentLetterInput, Prisma.SchoolUncheckedCreateWithoutParentLetterInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutParentLetterInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutParentLetterInput, Prisma.SchoolUncheckedUpdateWithoutParentLetterInput>
+}
+
+export type SchoolUpdateWithoutParentLetterInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutParentLetterInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
@@ -2424,6 +2627,7 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2453,6 +2657,7 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2498,6 +2703,7 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2527,6 +2733,7 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2556,6 +2763,7 @@ export type SchoolCreateWithoutStaffRolesInput = {
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
@@ -2585,6 +2793,7 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2630,6 +2839,7 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2659,6 +2869,7 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2704,6 +2915,7 @@ export type SchoolUpdateWithoutSandboxInput = {
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2733,6 +2945,7 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2892,6 +3105,7 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.School$credentialBatchesArgs<ExtArgs>
+  parentLetter?: boolean | Prisma.School$parentLetterArgs<ExtArgs>
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
@@ -2964,6 +3178,7 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.School$credentialBatchesArgs<ExtArgs>
+  parentLetter?: boolean | Prisma.School$parentLetterArgs<ExtArgs>
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -2990,6 +3205,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     signIn: Prisma.$SchoolSignInPayload<ExtArgs> | null
     cardSettings: Prisma.$CardSettingsPayload<ExtArgs> | null
     credentialBatches: Prisma.$CredentialBatchPayload<ExtArgs>[]
+    parentLetter: Prisma.$ParentLetterPayload<ExtArgs> | null
     logo: Prisma.$SchoolLogoPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -3414,6 +3630,7 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   signIn<T extends Prisma.School$signInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$signInArgs<ExtArgs>>): Prisma.Prisma__SchoolSignInClient<runtime.Types.Result.GetResult<Prisma.$SchoolSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   cardSettings<T extends Prisma.School$cardSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$cardSettingsArgs<ExtArgs>>): Prisma.Prisma__CardSettingsClient<runtime.Types.Result.GetResult<Prisma.$CardSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   credentialBatches<T extends Prisma.School$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  parentLetter<T extends Prisma.School$parentLetterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$parentLetterArgs<ExtArgs>>): Prisma.Prisma__ParentLetterClient<runtime.Types.Result.GetResult<Prisma.$ParentLetterPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   logo<T extends Prisma.School$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$logoArgs<ExtArgs>>): Prisma.Prisma__SchoolLogoClient<runtime.Types.Result.GetResult<Prisma.$SchoolLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -4162,6 +4379,25 @@ export type School$credentialBatchesArgs<ExtArgs extends runtime.Types.Extension
   take?: number
   skip?: number
   distinct?: Prisma.CredentialBatchScalarFieldEnum | Prisma.CredentialBatchScalarFieldEnum[]
+}
+
+/**
+ * School.parentLetter
+ */
+export type School$parentLetterArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ParentLetter
+   */
+  select?: Prisma.ParentLetterSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ParentLetter
+   */
+  omit?: Prisma.ParentLetterOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ParentLetterInclude<ExtArgs> | null
+  where?: Prisma.ParentLetterWhereInput
 }
 
 /**

@@ -17,6 +17,7 @@ export type BatchWishes = {
   roles: readonly PersonRole[];
   newPasswords: boolean;
   withQr: boolean;
+  withLetters: boolean;
   onlyMissing: boolean;
 };
 

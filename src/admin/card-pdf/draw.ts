@@ -21,7 +21,11 @@ export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
     margin: 0,
     autoFirstPage: false,
     lang: job.language,
-    info: { Title: cardWords[job.language].title, CreationDate: now, ModDate: now },
+    info: {
+      Title: cardWords[job.language][job.letter === null ? "title" : "letters"],
+      CreationDate: now,
+      ModDate: now,
+    },
   });
   for (const [font, file] of fonts) document.registerFont(font, resolve(`dejavu-fonts-ttf/ttf/${file}.ttf`));
   const measureIn =

@@ -7,7 +7,7 @@ export const lineHeight = 1.25;
 const step = 0.5;
 const smallest = 4;
 
-/** Chooses the largest size at which a text fits its box; a longer text ends with "…". Units: points. */
+/** Chooses the largest size at which a text of one or several paragraphs fits its box; a longer text ends with "…". Units: points. */
 export function fitText(text: string, box: { width: number; height: number; size: number }, measure: Measure): Fitted {
   const { width, height } = box;
   for (let size = box.size; size > smallest; size -= step) {
@@ -25,6 +25,11 @@ export function fitText(text: string, box: { width: number; height: number; size
 }
 
 function wrap(text: string, width: number, measure: Measure, breaksWords: boolean): string[] | null {
+  const paragraphs = text.split("\n").map((paragraph) => wrapParagraph(paragraph, width, measure, breaksWords));
+  return paragraphs.every((lines) => lines !== null) ? paragraphs.flat() : null;
+}
+
+function wrapParagraph(text: string, width: number, measure: Measure, breaksWords: boolean): string[] | null {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(/\s+/).filter(Boolean)) {

@@ -1,4 +1,5 @@
 import { fitText, lineHeight, type Measure } from "./fit.ts";
+import { fillLetter } from "./letter.ts";
 import { cardWords, type CardLanguage } from "./texts.ts";
 
 /** `secret` is the PIN or picture, for the teacher's list if it is not on the card. */
@@ -18,6 +19,8 @@ export type PrintJob = {
   printsSecret: boolean;
   /** A PNG image without transparency, or a JPEG. */
   logo: Buffer | null;
+  /** The text to parents above each card, with placeholders. */
+  letter: string | null;
   cards: readonly PrintedCard[];
   leftOut: readonly { name: string; className: string | null; reason: string }[];
 };
@@ -50,6 +53,12 @@ const logoAlone = { x: inner.width - qrSize, y: 16, width: qrSize, height: qrSiz
 
 const ofHeader = { originX: edge + padding.x, originY: edge, y: 4, width: pageSize.width - 2 * (edge + padding.x) };
 
+const letterEdge = 57;
+const letterCard = { x: (pageSize.width - card.width) / 2, y: pageSize.height - edge - card.height };
+const letterWidth = pageSize.width - 2 * letterEdge;
+const letterTop = 130;
+const letterHeight = letterCard.y - letterEdge - letterTop - 20;
+
 type Box = {
   x?: number;
   y: number;
@@ -78,25 +87,48 @@ export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Gen
   const layOutPage = (some: readonly PrintedCard[], title: string): Page => [
     ...place(title, { ...ofHeader, font: "bold", height: header - 6, size: 11 }),
     ...cutLines,
-    ...some.flatMap((one, index) => {
-      const originX = edge + (index % columns) * card.width + padding.x;
-      const originY = top + Math.floor(index / columns) * card.height + padding.y;
-      const logo = one.url === null ? logoAlone : logoBelow;
-      return layOutCard(job, one, (text, box) => place(text, { ...box, originX, originY })).concat(
-        one.url === null
-          ? []
-          : [{ kind: "qr", x: originX + inner.width - qrSize, y: originY + 16, size: qrSize, url: one.url }],
-        job.logo === null ? [] : [{ kind: "logo", ...logo, x: originX + logo.x, y: originY + logo.y }],
-      );
-    }),
+    ...some.flatMap((one, index) =>
+      layOutAt(one, edge + (index % columns) * card.width, top + Math.floor(index / columns) * card.height),
+    ),
   ];
+  const layOutAt = (one: PrintedCard, x: number, y: number): Part[] => {
+    const [originX, originY] = [x + padding.x, y + padding.y];
+    const logo = one.url === null ? logoAlone : logoBelow;
+    return layOutCard(job, one, (text, box) => place(text, { ...box, originX, originY })).concat(
+      one.url === null
+        ? []
+        : [{ kind: "qr", x: originX + inner.width - qrSize, y: originY + 16, size: qrSize, url: one.url }],
+      job.logo === null ? [] : [{ kind: "logo", ...logo, x: originX + logo.x, y: originY + logo.y }],
+    );
+  };
   const words = cardWords[job.language];
+  const layOutLetter = (text: string, one: PrintedCard): Page => {
+    const at = { originX: letterEdge, originY: letterEdge, width: letterWidth };
+    const ofClass = one.className === null ? "" : `${words.class} ${one.className}`;
+    const name = one.name ?? one.username;
+    const values = { name, class: one.className ?? "–", school: job.schoolName, address: job.signInAddress };
+    return [
+      ...place(job.schoolName, { ...at, y: 0, height: 36, size: 14, font: "bold", width: letterWidth - qrSize - 10 }),
+      ...place([words.toParents, name, ofClass].join("\n"), { ...at, y: 54, height: 50, size: 11 }),
+      ...place(fillLetter(text, { ...values, username: one.username }), {
+        ...at,
+        y: letterTop,
+        height: letterHeight,
+        size: 11,
+      }),
+      ...letterCuts,
+      ...layOutAt(one, letterCard.x, letterCard.y),
+      ...(job.logo === null ? [] : [letterLogo]),
+    ];
+  };
   for (const [className, cards] of Map.groupBy(job.cards, (one) => one.className)) {
     const pages = chunksOf(cards, columns * rows);
     const ofClass = className === null ? words.noClass : `${words.class} ${className}`;
     const title = [ofClass, words.count(cards.length), job.schoolName].join(" · ");
-    for (const [index, some] of pages.entries())
-      yield layOutPage(some, pages.length === 1 ? title : `${title} · ${words.page(index + 1, pages.length)}`);
+    if (job.letter !== null) for (const one of cards) yield layOutLetter(job.letter, one);
+    else
+      for (const [index, some] of pages.entries())
+        yield layOutPage(some, pages.length === 1 ? title : `${title} · ${words.page(index + 1, pages.length)}`);
     if (!job.printsSecret)
       yield* layOutList(place, {
         title: words.list,
@@ -145,6 +177,25 @@ const cutLines: Part[] = [
     const y = top + index * card.height;
     return { kind: "cut", x1: 0, x2: pageSize.width, y1: y, y2: y };
   }),
+];
+
+const letterLogo: Part = {
+  kind: "logo",
+  x: pageSize.width - letterEdge - qrSize,
+  y: letterEdge - 12,
+  width: qrSize,
+  height: 60,
+};
+
+const letterCuts: Part[] = [
+  { kind: "cut", x1: 0, x2: pageSize.width, y1: letterCard.y, y2: letterCard.y },
+  ...[letterCard.x, letterCard.x + card.width].map((x): Part => ({
+    kind: "cut",
+    x1: x,
+    x2: x,
+    y1: letterCard.y,
+    y2: pageSize.height,
+  })),
 ];
 
 const listEdge = 50;

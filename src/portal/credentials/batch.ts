@@ -9,7 +9,8 @@ export async function showBatch(request: PageRequest): Promise<PageView> {
   const { api, path, t } = request;
   const batch = await unwrap(api.GET(at, { params: { path } }));
   const percent = Math.floor((100 * batch.prepared) / Math.max(1, batch.people));
-  const kind = !batch.withQr ? "passwords" : batch.newPasswords ? "both" : "cards";
+  const made = batch.withQr ? (batch.newPasswords ? "both" : "cards") : "passwords";
+  const kind = batch.newPasswords || batch.withQr ? made : "letters";
   const model = { base: addressOf(request), list: listAddress(request), batch, percent, kind };
   return { title: t("batch.title"), view: "batch", model };
 }

@@ -7,7 +7,7 @@ type Role = AdminSchemas["SchoolRole"];
 /** More than any school has. */
 const mostGroups = 1000;
 const roles: readonly Role[] = ["STUDENT", "TEACHER", "OTHER"];
-const kinds = ["passwords", "cards", "both"] as const;
+const kinds = ["passwords", "cards", "both", "letters"] as const;
 
 export const listAddress = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/credentials`;
 
@@ -29,10 +29,13 @@ export async function showStart(request: PageRequest): Promise<PageView> {
     base: listAddress(request),
     groups,
     batches: batches.items,
-    kinds: hasCards ? kinds : kinds.slice(0, 1),
+    kinds: hasCards ? kinds : (["passwords", "letters"] as const),
+    hasCards,
+    mayWrite: request.may("putParentLetter"),
     roles: request.may("createSchoolPasswords") ? roles : [],
     chosen: {
       kind: field("kind") || "passwords",
+      letters: field("letters") === "yes",
       whom: field("whom") || "all",
       roles: typed["role"] ?? ["STUDENT"],
       groups: typed["group"] ?? [],
@@ -52,7 +55,11 @@ export async function startBatch(request: PageRequest): Promise<Redirect> {
   if (!isForGroups && typed["role"] !== undefined && chosen.length === 0)
     throw new Refused(400, { code: "roles_missing" });
   const whom = isForGroups ? { groupIds } : chosen.length === 0 ? {} : { roles: chosen };
-  const wishes = { newPasswords: kind !== "cards", withQr: kind !== "passwords" };
+  const wishes = {
+    newPasswords: kind === "passwords" || kind === "both",
+    withQr: kind === "cards" || kind === "both",
+    withLetters: kind === "letters" || field("letters") === "yes",
+  };
   const body = { ...whom, ...wishes, onlyMissing: field("everybody") !== "yes" };
   const params = { path, header: { "Idempotency-Key": idempotencyKey } };
   const { id } = await unwrap(api.POST("/admin/v1/schools/{schoolId}/credential-batches", { params, body }));

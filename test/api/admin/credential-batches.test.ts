@@ -189,6 +189,46 @@ test("cards replace those of the people in the document, each class begins on a 
   expect(await log(`action=login_card_created&person=${bo}`)).toMatchObject([{ personId: bo }]);
 });
 
+test("letters to parents have the text of the school and the card; without new passwords nothing changes", async () => {
+  await prisma.credentialBatch.deleteMany();
+  const { first, bo, withPassword } = await makePupils();
+  const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const at = `/schools/${school}/parent-letter`;
+  const put = (text: string | null) => admin.call("PUT", at, { body: { text } });
+  expect((await admin.call("GET", at)).body).toMatchObject({
+    text: null,
+    defaults: { de: expect.stringContaining("{Benutzername}"), en: expect.stringContaining("{username}") },
+  });
+  expect(refusalOf(await put("Das Passwort ist {Passwort}."))).toEqual([400, "letter_placeholder_unknown"]);
+  expect(refusalOf(await put(Array.from({ length: 41 }, () => "a").join("\n")))).toEqual([400, "letter_too_long"]);
+  expect(refusalOf(await office.call("PUT", at, { body: { text: null } }))).toEqual([403, "role_forbids"]);
+  expect((await put("Hallo,\r\n\r\n{Name} heißt hier {Benutzername}.")).status).toBe(204);
+  const letters = { newPasswords: false, withQr: false, withLetters: true, onlyMissing: false };
+  expect(refusalOf(await office.call("POST", path, { body: { ...letters, roles: ["TEACHER"] } }))).toEqual([
+    400,
+    "letters_for_students_only",
+  ]);
+  const before = await credentialOf(withPassword);
+  const batch = await start({ ...letters, groupIds: [first] });
+  await prepare();
+  const { pages } = readPdf((await fetchDocument(batch.id)).bytes);
+  expect(pages).toHaveLength(2);
+  expect(pages[0]).toMatch(/An die Eltern von\s+Bo Äpfel\s+Klasse 5b\s+Hallo,\s+Bo Äpfel heißt hier bo\.aepfel\d*\./);
+  expect(pages.join()).not.toMatch(/Passwort/);
+  expect(await credentialOf(withPassword)).toEqual(before);
+  expect((await credentialOf(bo))?.passwordHash).toBeNull();
+  expect((await admin.call("GET", `/audit?school=${school}&action=parent_letters_printed`)).body).toMatchObject([
+    { detail: { count: 2 } },
+  ]);
+
+  expect((await put(null)).status).toBe(204);
+  const withPasswords = await start({ ...letters, newPasswords: true, groupIds: [first] });
+  await prepare();
+  const english = readPdf((await fetchDocument(withPasswords.id, { query: "?language=en" })).bytes).pages;
+  expect(english[0]).toMatch(/To the parents of.*Dear parents,.*Kind regards,.*Password\s+\S{10}/s);
+  expect((await credentialOf(bo))?.passwordHash).not.toBeNull();
+});
+
 test("a class teacher gets the students of their own classes, whatever they ask for", async () => {
   const { first, later, bo } = await makePupils();
   const app = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
