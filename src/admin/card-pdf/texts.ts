@@ -36,7 +36,7 @@ export const cardWords: Record<CardLanguage, CardWords> = {
 
 {Name} hat an unserer Schule einen Zugang zu den Lern-Apps, die wir im Unterricht benutzen. Er gilt für alle diese Apps, in der Schule und zu Hause.
 
-So klappt die Anmeldung: Öffnen Sie {Adresse} und geben Sie den Benutzernamen {Benutzername} und das Passwort ein. Steht auf der Karte unten ein Passwort oder ein QR-Code, dann gilt ab jetzt nur noch dieser; das bisherige Passwort oder die bisherige Karte gilt nicht mehr. Steht dort keines von beiden, dann bleibt alles, wie es war.
+So klappt die Anmeldung: Öffnen Sie {Adresse} und geben Sie den Benutzernamen {Benutzername} und das Passwort ein. Steht auf der Karte unten ein Passwort, dann gilt nur noch dieses. Hat sie einen QR-Code, dann gilt nur noch diese Karte. Fehlt beides, dann bleibt alles, wie es war.
 
 Bitte schneiden Sie die Karte aus und bewahren Sie sie gut auf. Wer sie hat, kann sich als Ihr Kind anmelden. Geht sie verloren oder gelingt die Anmeldung nicht, dann melden Sie sich bitte bei uns.
 
@@ -82,7 +82,7 @@ Mit freundlichen Grüßen
 
 {name} has an account at our school for the learning apps that we use in class. It works for all of these apps, at school and at home.
 
-To sign in, open {address} and enter the username {username} and the password. If the card below shows a password or a QR code, it replaces the earlier one, which no longer works. If it shows neither, nothing has changed.
+To sign in, open {address} and enter the username {username} and the password. If the card below shows a password, only this one works from now on. If it has a QR code, it replaces any earlier card. If it has neither, nothing has changed.
 
 Please cut out the card and keep it safe. Anyone who has it can sign in as your child. If it is lost, or if signing in does not work, please contact us.
 
