@@ -7,7 +7,7 @@ export const lineHeight = 1.25;
 const step = 0.5;
 const smallest = 4;
 
-/** Chooses the largest size at which a text of one or several paragraphs fits its box; a longer text ends with "…". Units: points. */
+/** Chooses the largest size at which a text fits its box, also one of several lines; a longer text ends with "…". */
 export function fitText(text: string, box: { width: number; height: number; size: number }, measure: Measure): Fitted {
   const { width, height } = box;
   for (let size = box.size; size > smallest; size -= step) {
