@@ -14,6 +14,7 @@ import type { PrismaDb, Transaction } from "../src/platform/database/db.ts";
 import type { Queryable } from "../src/platform/database/sql.ts";
 import { giveRole, type StaffRoleName } from "../src/staff/index.ts";
 import world from "./demo.json" with { type: "json" };
+import firstLook from "./first-look.json" with { type: "json" };
 
 type Accounts = {
   hashPassword(password: string): Promise<string>;
@@ -29,6 +30,7 @@ export type LoadOptions = Accounts & { now: Date; production: boolean; restoreWi
 const lockKey = 7_269_001;
 
 const demoActor = "demo";
+const names: Record<string, string[]> = firstLook.names;
 
 /**
  * Loads the demo world into an empty database, in one transaction.
@@ -84,7 +86,9 @@ async function lacksStaff({ prisma }: Transaction): Promise<boolean> {
 async function loadStaff(change: Change, options: LoadOptions, origin: Origin): Promise<void> {
   const hashes = await hashPasswords(world.staff, options);
   for (const [at, { username, may, schoolId, clientIds = [] }] of world.staff.entries()) {
-    const personId = await createPerson(change, { schools: [], role: "OTHER", name: null });
+    const [firstCall = "", last = ""] = names[username] ?? [];
+    const name = { firstFull: firstCall, firstCall, last };
+    const personId = await createPerson(change, { schools: [], role: "OTHER", name });
     await options.setPasswordHash(change.tx, { personId, username, passwordHash: hashes[at]!, now: options.now });
     const schoolIds = schoolId === undefined ? [] : [schoolId as SchoolId];
     await giveRole(

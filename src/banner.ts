@@ -1,4 +1,5 @@
 import demo from "../demo/demo.json" with { type: "json" };
+import firstLook from "../demo/first-look.json" with { type: "json" };
 import type { Config } from "./config/index.ts";
 
 type Address = { name: string; url: string };
@@ -69,12 +70,13 @@ function describeDemoApps({ issuerUrl }: Config, { running, takenPorts }: DemoAp
 
 const pagesOf: Record<string, string> = { PARTNER: "/partner" };
 
-function listStaff({ issuerUrl }: Config): (readonly [string, string, string])[] {
-  const kinds = Map.groupBy(demo.staff, ({ may }) => may);
-  return [...kinds].map(([may, [first]]) => [
-    first!.username,
-    first!.password,
+function listStaff({ issuerUrl }: Config): (readonly [string, string, string, string])[] {
+  const describeRole = (may: string) => may.toLowerCase().replace("_", " ");
+  return [...demo.staff, ...firstLook.staff].map(({ username, password, may }) => [
+    username,
+    password,
     `${issuerUrl}${pagesOf[may] ?? "/admin"}`,
+    describeRole(may),
   ]);
 }
 

@@ -63,7 +63,12 @@ export const settlePorts = (config: Config, { server, operations }: Ports): Conf
 /** Loading most of the code takes a second, so it begins while the database starts. */
 export const loadApp = () => import("./app.ts");
 export const loadDemo = () =>
-  Promise.all([import("../demo/load.ts"), import("../demo/app.ts"), import("./accounts/index.ts")]);
+  Promise.all([
+    import("../demo/load.ts"),
+    import("../demo/first-look.ts"),
+    import("../demo/app.ts"),
+    import("./accounts/index.ts"),
+  ]);
 
 /** Returns the URL of the database. `connections` is how many the service may open. */
 export async function openDatabaseOf(
@@ -105,11 +110,12 @@ export async function openSharesOf(
 
 export async function loadDemoWorldInto(db: PrismaDb, config: Config, say: (line: string) => void): Promise<void> {
   if (!config.demoWorld) return;
-  const [{ loadDemoWorld }, , { hashPassword, setPasswordHash }] = await loadDemo();
+  const [{ loadDemoWorld }, { loadFirstLook }, , { hashPassword, setPasswordHash }] = await loadDemo();
   const clock = await readDatabaseClock(db);
-  await withProgress("Loading the demo world", say, () =>
-    loadDemoWorld(db, { ...config, now: clock(), hashPassword, setPasswordHash }),
-  );
+  const options = { ...config, now: clock() };
+  await withProgress("Loading the demo world", say, async () => {
+    if (await loadDemoWorld(db, { ...options, hashPassword, setPasswordHash })) await loadFirstLook(db, options);
+  });
 }
 
 type Process = {

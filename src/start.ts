@@ -51,7 +51,7 @@ async function startParts(given: Config, surroundings: Surroundings & { ends: En
 
 export async function startDemoAppsOf(config: Config, ends: Ends): Promise<DemoApps | null> {
   if (!config.demoWorld || config.role === "worker") return null;
-  const [, { startDemoApps }] = await loadDemo();
+  const [, , { startDemoApps }] = await loadDemo();
   const demoApps = await startDemoApps(config);
   ends.add("demo apps", () => demoApps.close());
   return demoApps;
