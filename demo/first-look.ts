@@ -41,7 +41,7 @@ export async function loadFirstLook(db: PrismaDb, { now, production, restoreWind
     [world.pupilPassword, ...world.staff.map(({ password }) => password)].map((one) => hashPassword(one)),
   );
   const logo = await readFile(join(import.meta.dirname, "lernapp-logo.png"));
-  const begin = addDays(now, -27);
+  const begin = morning(now, 27);
   await changeDirectory(db, { at: begin, actorId }, async (change) => {
     await createSchool(change, { ...world.school, id: schoolId });
     const signOn = { kind: "EVERYBODY" as const };
@@ -62,7 +62,7 @@ export async function loadFirstLook(db: PrismaDb, { now, production, restoreWind
   });
   for (const [fileName, at] of [
     ["realschule-beginning.csv", begin],
-    ["realschule-later.csv", addDays(now, -9)],
+    ["realschule-later.csv", morning(now, 5)],
   ] as const) {
     const request = { path: join(import.meta.dirname, "roster", fileName), schoolId, fileName, holdShare: 1 };
     const { id } = await previewImport(db, request, { at, actorId });
@@ -82,6 +82,10 @@ async function describeApp(tx: Transaction, logo: Buffer, at: Date): Promise<voi
   const reason = "Teachers choose pupils from a list instead of typing their names.";
   const asked = { clientId: demo.apps[1]!.clientId as ClientId, scopes: ["users:read" as const], reason };
   await requestScopes(tx, asked, { at, actorId });
+}
+
+function morning(now: Date, daysAgo: number): Date {
+  return new Date(addDays(now, -daysAgo).setUTCHours(7, 30, 0, 0));
 }
 
 const nameOf = ([first = "", last = ""]: readonly string[]) => ({ firstFull: first, firstCall: first, last });
@@ -111,11 +115,12 @@ type Visit = { at: Date; personId: PersonId; schoolId: SchoolId };
 /** The same number for the same text, from 0 to 1. */
 const share = (text: string): number => createHash("sha256").update(text).digest().readUInt32BE() / 2 ** 32;
 
-/** Points of time at school on the weekdays of the last four weeks. */
+/** Points of time at school in the last four weeks: on weekdays, and in any case in the last 24 hours. */
 function schoolHours(now: Date, key: string, often: number): Date[] {
-  return Array.from({ length: 28 }, (_, ago) => addDays(now, -ago))
-    .filter((day) => day.getUTCDay() % 6 !== 0 && share(`${key} ${day.getUTCDay()} ${day.getUTCDate()}`) < often)
-    .map((day) => new Date(day.setUTCHours(6, 0, 0, 0) + share(`${key} ${day.getTime()}`) * 6 * 3_600_000))
+  return Array.from({ length: 27 }, (_, ago) => ({ ago, day: addDays(now, -ago) }))
+    .filter(({ ago, day }) => ago < 2 || day.getUTCDay() % 6 !== 0)
+    .filter(({ day }) => share(`${key} ${day.toISOString().slice(0, 10)}`) < often)
+    .map(({ day }) => new Date(day.setUTCHours(6, 0, 0, 0) + share(key) * 6 * 3_600_000))
     .filter((at) => at < now)
     .sort((left, right) => left.getTime() - right.getTime());
 }
@@ -133,7 +138,7 @@ async function signPeopleIn(
   const withPassword = pupils.slice(0, -4).map(({ id }) => id as PersonId);
   await db.prisma.credential.updateMany({
     where: { personId: { in: withPassword } },
-    data: { passwordHash, updatedAt: addDays(now, -26) },
+    data: { passwordHash, updatedAt: morning(now, 27) },
   });
   const regulars = withPassword.slice(0, -6).map((personId) => ({ personId, schoolId }));
   // People whom the app sees without a sign-in, so that it sees nobody else.
@@ -170,7 +175,7 @@ async function writeTraffic(db: PrismaDb, { now, visits }: { now: Date; visits: 
     count("apiCalls", "done", at, { times: 2 });
     count("apiCalls", "not_modified", at, { times: 5 });
   }
-  for (const at of schoolHours(now, "refused", 0.6)) {
+  for (const at of schoolHours(now, "refused", 1)) {
     count("apiCalls", "refused", at);
     count("refusals", "school_not_found", at);
   }
