@@ -6,7 +6,14 @@ type Group = { title: string; entries: readonly Entry[] };
 export const contents: readonly Group[] = [
   {
     title: "Start",
-    entries: ["first-steps", "tutorial-typescript", "tutorial-python", "client-credentials", "going-live"],
+    entries: [
+      "first-steps",
+      "tutorial-typescript",
+      "tutorial-python",
+      "tutorial-php",
+      "client-credentials",
+      "going-live",
+    ],
   },
   {
     title: "Sign-on",

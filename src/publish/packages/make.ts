@@ -11,8 +11,9 @@ process.removeAllListeners("warning");
 const makers: Record<PackageName, (origin: Origin) => Promise<Buffer>> = {
   "schultor-client.tgz": packClient,
   "schultor-cli.tgz": packCommandLine,
-  "tutorial-typescript.tgz": makeTutorialPacker("tutorial-typescript", "express", "package.json"),
-  "tutorial-python.tgz": makeTutorialPacker("tutorial-python", "python", "requirements.txt"),
+  "tutorial-typescript.tgz": makeTutorialPacker("tutorial-typescript", "express/package.json"),
+  "tutorial-python.tgz": makeTutorialPacker("tutorial-python", "python/requirements.txt"),
+  "tutorial-php.tgz": makeTutorialPacker("tutorial-php"),
 };
 
 export default async ({ name, origin }: { name: PackageName; origin: Origin }): Promise<Uint8Array> =>

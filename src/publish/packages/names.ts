@@ -3,6 +3,7 @@ export const packageNames = [
   "schultor-cli.tgz",
   "tutorial-typescript.tgz",
   "tutorial-python.tgz",
+  "tutorial-php.tgz",
 ] as const;
 
 export type PackageName = (typeof packageNames)[number];

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fillAddresses, fillPlatform } from "../fill.ts";
 import { pack, type Origin } from "./pack.ts";
 import { root, type Files } from "./read-program.ts";
@@ -17,9 +17,9 @@ export function readFilesOfPage(page: string): Map<string, string> {
   return files;
 }
 
-/** Packs the finished folder of a tutorial, for the addresses of this service. */
+/** Packs the finished folder of a tutorial, for the addresses of this service. `manifest` is that of an example. */
 export const makeTutorialPacker =
-  (name: string, example: string, manifest: string) =>
+  (name: string, manifest?: string) =>
   async ({ issuerUrl, baseUrl, platform }: Origin): Promise<Buffer> => {
     const place = { issuerUrl, serverUrl: baseUrl };
     const fill = (text: string) =>
@@ -28,6 +28,7 @@ export const makeTutorialPacker =
     const client = `${issuerUrl}/downloads/schultor-client.tgz`;
     const files: Files = new Map();
     for (const [path, code] of readFilesOfPage(read(`docs/${name}.md`))) files.set(path, fill(code));
-    files.set(manifest, read(`examples/${example}/${manifest}`).replace("file:../../clients/typescript", client));
+    if (manifest !== undefined)
+      files.set(basename(manifest), read(`examples/${manifest}`).replace("file:../../clients/typescript", client));
     return pack(files, { folder: "my-app" });
   };
