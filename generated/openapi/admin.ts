@@ -1248,7 +1248,8 @@ export interface paths {
         /**
          * List classes that can be carried over
          * @description Each class of which more than half of the pupils move to one other class of the roster, as at the change of the school year: the present
-         *     class and the class that most of its pupils move to. `setImportGroupMoves` lets the class keep its id.
+         *     class and the class that most of its pupils move to. `setImportGroupMoves` lets the class keep its id. Of an applied import: the classes
+         *     that it carried over.
          */
         get: operations["listImportGroupMoves"];
         put?: never;
@@ -4978,6 +4979,8 @@ export interface components {
              * @example false
              */
             isCarriedOver: boolean;
+            /** @description The apps whose grants name the class; these go on with it if it is carried over. */
+            apps: components["schemas"]["NamedApp"][];
         };
         /** @description A group that is carried over into a group of the roster. */
         NewImportGroupMove: {
@@ -8220,7 +8223,9 @@ export interface components {
          */
         ImportFileName: string;
         /**
-         * @description The school year into which groups are carried over; required with `carry-over`.
+         * @description The school year into which groups are carried over; required with `carry-over`. Without `carry-over`, each class of a whole roster of
+         *     which most pupils move to another class is carried over into it, unless the pupils of that class stay in it. `setImportGroupMoves`
+         *     changes this.
          * @example 2026/27
          */
         ImportSchoolYear: string;
@@ -11685,7 +11690,9 @@ export interface operations {
                  */
                 "file-name"?: components["parameters"]["ImportFileName"];
                 /**
-                 * @description The school year into which groups are carried over; required with `carry-over`.
+                 * @description The school year into which groups are carried over; required with `carry-over`. Without `carry-over`, each class of a whole roster of
+                 *     which most pupils move to another class is carried over into it, unless the pupils of that class stay in it. `setImportGroupMoves`
+                 *     changes this.
                  * @example 2026/27
                  */
                 "school-year"?: components["parameters"]["ImportSchoolYear"];

@@ -63,6 +63,7 @@ export {
   type SignOnRight,
 } from "./sign-on-right.ts";
 export * from "./attributes.ts";
+export { listAppsOfGroups } from "./apps-of-groups.ts";
 export { attributesOf, listAppsOfPerson, type AppOfPerson, type PersonAttribute } from "./apps-of-person.ts";
 export { personFactsOf, type PersonFacts, type SchoolFacts } from "./sign-on-explanation.ts";
 export { claimsAt, findSubject, subjectOf, type Subject, type SubjectClaims } from "./subject-claims.ts";

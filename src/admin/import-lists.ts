@@ -1,16 +1,21 @@
+import { listAppsOfGroups } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import {
+  chooseSchool,
   listGroupChanges,
+  listCarriedOver,
   listGroupMoves,
   listLeavers,
   listLookAlikes,
   withDifference,
   type ExistingGroup,
   type GroupChange,
+  type GroupMove,
   type Leaver,
   type RosterGroup,
 } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { showDifference } from "./import-differences.ts";
 import { findOfSchool } from "./import-record.ts";
@@ -85,16 +90,36 @@ export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps,
       }),
   });
 
-export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = (deps, request) =>
-  listOfDifference(deps, request, {
-    reads: "all",
-    find: async (tx, schoolId, range) => cut(await listGroupMoves(tx, schoolId), range),
-    positionOf: ({ next }) => next,
-    present: ({ entry: { from, to, moving, isCarriedOver } }) =>
-      present<Schemas["ImportGroupMove"]>({
-        from: presentExisting(from),
-        to: presentOfRoster(to),
-        moving,
-        isCarriedOver,
-      }),
+async function withApps(tx: Queryable, moves: readonly GroupMove[]) {
+  const apps = await listAppsOfGroups(
+    tx,
+    moves.map(({ from }) => from.groupId),
+  );
+  return moves.map((move) => ({ ...move, apps: apps.filter(({ groupId }) => groupId === move.from.groupId) }));
+}
+
+const presentMove = ({ from, to, moving, isCarriedOver, apps }: Awaited<ReturnType<typeof withApps>>[number]) =>
+  present<Schemas["ImportGroupMove"]>({
+    from: presentExisting(from),
+    to: presentOfRoster(to),
+    moving,
+    isCarriedOver,
+    apps: apps.map(({ clientId, name }) => present<Schemas["NamedApp"]>({ clientId, name })),
   });
+
+export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  if (status.state === "APPLIED") {
+    const { range, answer } = readPage(deps, request);
+    const { id } = status;
+    const { pool } = deps.db;
+    const moves = await withApps(pool, await listCarriedOver(pool, { importId: id, schoolId: chooseSchool(status, schoolId) }));
+    return answer(cut(moves, range), ({ entry }) => presentMove(entry), ({ next }) => next);
+  }
+  return listOfDifference(deps, request, {
+    reads: "all",
+    find: async (tx, school, range) => cut(await withApps(tx, await listGroupMoves(tx, school)), range),
+    positionOf: ({ next }) => next,
+    present: ({ entry }) => presentMove(entry),
+  });
+};

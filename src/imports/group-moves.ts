@@ -7,6 +7,7 @@ import { checkWaiting } from "./apply.ts";
 import type { ImportStatus } from "./find.ts";
 import { holdImport } from "./lease.ts";
 import { chooseSchool } from "./listed.ts";
+import { setMoves } from "./move-classes.ts";
 import { carryOversUnknown, compareAgain } from "./preview.ts";
 import { getImport } from "./record.ts";
 
@@ -24,14 +25,6 @@ const clearMoves = statement<{ importId: string; schoolId: string }>(
   ${update("stagedGroup", "s", { previousSourceId: sql`NULL` })}
   WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId}`,
 );
-const setMoves = statement<{ importId: string; schoolId: string; from: readonly string[]; to: readonly string[] }>(
-  ({ importId, schoolId, from, to }) => sql`
-  ${update("stagedGroup", "s", { previousSourceId: sql`move.previous` })}
-  FROM unnest(${from}::text[], ${to}::text[]) AS move (previous, next)
-  WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId} AND ${s.sourceId} = move.next
-    AND NOT ${s.isDeleted}`,
-);
-
 /** Errors: invalid carried_over_twice, carry_over_unknown; conflict import_running; those of `withDifference`. */
 export async function setGroupMoves(
   db: PrismaDb,

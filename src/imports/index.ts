@@ -20,8 +20,15 @@ export { joinGroups } from "./join-groups.ts";
 export { leaveOutFaultyRows } from "./leave-out.ts";
 export { listFaultyRows, type FaultyRow } from "./faulty-rows.ts";
 export { lookAhead } from "./look-ahead.ts";
-export { listGroupMoves, listLookAlikes, type ExistingGroup, type RosterGroup } from "./look-alikes.ts";
-export { listLeavers, withDifference, type Leaver } from "./listed.ts";
+export {
+  listCarriedOver,
+  listGroupMoves,
+  listLookAlikes,
+  type ExistingGroup,
+  type GroupMove,
+  type RosterGroup,
+} from "./look-alikes.ts";
+export { chooseSchool, listLeavers, withDifference, type Leaver } from "./listed.ts";
 export { findImport, listImportsOf, type ImportReach, type ImportStatus } from "./find.ts";
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./of-person.ts";

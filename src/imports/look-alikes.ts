@@ -1,6 +1,6 @@
 import { naturalKey, type GroupId, type SchoolId } from "../directory/index.ts";
 import { foldText } from "../platform/text/fold-text.ts";
-import { fields, findRows, type Queryable, sql, statement } from "../platform/database/sql.ts";
+import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import { g, importGroup, importMembership, m, p } from "./tables.ts";
 
 type GroupType = "KLASSE" | "KURS" | "SONSTIG";
@@ -52,7 +52,14 @@ export async function listLookAlikes(tx: Queryable, schoolId: SchoolId): Promise
   );
 }
 
-type GroupMove = { from: ExistingGroup; to: RosterGroup; moving: number; isCarriedOver: boolean };
+export type GroupMove = {
+  from: ExistingGroup;
+  to: RosterGroup;
+  moving: number;
+  isCarriedOver: boolean;
+  /** The other class is there already, and most of its pupils stay in it. */
+  isIntoStaying: boolean;
+};
 
 const selectMoves = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
@@ -75,6 +82,8 @@ const selectMoves = statement<{ schoolId: SchoolId }>(
       'members', ${membersOfRoster})`,
     moving: sql`most.moving`,
     isCarriedOver: sql`coalesce(${ig.change} = 'carried_over' AND ${ig.id} = ${g.id}, false)`,
+    isIntoStaying: sql`EXISTS (SELECT FROM most AS own JOIN sizes AS size ON size.from_id = own.from_id
+      WHERE own.from_id = ${ig.id} AND own.to_id = own.from_id AND own.moving * 2 > size.pupils)`,
   })}
   FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
   JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id ${joinRoster}
@@ -84,3 +93,30 @@ const selectMoves = statement<{ schoolId: SchoolId }>(
 
 export const listGroupMoves = (tx: Queryable, schoolId: SchoolId): Promise<GroupMove[]> =>
   findRows<GroupMove, { schoolId: SchoolId }>(tx, selectMoves, { schoolId });
+
+type OfImport = { importId: string; schoolId: SchoolId };
+const o = table("groupCarryOver", "o");
+const part = table("importSchool", "part");
+const c = table("importChange", "c");
+
+// The recorded change has the name of before; it is gone when the import can no longer be undone.
+const selectCarriedOver = statement<OfImport>(
+  ({ importId, schoolId }) => sql`
+  SELECT ${fields<GroupMove>({
+    from: sql`json_build_object('groupId', ${g.id}, 'name', coalesce(${c.before} ->> 'name', ${o.previousSourceId}),
+      'sourceSystemIdentifier', ${o.previousSourceId}, 'members', ${members})`,
+    to: sql`json_build_object('name', ${g.name}, 'sourceSystemIdentifier', ${o.sourceId}, 'members', ${members})`,
+    moving: members,
+    isCarriedOver: sql`true`,
+    isIntoStaying: sql`false`,
+  })}
+  FROM ${part} JOIN ${o} ON ${o.schoolId} = ${part.schoolId} AND ${o.at} = ${part.appliedAt}
+  JOIN ${g} ON ${g.schoolId} = ${o.schoolId} AND ${g.sourceSystemIdentifier} = ${o.sourceId}
+  LEFT JOIN ${c} ON ${c.importId} = ${importId} AND ${c.subjectId} = ${g.id}
+  WHERE ${part.importId} = ${importId} AND ${part.schoolId} = ${schoolId}
+  ORDER BY ${g.naturalKey}, ${g.id}`,
+);
+
+/** The groups that an applied import carried over. */
+export const listCarriedOver = (tx: Queryable, values: OfImport): Promise<GroupMove[]> =>
+  findRows<GroupMove, OfImport>(tx, selectCarriedOver, values);

@@ -15,6 +15,7 @@ import type { ImportFormat, ImportMode, ReadResult, ReadContext } from "./format
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
+import { moveClassesUp } from "./move-classes.ts";
 import type { OnProgress } from "./progress.ts";
 import { checkQueue, joinQueue } from "./queue.ts";
 import { writeSheet, type Sheet } from "./read/workbook.ts";
@@ -152,9 +153,11 @@ const describe = async (file: SourceFile, guess: TableGuess, request: NewImport)
   carryOvers: [...(request.carryOvers ?? [])],
 });
 
+type Comparison = { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date; isAgain?: boolean };
+
 export async function compareImport(
   db: PrismaDb,
-  { id, schools, holdShare, now }: { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date },
+  { id, schools, holdShare, now, isAgain = false }: Comparison,
   { onProgress, interrupt }: Pick<NewImport, "onProgress" | "interrupt"> = {},
 ): Promise<void> {
   const record = await getImport(db, id);
@@ -163,6 +166,7 @@ export async function compareImport(
     const part = makePart(record, schoolId, now);
     await withInterruptibleTransaction(db, interrupt, async (tx) => {
       await findDifference(tx, part);
+      if (!isAgain && (await moveClassesUp(tx, part))) await findDifference(tx, part);
       const counts = await countDifference(tx, schoolId);
       const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
       await tx.prisma.importSchool.updateMany({ where: { importId: id, schoolId }, data: { counts, state } });
@@ -179,7 +183,7 @@ export async function compareAgain(
   id: ImportId,
   { schoolId, holdShare, now }: { schoolId: SchoolId; holdShare: number; now: Date },
 ): Promise<void> {
-  await compareImport(db, { id, schools: [schoolId], holdShare, now });
+  await compareImport(db, { id, schools: [schoolId], holdShare, now, isAgain: true });
   await db.prisma.import.updateMany({
     where: { id, state: "HELD", schools: { none: { state: "HELD" } } },
     data: { state: "READY" },

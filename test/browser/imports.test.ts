@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import type { SchoolId } from "../../src/directory/index.ts";
+import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
@@ -126,9 +126,13 @@ test("a file that takes much away is held until the number is typed", async () =
   const { page, school } = office;
   await handIn(office, fileOf([...pupils(30, "5a"), ...pupils(10, "5b", 101)]));
   await apply(page);
+  const { id: groupId } = await service.db.prisma.group.findFirstOrThrow({ where: { schoolId: school, name: "5a" } });
+  const { clientId } = await make.app({ name: "Lernapp" });
+  await make.grant({ app: clientId, school, groups: [groupId as GroupId] });
   await handIn(office, fileOf(pupils(18, "6a")));
+  const movesUp = page.getByLabel("5a → 6a (18 Personen wechseln) Die Freigabe für Lernapp gilt danach für die 6a.");
+  await expect.poll(() => movesUp.isChecked()).toBe(true);
   await page.locator("#leavers table").waitFor();
-  await page.locator("#moves form").waitFor();
   await page.locator("#changes table").waitFor();
   await expect.poll(() => page.locator("#leavers tbody tr").count()).toBe(22);
   await expectGoodLooks(page, "import-held");
@@ -139,6 +143,8 @@ test("a file that takes much away is held until the number is typed", async () =
   await page.getByLabel("Wie viele Personen gehen?").fill("22");
   await apply(page);
   expect(await peopleOf(school)).toBe(18);
+  await expect.poll(() => textIn(page, "#moves")).toContain("5a → 6a (18 Personen) Die Freigabe für Lernapp gilt jetzt");
+  await expectGoodLooks(page, "import-moved-up");
 });
 
 test("the page of a file that is being read shows by itself how far it is, and ends asking", async () => {

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { SchoolId } from "../../src/directory/index.ts";
+import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import german from "../../src/portal/imports/locales/de.json" with { type: "json" };
 import { zip } from "../imports/rosters.ts";
@@ -133,9 +133,9 @@ describe("handing in a file", () => {
   test("a refusal keeps what was chosen, and says why", async () => {
     const world = await makeWorld();
     const form = await world.office.open(world.base);
-    const none = await world.office.sendFile(form, "/imports", null, { mode: "DELTA", schoolYear: "2026/27" });
+    const none = await world.office.sendFile(form, "/imports", null, { mode: "DELTA" });
     expect([none.status, textOf(none)]).toEqual([400, expect.stringContaining("Bitte wählen Sie eine Datei.")]);
-    expect(none.html).toMatch(/<details open>[^]*<option value="DELTA" selected>[^]*value="2026\/27"/);
+    expect(none.html).toMatch(/<details open>[^]*<option value="DELTA" selected>/);
     const other = await world.office.sendFile(
       none,
       "/imports",
@@ -380,29 +380,63 @@ describe("classes", () => {
     expect(await groupsOf(world)).toMatchObject([{ id: byHand, name: "5a" }]);
   });
 
-  test("go on as others at the change of the school year, as far as they are ticked", async () => {
+  const lastYear = csv(...pupils(4, "5a"), ...pupils(4, "5b", 11), ...pupils(4, "6a", 21), ...pupils(4, "9c", 31));
+  const nextYear = csv(...pupils(4, "6a"), ...pupils(4, "6b", 11), ...pupils(2, "9c", 31), ...pupils(4, "5a", 41));
+  const pairOf = (from: string, to: string) => JSON.stringify([`class:${from}`, `class:${to}`]);
+
+  test("go on as others at the change of the school year with their grants, as far as they are ticked, by one button", async () => {
     const world = await makeWorld();
-    await applied(world, csv(...pupils(4, "5a"), ...pupils(4, "5b", 11), ...pupils(4, "9c", 21)));
-    const before = await groupsOf(world);
-    const idOf = (name: string) => before.find((group) => group.name === name)!.id;
-    const shown = await handIn(world, csv(...pupils(4, "6a"), ...pupils(4, "6b", 11), ...pupils(4, "9c", 21)));
-    expect(shown.html).toContain(`hx-get="${new URL(shown.url).pathname}/moves"`);
-    const moves = await world.office.open(`${shown.url}/moves`);
-    expect(textOf(moves)).toMatch(/5a → 6a \(4 Personen wechseln\).*5b → 6b/);
-    expect(moves.html.match(/ checked/g)).toHaveLength(2);
-    const none = await world.office.submit(moves, "/moves", { schoolYear: "" });
-    expect(none.status).toBe(400);
-    const pair = JSON.stringify(["class:5a", "class:6a"]);
-    const set = await world.office.submit(moves, "/moves", { move: pair, schoolYear: "2026/27" });
-    expect(textOf(set)).toMatch(
-      /Eine Klasse wird weitergeführt\..*Schuljahr 2026\/27.*Klassen, die weitergeführt werden 1/,
+    await applied(world, lastYear);
+    const idOf = new Map((await groupsOf(world)).map(({ id, name }) => [name, id as GroupId]));
+    const { clientId } = await make.app({ name: "Lernapp" });
+    await make.grant({ app: clientId, school: world.school, groups: [idOf.get("5a")!] });
+    const shown = await handIn(world, nextYear);
+    const text = textOf(shown);
+    expect(text).toMatch(
+      /Klassen, die weitergeführt werden 2.*Wechsel des Schuljahrs.*5a → 6a \(4 Personen wechseln\) Die Freigabe für Lernapp gilt danach für die 6a\..*5b → 6b/,
     );
-    expect((await world.office.open(`${shown.url}/moves`)).html.match(/ checked/g)).toHaveLength(1);
-    const broken = await world.office.submit(moves, "/moves", { move: "x", schoolYear: "2026/27" });
+    expect(shown.html.match(/ checked/g)).toHaveLength(2);
+    expect(shown.html.indexOf('id="moves"')).toBeLessThan(shown.html.indexOf('id="leavers"'));
+    expect(shown.html.match(/<button class="(primary|danger)"[^>]*>Import übernehmen/g)).toHaveLength(1);
+    const broken = await world.office.submit(shown, "/apply", { leavers: "6", move: "x" });
     expect(broken.status).toBe(400);
-    await world.office.submit(set, "/apply");
+    const wrong = await world.office.submit(shown, "/apply", { leavers: "1", move: pairOf("5a", "6a") });
+    expect([wrong.status, wrong.html.match(/ checked/g)?.length]).toEqual([409, 1]);
+    const done = await world.office.submit(wrong, "/apply", { leavers: "6", move: pairOf("5a", "6a") });
+    expect(textOf(done)).toMatch(
+      /Der Import ist übernommen\..*Klassen, die weitergeführt werden 1.*5a → 6a \(4 Personen\) Die Freigabe für Lernapp gilt jetzt für die 6a\./,
+    );
     const after = new Map((await groupsOf(world)).map(({ id, name }) => [name, id]));
-    expect([after.get("6a"), after.get("6b") === idOf("5b")]).toEqual([idOf("5a"), false]);
+    expect([after.get("6a"), after.get("6b") === idOf.get("5b"), after.get("9c")]).toEqual([
+      idOf.get("5a"),
+      false,
+      idOf.get("9c"),
+    ]);
+  });
+
+  test("that keep their pupils give their place to none, and of two that become one the larger goes on", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(5, "5a"), ...pupils(3, "5b", 11), ...pupils(2, "5x", 21), ...pupils(6, "7a", 31)));
+    const idOf = new Map((await groupsOf(world)).map(({ id, name }) => [name, id]));
+    const next = csv(...pupils(5, "6a"), ...pupils(3, "6a", 11), ...pupils(2, "7a", 21), ...pupils(6, "7a", 31));
+    const shown = await handIn(world, next);
+    expect(textOf(shown)).toMatch(/5a → 6a.*5b → 6a.*5x → 7a/);
+    expect(shown.html.match(/ checked/g)).toHaveLength(1);
+    await world.office.submit(shown, "/apply", { leavers: "0", move: pairOf("5a", "6a") });
+    const after = new Map((await groupsOf(world)).map(({ id, name }) => [name, id]));
+    expect([after.get("6a"), after.get("7a")]).toEqual([idOf.get("5a"), idOf.get("7a")]);
+  });
+
+  test("that are all deselected are not applied before what ends is confirmed", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(4, "5a"), ...pupils(4, "5b", 11)));
+    const shown = await handIn(world, csv(...pupils(4, "6a"), ...pupils(4, "6b", 11)));
+    expect(textOf(shown)).toContain("Wartet auf Sie");
+    const held = await world.office.submit(shown, "/apply");
+    expect(textOf(held)).toMatch(/Ohne die Klassen, die Sie abgewählt haben.*Angehalten/);
+    expect((await groupsOf(world)).map(({ name }) => name).sort()).toEqual(["5a", "5b"]);
+    await world.office.submit(held, "/apply", { leavers: "0" });
+    expect((await groupsOf(world)).map(({ name }) => name).sort()).toEqual(["6a", "6b"]);
   });
 });
 
@@ -419,7 +453,7 @@ describe("what apps would see", () => {
 });
 
 describe("who may", () => {
-  const pages = ["", "/faults", "/changes", "/leavers", "/look-alikes", "/moves", "/apps"];
+  const pages = ["", "/faults", "/changes", "/leavers", "/look-alikes", "/apps"];
 
   test("an import of another school does not exist, whichever school stands in the address", async () => {
     const [world, other] = [await makeWorld(), await makeWorld()];
@@ -495,7 +529,8 @@ describe("undoing", () => {
     await world.office.submit(await handIn(world, csv(...pupils(3, "5a"))), "/apply");
     clock.forwardSeconds(60);
     const second = await handIn(world, csv(...pupils(2, "6a"), "9;student;Neu;Neuer;6a"));
-    const applied = await world.office.submit(second, "/apply", { leavers: "1" });
+    const held = await world.office.submit(second, "/apply", { leavers: "1" });
+    const applied = await world.office.submit(held, "/apply", { leavers: "1" });
     expect(textOf(applied)).toMatch(/Import rückgängig machen Bis .* können Sie/);
     const moved = await prisma.person.findFirstOrThrow({ where: { homeSchoolId: world.school, last: "Nr1" } });
     await prisma.membership.deleteMany({ where: { personId: moved.id } });

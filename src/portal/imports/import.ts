@@ -1,5 +1,6 @@
 import { hasManySchools, listProposedTeachers, type PageView, type PageRequest } from "../frame/index.ts";
 import { importAddress, listAddress, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
+import { showMoves } from "./moves.ts";
 
 export async function showImport(request: PageRequest): Promise<PageView> {
   const { path, t } = request;
@@ -17,6 +18,7 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     notes: Object.entries(read.notes),
     lists: [...(isWaiting && school !== null ? listsOf(school, read.warningCount) : []), ...leftOutOf(read)],
     ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
+    moves: school !== null && hasMoves(read, school) ? await showMoves(request) : [],
     others: othersOf(read, request),
     teachers: read.state === "APPLIED" ? await listProposedTeachers(request) : [],
     isDone: read.state === "APPLIED" || read.state === "UNDONE",
@@ -52,6 +54,12 @@ function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool)
 
 const leftOutOf = ({ state, rows }: Import): string[] => (rows !== null && state !== "BROKEN" ? ["left-out"] : []);
 
+const hasMoves = ({ state }: Import, { groups, memberships }: ImportSchool): boolean =>
+  state === "APPLIED"
+    ? groups.carriedOver > 0
+    : (state === "READY" || state === "HELD") &&
+      (groups.carriedOver > 0 || groups.removed > 0 || memberships.removed > 0);
+
 function listsOf({ groups, memberships, leavers, kept }: ImportSchool, warnings: number): string[] {
   const changesGroups = Object.values(groups).some((count) => count > 0);
   const changesMembers = Object.values(memberships).some((count) => count > 0);
@@ -60,7 +68,6 @@ function listsOf({ groups, memberships, leavers, kept }: ImportSchool, warnings:
     ...(leavers > 0 ? ["leavers"] : []),
     ...(kept > 0 ? ["kept"] : []),
     ...(groups.created > 0 ? ["look-alikes"] : []),
-    ...(memberships.removed > 0 || groups.removed > 0 || groups.carriedOver > 0 ? ["moves"] : []),
     ...(changesGroups || changesMembers || leavers > 0 ? ["changes"] : []),
   ];
 }

@@ -3,10 +3,10 @@ import { mapColumns, showColumns } from "./columns.ts";
 import { showImport } from "./import.ts";
 import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.ts";
 import { handOutTemplate, handIn, showImports } from "./list.ts";
-import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showMoves, showViewChanges } from "./lists.ts";
+import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showViewChanges } from "./lists.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
-import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
+import { apply, cancel, joinGroups } from "./steps.ts";
 import { showUndo, showUndoChanges, showUndoKept, undo } from "./undo.ts";
 
 const texts = { de: german, en: english };
@@ -32,8 +32,6 @@ export const importPages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(`${one}/kept`, showKept);
   pages.get(`${one}/look-alikes`, showLookAlikes);
   pages.post(`${one}/look-alikes`, joinGroups, showLookAlikes);
-  pages.get(`${one}/moves`, showMoves);
-  pages.post(`${one}/moves`, setMoves, showMoves);
   pages.get(`${one}/apps`, showViewChanges);
   pages.post(`${one}/apply`, apply, showImport);
   pages.post(`${one}/cancel`, cancel, showImport);

@@ -3,6 +3,7 @@ import { rosterTemplate, type AdminSchemas } from "../../admin/index.ts";
 import { hasManySchools, Refused, unwrap, unwrapPage } from "../frame/index.ts";
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
 import { listAddress } from "./import-record.ts";
+import { schoolYearOf } from "./moves.ts";
 
 type Format = AdminSchemas["ImportFormat"];
 type Mode = AdminSchemas["ImportMode"];
@@ -24,7 +25,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
   const { api, field, idempotencyKey, path, upload } = request;
   if (upload === null) throw new Refused(400, { code: "no_file_chosen" });
   const [format, mode] = [formats.find((one) => one === field("format")), modes.find((one) => one === field("mode"))];
-  const [year, fileName] = [field("schoolYear"), upload.fileName.replace(/\p{C}/gu, "").slice(-255)];
+  const fileName = upload.fileName.replace(/\p{C}/gu, "").slice(-255);
   const isForMany = field("schools") === "many" && hasManySchools(request);
   const made = await unwrap(
     api.POST("/admin/v1/imports", {
@@ -33,7 +34,7 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
           ...(!isForMany && { school: path.schoolId }),
           ...(format !== undefined && { format }),
           ...(mode !== undefined && { mode }),
-          ...(year !== "" && { "school-year": year }),
+          "school-year": schoolYearOf(request.now),
           ...(fileName !== "" && { "file-name": fileName }),
           ...(field("chooseColumns") !== "" && { "choose-columns": true }),
         },

@@ -66,31 +66,6 @@ export async function showLookAlikes(request: PageRequest): Promise<PageView> {
   return showList(request, "look-alikes", { pairs: items, next });
 }
 
-/** More classes than any school has: the submitted pairs replace all others. */
-const allMoves = 1000;
-
-export async function showMoves(request: PageRequest): Promise<PageView> {
-  const { path, query } = paramsOf(request);
-  const asked = { path, query: { ...query, limit: allMoves } };
-  const [read, { items }] = await Promise.all([
-    readImport(request),
-    unwrapPage(
-      request.api.GET("/admin/v1/imports/{importId}/group-moves", { params: asked, signal: leavingOf(request) }),
-    ),
-  ]);
-  const isSet = items.some(({ isCarriedOver }) => isCarriedOver);
-  const typed = request.refused === null ? null : (request.typed["move"] ?? []);
-  const moves = items.map((move) => {
-    const pair = JSON.stringify([move.from.sourceSystemIdentifier, move.to.sourceSystemIdentifier]);
-    const isChosen = typed === null ? move.isCarriedOver || !isSet : typed.includes(pair);
-    return { ...move, pair: move.from.sourceSystemIdentifier === null ? null : pair, isChosen };
-  });
-  const year = request.field("schoolYear") || (read.schoolYear ?? nextYearOf(request.now));
-  return showList(request, "moves", { moves, isSet, year });
-}
-
-const nextYearOf = (now: Date): string => `${now.getFullYear()}/${String(now.getFullYear() + 1).slice(-2)}`;
-
 export async function showViewChanges(request: PageRequest): Promise<PageView> {
   const params = paramsOf(request);
   const changes = await unwrap(

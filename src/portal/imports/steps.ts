@@ -1,11 +1,17 @@
 import { postAndRedirect, Refused, unwrap, type Redirect, type PageRequest } from "../frame/index.ts";
 import { importAddress, paramsOf } from "./import-record.ts";
+import { isHeldAfterMoves } from "./moves.ts";
 
-/** Applies the import. Errors: Refused if the number typed is not the number of leavers. */
+/**
+ * Applies the import with the classes that are ticked. If the import is held without the others, it is shown again.
+ *
+ * Errors: Refused if the number typed is not the number of leavers.
+ */
 export async function apply(request: PageRequest): Promise<Redirect> {
   const { api, path, field } = request;
   const typed = field("leavers").replace(/[\s.]/g, "");
   if (!/^\d{1,9}$/.test(typed)) throw new Refused(409, { code: "leavers_not_confirmed" });
+  if (await isHeldAfterMoves(request)) return { to: importAddress(request), done: "movesSet" };
   const applied = await unwrap(
     api.POST("/admin/v1/imports/{importId}/application", { params: { path }, body: { confirmLeavers: Number(typed) } }),
   );
@@ -30,23 +36,4 @@ export async function joinGroups(request: PageRequest): Promise<Redirect> {
     if (group.sourceSystemIdentifier !== sourceSystemIdentifier) throw error;
   });
   return { to: importAddress(request), done: "groupsJoined" };
-}
-
-/** Moves the selected classes up; the other pairs do not. */
-export async function setMoves(request: PageRequest): Promise<Redirect> {
-  const { api, field, typed } = request;
-  const moves = (typed["move"] ?? []).map(readPair);
-  const body = { schoolYear: field("schoolYear"), moves };
-  await unwrap(api.POST("/admin/v1/imports/{importId}/group-moves", { params: paramsOf(request), body }));
-  return { to: importAddress(request), done: "movesSet", count: moves.length };
-}
-
-function readPair(text: string): { from: string; to: string } {
-  try {
-    const [from, to] = JSON.parse(text) as unknown[];
-    if (typeof from === "string" && typeof to === "string") return { from, to };
-  } catch {
-    // An invalid value is treated as no pair.
-  }
-  throw new Refused(400, { code: "invalid_request" });
 }
