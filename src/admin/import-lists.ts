@@ -113,8 +113,15 @@ export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async 
     const { range, answer } = readPage(deps, request);
     const { id } = status;
     const { pool } = deps.db;
-    const moves = await withApps(pool, await listCarriedOver(pool, { importId: id, schoolId: chooseSchool(status, schoolId) }));
-    return answer(cut(moves, range), ({ entry }) => presentMove(entry), ({ next }) => next);
+    const moves = await withApps(
+      pool,
+      await listCarriedOver(pool, { importId: id, schoolId: chooseSchool(status, schoolId) }),
+    );
+    return answer(
+      cut(moves, range),
+      ({ entry }) => presentMove(entry),
+      ({ next }) => next,
+    );
   }
   return listOfDifference(deps, request, {
     reads: "all",

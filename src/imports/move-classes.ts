@@ -4,7 +4,12 @@ import type { SchoolPart } from "./record.ts";
 
 const s = table("stagedGroup", "s");
 
-export const setMoves = statement<{ importId: string; schoolId: string; from: readonly string[]; to: readonly string[] }>(
+export const setMoves = statement<{
+  importId: string;
+  schoolId: string;
+  from: readonly string[];
+  to: readonly string[];
+}>(
   ({ importId, schoolId, from, to }) => sql`
   ${update("stagedGroup", "s", { previousSourceId: sql`move.previous` })}
   FROM unnest(${from}::text[], ${to}::text[]) AS move (previous, next)

@@ -143,7 +143,9 @@ test("a file that takes much away is held until the number is typed", async () =
   await page.getByLabel("Wie viele Personen gehen?").fill("22");
   await apply(page);
   expect(await peopleOf(school)).toBe(18);
-  await expect.poll(() => textIn(page, "#moves")).toContain("5a → 6a (18 Personen) Die Freigabe für Lernapp gilt jetzt");
+  await expect
+    .poll(() => textIn(page, "#moves"))
+    .toContain("5a → 6a (18 Personen) Die Freigabe für Lernapp gilt jetzt");
   await expectGoodLooks(page, "import-moved-up");
 });
 

@@ -58,6 +58,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/access/change-tracking/{diff,announced}.ts"],
     "the differences of all subjects, and what is announced of them, in one statement each",
   ],
+  [["src/access/apps-of-groups.ts"], "the apps of many groups, by both kinds of grants, in one statement"],
   [["src/access/apps-of-person.ts"], "all apps of a person in one statement, composed of the rule of visibility"],
   [["src/sign-on/protocol/sessions.ts"], "sessions and tokens of a person, of which only those of now count"],
   [
@@ -120,7 +121,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "the changes of all people of an import in one statement, out of the temporary tables; removal in batches",
   ],
   [["src/imports/find.ts"], "imports whose schools all lie within a reach: a comparison of arrays"],
-  [["src/imports/group-moves.ts"], "says of many staged groups at once from which ones they go on"],
+  [["src/imports/{group-moves,move-classes}.ts"], "says of many staged groups at once from which ones they go on"],
   [["src/imports/{listed,listed-groups,look-alikes}.ts"], "lists out of the temporary tables of a comparison"],
   [
     ["src/imports/{change-record,undo,undo-part,undo-plan}.ts"],

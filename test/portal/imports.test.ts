@@ -416,7 +416,10 @@ describe("classes", () => {
 
   test("that keep their pupils give their place to none, and of two that become one the larger goes on", async () => {
     const world = await makeWorld();
-    await applied(world, csv(...pupils(5, "5a"), ...pupils(3, "5b", 11), ...pupils(2, "5x", 21), ...pupils(6, "7a", 31)));
+    await applied(
+      world,
+      csv(...pupils(5, "5a"), ...pupils(3, "5b", 11), ...pupils(2, "5x", 21), ...pupils(6, "7a", 31)),
+    );
     const idOf = new Map((await groupsOf(world)).map(({ id, name }) => [name, id]));
     const next = csv(...pupils(5, "6a"), ...pupils(3, "6a", 11), ...pupils(2, "7a", 21), ...pupils(6, "7a", 31));
     const shown = await handIn(world, next);
