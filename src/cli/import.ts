@@ -21,7 +21,10 @@ export const verbs: Verbs = {
         "bulk: people who are not in it leave; delta: it names changes only. A OneRoster manifest says which.",
       ),
       carryOver: option.texts("A group that keeps its id under a new source id.", "old=new"),
-      schoolYear: option.text("The year of the file: classes that move up in it are carried over, or those of --carry-over.", "2026/27"),
+      schoolYear: option.text(
+        "The year of the file: classes that move up in it are carried over, or those of --carry-over.",
+        "2026/27",
+      ),
       chooseColumns: option.flag("Show the columns of the file and wait, even if they are known."),
       ...faultsOption,
     },
