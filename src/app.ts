@@ -4,6 +4,7 @@ import { join } from "node:path";
 import express, { type Express, Router } from "express";
 import { makeAnnouncedSweep, makeLastCalls, makePurgeJob, type AccessToken, type LastCalls } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
+import { makeHandoverSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
 import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./imports/index.ts";
@@ -150,6 +151,7 @@ export async function makeApp(
     makeStatisticsJob(shares.jobs),
     makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeImportSweep({ db: shares.jobs, clock }),
+    makeHandoverSweep({ db: shares.jobs, clock }),
     makeIdempotencySweep({ db: shares.jobs, clock }),
     makeCredentialJob({ db: shares.jobs, clock, keys: adminKeys, makeCard: signOn.makeCard }),
     makeUploadSweep(),
@@ -167,6 +169,7 @@ export async function makeApp(
     policy,
     restoreWindowDays: config.restoreWindowDays,
     supportRoleDays: config.supportRoleDays,
+    handoverDays: config.handoverDays,
     retention: config.retention,
     reading: api.reading,
     checkAccessToken: signOn.checkAccessToken,

@@ -2181,6 +2181,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/receiving-schools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find a school that can receive pupils
+         * @description Schools of this service, also those that the caller does not manage, by name or place.
+         */
+        get: operations["listReceivingSchools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/handovers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the hand-overs of a school
+         * @description Hand-overs of pupils from this school and to it, newest first. They are listed until 30 days after they would expire; closed ones
+         *     name nobody.
+         */
+        get: operations["listHandovers"];
+        put?: never;
+        /**
+         * Offer pupils to another school
+         * @description Offers active pupils whose home is this school to another school, whose staff accept or decline it. Until then nothing changes, and the other
+         *     school sees only their names and classes. People with a staff role cannot be handed over, and nobody can be in two open hand-overs.
+         */
+        post: operations["createHandover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/handovers/{handoverId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a hand-over
+         * @description For staff of both schools. Pupils who were deleted, have left the school or got a staff role in the meantime are not listed.
+         */
+        get: operations["getHandover"];
+        put?: never;
+        post?: never;
+        /**
+         * Withdraw a hand-over
+         * @description The offering school withdraws the offer. The pupils stay where they are.
+         */
+        delete: operations["withdrawHandover"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/handovers/{handoverId}/acceptance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept a hand-over
+         * @description The pupils leave the offering school with its classes and login cards, and the receiving school becomes their home. They keep their id, user
+         *     name and password. Each can be put into a class and get the id that the next import of the receiving school uses; the offering school's id
+         *     is removed unless both schools share it. Pupils who are no longer listed stay where they are.
+         */
+        post: operations["acceptHandover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/handovers/{handoverId}/refusal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decline a hand-over
+         * @description The receiving school declines. The pupils stay where they are.
+         */
+        post: operations["declineHandover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/class-teacher-proposals": {
         parameters: {
             query?: never;
@@ -6548,6 +6660,84 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["UnusedApp"][];
         };
+        /**
+         * @description `OFFERED` waits for the receiving school; `DECLINED` by the receiving school; `WITHDRAWN` by the offering one; `EXPIRED` was not answered
+         *     in time.
+         * @example OFFERED
+         * @enum {string}
+         */
+        HandoverState: "OFFERED" | "ACCEPTED" | "DECLINED" | "WITHDRAWN" | "EXPIRED";
+        /** @description A pupil who is offered. */
+        HandoverPupil: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string;
+            name: components["schemas"]["PersonName"];
+            /**
+             * @description The names of the pupil's classes at the offering school.
+             * @example [
+             *       "5a"
+             *     ]
+             */
+            classes: string[];
+        };
+        /** @description An offer of one school to hand over pupils to another. */
+        Handover: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            state: components["schemas"]["HandoverState"];
+            /** @description The school that offers the pupils. */
+            from: components["schemas"]["NamedSchool"];
+            /** @description The school that would receive them. */
+            to: components["schemas"]["NamedSchool"];
+            /**
+             * Format: int32
+             * @description How many pupils were offered.
+             * @example 1
+             */
+            offered: number;
+            /**
+             * Format: int32
+             * @description How many of them moved; null unless the offer was accepted.
+             * @example null
+             */
+            moved: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the offer ends if it is not answered.
+             * @example 2026-03-05T08:00:00.000Z
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When it was accepted, declined or withdrawn; otherwise null.
+             * @example null
+             */
+            closedAt: string | null;
+            /** @description The pupils, by name; empty unless the state is `OFFERED`. */
+            pupils: components["schemas"]["HandoverPupil"][];
+        };
+        /** @description Pupils whom other schools offer to hand over, newest first. */
+        SomeHandovers: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 0
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["Handover"][];
+        };
         /** @description The setup progress of a new school; null for several schools. Guests and people who have left do not count. */
         FirstSteps: {
             /**
@@ -6591,6 +6781,7 @@ export interface components {
             neverSignedIn: number;
             newLeavers: components["schemas"]["SomeLeavers"];
             unusedApps: components["schemas"]["SomeUnusedApps"];
+            handovers: components["schemas"]["SomeHandovers"];
             firstSteps: components["schemas"]["FirstSteps"];
         } | null;
         /** @description A webhook endpoint whose deliveries fail. */
@@ -6633,6 +6824,58 @@ export interface components {
             heldImports: components["schemas"]["SomeImports"];
             atSchools: components["schemas"]["TodayAtSchools"];
             failingEndpoints: components["schemas"]["SomeEndpoints"];
+        };
+        /** @description A school that can receive pupils. */
+        ReceivingSchool: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000003
+             */
+            id: string;
+            /** @example Gesamtschule Nord */
+            name: string;
+            /** @example Musterstadt */
+            city: string;
+        };
+        /** @description An offer to hand over pupils. */
+        NewHandover: {
+            /**
+             * Format: uuid
+             * @description The school that would receive them.
+             * @example a0000000-0000-4000-8000-000000000003
+             */
+            toSchoolId: string;
+            /**
+             * @description The pupils.
+             * @example [
+             *       "c0000000-0000-4000-8000-000000000002"
+             *     ]
+             */
+            personIds: string[];
+        };
+        /** @description The class and the id of a pupil at the receiving school. */
+        HandoverPlacement: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            /**
+             * Format: uuid
+             * @description A class or another group of the receiving school; none if left out.
+             * @example b0000000-0000-4000-8000-000000000003
+             */
+            groupId?: string;
+            /**
+             * @description The id of the pupil in the school administration software of the receiving school, so that its next import recognizes them.
+             * @example 4711
+             */
+            sourceSystemIdentifier?: string;
+        };
+        /** @description Where pupils of a hand-over go. */
+        HandoverAcceptance: {
+            /** @description Pupils who get a class or an id. Everybody else who is offered moves without. */
+            pupils: components["schemas"]["HandoverPlacement"][];
         };
         /**
          * @description `READY` can get the role; `NO_LOGIN` first needs a user name and a password or card; `BLOCKED` is prevented from signing in.
@@ -7955,6 +8198,36 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A school or a person does not exist, or the caller cannot access them. */
+        HandoverTargetUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The hand-over is closed, or a pupil cannot be handed over. */
+        HandoverConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The hand-over or the group does not exist, or the caller cannot access it. */
+        HandoverUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The token lacks the scope, or the caller may not give or withdraw this role. */
         RoleNotGiven: {
             headers: {
@@ -8339,6 +8612,16 @@ export interface components {
          * @example 4711
          */
         DeliveryId: string;
+        /**
+         * @description Only schools whose name with their place contains this text, or whose official id does, case-insensitive.
+         * @example gesamtschule
+         */
+        SchoolSearch: string;
+        /**
+         * @description The id of the hand-over.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+         */
+        HandoverId: string;
         /**
          * @description Only this role.
          * @example SECRETARY
@@ -14746,6 +15029,307 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["SchoolUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listReceivingSchools: {
+        parameters: {
+            query: {
+                /**
+                 * @description Only schools whose name with their place contains this text, or whose official id does, case-insensitive.
+                 * @example gesamtschule
+                 */
+                search: components["parameters"]["SchoolSearch"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schools, by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivingSchool"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listHandovers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hand-overs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createHandover: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewHandover"];
+            };
+        };
+        responses: {
+            /** @description The hand-over. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["HandoverTargetUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["HandoverConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getHandover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the hand-over.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                handoverId: components["parameters"]["HandoverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hand-over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["HandoverUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawHandover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the hand-over.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                handoverId: components["parameters"]["HandoverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The closed hand-over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["HandoverUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["HandoverConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    acceptHandover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the hand-over.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                handoverId: components["parameters"]["HandoverId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HandoverAcceptance"];
+            };
+        };
+        responses: {
+            /** @description The accepted hand-over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["HandoverUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["HandoverConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    declineHandover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the hand-over.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                handoverId: components["parameters"]["HandoverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The closed hand-over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["HandoverUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["HandoverConflict"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -123,6 +123,16 @@ export type Membership = Prisma.MembershipModel
  */
 export type Tombstone = Prisma.TombstoneModel
 /**
+ * Model Handover
+ * 
+ */
+export type Handover = Prisma.HandoverModel
+/**
+ * Model HandoverPerson
+ * 
+ */
+export type HandoverPerson = Prisma.HandoverPersonModel
+/**
  * Model Audit
  * 
  */

@@ -235,6 +235,27 @@ export const tables = {
       deletedAt: "deleted_at",
     },
   },
+  handover: {
+    name: "handover",
+    columns: {
+      id: "id",
+      fromSchoolId: "from_school_id",
+      toSchoolId: "to_school_id",
+      state: "state",
+      offered: "offered",
+      moved: "moved",
+      createdAt: "created_at",
+      expiresAt: "expires_at",
+      closedAt: "closed_at",
+    },
+  },
+  handoverPerson: {
+    name: "handover_person",
+    columns: {
+      personId: "person_id",
+      handoverId: "handover_id",
+    },
+  },
   audit: {
     name: "audit",
     columns: {
@@ -1071,6 +1092,21 @@ export type Rows = {
     personId: string;
     deletedAt: Date;
   };
+  handover: {
+    id: string;
+    fromSchoolId: string;
+    toSchoolId: string;
+    state: string;
+    offered: number;
+    moved: number | null;
+    createdAt: Date;
+    expiresAt: Date;
+    closedAt: Date | null;
+  };
+  handoverPerson: {
+    personId: string;
+    handoverId: string;
+  };
   audit: {
     id: string;
     at: Date;
@@ -1593,6 +1629,8 @@ export type Required = {
   group: "id" | "schoolId" | "name" | "sortKey" | "type" | "createdAt" | "updatedAt";
   membership: "groupId" | "personId" | "schoolId" | "role";
   tombstone: "personId" | "deletedAt";
+  handover: "id" | "fromSchoolId" | "toSchoolId" | "state" | "offered" | "createdAt" | "expiresAt";
+  handoverPerson: "personId" | "handoverId";
   audit: "id" | "at" | "action";
   appEvent: "id" | "at" | "clientId" | "type" | "action" | "subjectId";
   eventFeed: "lastPosition" | "sweptPosition";

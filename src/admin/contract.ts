@@ -1,5 +1,5 @@
 import type { AppAttribute, Registration, ScopeName, ScopeRequest, SignOnAudience } from "../access/index.ts";
-import type { GroupStatus, GroupType, NameOrder, PersonOrder } from "../directory/index.ts";
+import type { GroupStatus, GroupType, HandoverState, NameOrder, PersonOrder } from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
 import type {
   GroupStep,
@@ -57,6 +57,7 @@ export const parameters: ParametersAgree<
     listLoginCards: "person";
     listMembers: "has-login" | "sign-in" | "search";
     listPeople: "school" | "group" | "status" | "role" | "has-login" | "sign-in" | "search" | "sort";
+    listReceivingSchools: "search";
     listSandboxes: "app";
     listSchools: "search" | "sort";
     listScopeRequests: "app" | "state";
@@ -95,6 +96,7 @@ export const enums: EnumsAgree<
     GroupType: GroupType;
     IdTokenAlgorithm: Registration["idTokenAlgorithm"];
     PasswordKind: SignInSettings["passwordKind"];
+    HandoverState: HandoverState;
     ImportFormat: ImportFormat;
     ImportGroupStep: GroupStep;
     ImportMode: ImportMode;

@@ -1,5 +1,5 @@
 import type { AccessToken, ClientId } from "../access/index.ts";
-import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
+import type { GroupId, HandoverId, PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { ImportId, ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -29,6 +29,7 @@ export type AdminDeps = {
   policy: OutboundPolicy;
   restoreWindowDays: number;
   supportRoleDays: number;
+  handoverDays: number;
   retention: components["schemas"]["RetentionPeriods"];
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];
@@ -72,6 +73,7 @@ type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "sc
   Record<"groupId" | "groupIds" | "syncedGroupIds" | "group", GroupId> &
   Record<"clientId" | "clientIds" | "app", ClientId> & {
     importId: ImportId;
+    handoverId: HandoverId;
     loginCardId: CardId;
     credentialBatchId: BatchId;
     staffRoleId: StaffRoleId;

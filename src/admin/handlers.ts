@@ -74,6 +74,16 @@ const handlers: Loaders<OperationId> = {
   ...handlersIn(() => import("./import-columns.ts"), "getImportColumns", "putImportColumns", "listColumnMappings"),
   ...handlersIn(() => import("./import-rows.ts"), "listImportFaultyRows", "listImportWarnings", "leaveOutImportRows"),
   ...handlersIn(
+    () => import("./handovers.ts"),
+    "listReceivingSchools",
+    "listHandovers",
+    "createHandover",
+    "getHandover",
+    "acceptHandover",
+    "declineHandover",
+    "withdrawHandover",
+  ),
+  ...handlersIn(
     () => import("./import-lists.ts"),
     "listImportLeavers",
     "listImportChanges",

@@ -1,9 +1,10 @@
 import type { ClientId } from "../access/index.ts";
-import { personNameOf } from "../directory/index.ts";
+import { listOpenHandovers, personNameOf, type Handover } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import { tagOf } from "./change.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
+import { presentHandover } from "./handovers.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 import { findToday, type Some, type TodayFound } from "./today-sql.ts";
 
@@ -18,8 +19,10 @@ const presentNamed = (person: TodayFound["withoutLogin"]["first"][number]) =>
 
 const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
 
+type FoundAtSchools = TodayFound & { handovers: Some<Handover> };
+
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
-function presentSchools(found: TodayFound, isOne: boolean): Schemas["TodayAtSchools"] {
+function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAtSchools"] {
   const { passwordRequests, withoutLogin, neverSignedIn, newLeavers, unusedApps } = found;
   const { students, studentsWithLogin, hasApps } = found;
   const steps = present<NonNullable<Schemas["FirstSteps"]>>({
@@ -47,6 +50,7 @@ function presentSchools(found: TodayFound, isOne: boolean): Schemas["TodayAtScho
     unusedApps: present<Schemas["SomeUnusedApps"]>(
       mapFirst(unusedApps, (one) => present<Schemas["UnusedApp"]>({ ...one })),
     ),
+    handovers: present<Schemas["SomeHandovers"]>(mapFirst(found.handovers, presentHandover)),
     firstSteps: isOne ? steps : null,
   });
 }
@@ -65,6 +69,8 @@ const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
     ),
   );
 
+const shownHandovers = 5;
+
 export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin }) => {
   const chosen = query.school;
   if (chosen !== undefined) await refuseUnknownSchool(storeOf(db), reach, chosen);
@@ -72,6 +78,7 @@ export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach,
   const before = (days: number) => new Date(origin.at.getTime() - days * dayMs);
   const ofAll = reach.all && chosen === undefined;
   const clientIds: ClientId[] = [...reach.clientIds];
+  const handovers = await listOpenHandovers(db, { schoolIds, limit: shownHandovers, now: origin.at });
   const found = await findToday(db.pool, {
     schoolIds,
     importsOf: ofAll ? null : schoolIds,
@@ -81,7 +88,7 @@ export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach,
   });
   const body = present<Schemas["Today"]>({
     heldImports: ofAll || schoolIds.length > 0 ? presentImports(found.heldImports) : null,
-    atSchools: schoolIds.length > 0 ? presentSchools(found, schoolIds.length === 1) : null,
+    atSchools: schoolIds.length > 0 ? presentSchools({ ...found, handovers }, schoolIds.length === 1) : null,
     failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };

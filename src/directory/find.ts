@@ -52,7 +52,7 @@ const searchSchools = (order: NameOrder) =>
   statement<Search & SchoolsAmong>(
     ({ search, limit, after, among }) => sql`
   SELECT ${fields<IdRow<SchoolId>>({ id: s.id })} FROM ${s}
-  WHERE ${contains(sql`${s.name} || ' ' || ${s.officialId}`, search)}
+  WHERE ${contains(sql`${s.name} || ' ' || ${s.city} || ' ' || ${s.officialId}`, search)}
     AND (${among}::uuid[] IS NULL OR ${s.id} = ANY (${among}::uuid[])) AND ${s.sandboxId} IS NULL
     AND ${isAfter(order, schoolPosition, { from: lastSchool, key: lastSchool.sortKey, id: lastSchool.id, after })}
   ${orderBy(order, schoolPosition)} LIMIT ${limit}`,

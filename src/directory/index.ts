@@ -34,6 +34,18 @@ export {
   type GroupType,
   type NewGroup,
 } from "./group.ts";
+export {
+  acceptHandover,
+  closeHandover,
+  createHandover,
+  getHandover,
+  listHandovers,
+  listOpenHandovers,
+  makeHandoverSweep,
+  type Handover,
+  type HandoverId,
+  type HandoverState,
+} from "./handover.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";
 export { listGroupsCalled, type NamedGroup } from "./look-up.ts";
 export { addMembership, removeMembership, setMembershipRole, type NewMembership } from "./membership.ts";

@@ -17,6 +17,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
     "source_system_identifier_taken",
     "Another group of this school has this identifier of the source system.",
   ],
+  handover_person_pkey: [
+    "conflict",
+    "person_already_offered",
+    "A pupil is in another open hand-over. Withdraw it first.",
+  ],
   affiliation_sandbox_fkey: ["not_found", "school_not_found", "The school does not exist."],
   affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
   membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],

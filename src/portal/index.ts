@@ -14,6 +14,7 @@ import type { Area, FrameDeps, SchoolPage } from "./frame/index.ts";
 import { makeTilesRouter, type TilesOptions } from "./home/tiles.ts";
 import { classesPages } from "./classes/index.ts";
 import { credentialsPages } from "./credentials/index.ts";
+import { handoverPages } from "./handovers/index.ts";
 import { importPages } from "./imports/index.ts";
 import { operatorPages } from "./operator/index.ts";
 import { makePartnerPages, type AppGuides } from "./partner/index.ts";
@@ -50,6 +51,7 @@ export function makePortal({ home, frame, guides }: PortalOptions): Router {
     schoolPages,
     ...Object.values(areasOfSchool),
     credentialsPages,
+    handoverPages,
     operatorPages,
     accountPages,
     makePartnerPages(guides),

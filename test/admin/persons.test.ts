@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
@@ -73,7 +74,7 @@ beforeAll(async () => {
     staff.set(role, await ofEach((where) => (role === "CLASS_TEACHER" ? teacherAt(where) : staffAt(role, where))));
 });
 
-type Subject = { id: PersonId; username: string; sourceId: string; cardId: string };
+type Subject = { id: PersonId; username: string; sourceId: string; cardId: string; handoverId?: string };
 let count = 0;
 
 async function makeSubject(before: Subject | undefined): Promise<Subject> {
@@ -112,6 +113,7 @@ const valuesFor = (subject: Subject, where: Whose): Record<string, unknown> => (
   resource: "person",
   id: subject.id,
   sessionId: missing,
+  handoverId: subject.handoverId,
   cardPrintId: missing,
   credentialBatchId: missing,
   username: `name-${count}`,
@@ -119,7 +121,20 @@ const valuesFor = (subject: Subject, where: Whose): Record<string, unknown> => (
   role: undefined,
 });
 
+/** An open offer of the home school to the one where the person is a guest. */
+async function makeOffer({ id: personId }: Subject): Promise<string> {
+  const [id, createdAt] = [randomUUID(), service.clock()];
+  const schoolsOf = { fromSchoolId: schools.home, toSchoolId: schools.guest };
+  const expiresAt = new Date(createdAt.getTime() + 86_400_000);
+  await db.prisma.handover.create({ data: { id, ...schoolsOf, state: "OFFERED", offered: 1, createdAt, expiresAt } });
+  await db.prisma.handoverPerson.deleteMany({ where: { personId } });
+  await db.prisma.handoverPerson.create({ data: { personId, handoverId: id } });
+  return id;
+}
+
 const bodies: Record<string, (of: Record<string, unknown>) => unknown> = {
+  acceptHandover: () => ({ pupils: [] }),
+  createHandover: ({ personIds, toSchoolId }) => ({ personIds, toSchoolId }),
   createLoginCards: ({ personIds }) => ({ personIds, newPasswords: true, withQr: true }),
   giveStaffRole: ({ personId, schoolIds }) => ({ role: "SECRETARY", holder: { personId }, schoolIds }),
   putMembership: () => ({}),
@@ -156,6 +171,7 @@ const unknown = ["person_not_found", "school_not_found", "group_not_found", "app
 /** Parameters that name one person. */
 const namesPerson = ({ path, operation }: Place): boolean =>
   path.includes("{personId}") ||
+  path.includes("{handoverId}") ||
   (operation.parameters ?? []).some((given) => (resolve(document, given) as Parameter).name === "person");
 
 /** What came of it, in a word; `left-out` where others were served and not the person. */
@@ -187,6 +203,7 @@ test.each(operations)("$id keeps to whose person it is", async (place) => {
     for (const where of whose) {
       subject ??= await makeSubject(undefined);
       const of = subject;
+      if (/handovers(\/\{|$)/.test(place.path) && place.id !== "createHandover") of.handoverId = await makeOffer(of);
       if (before[place.id] !== undefined) await operator("POST", `/people/${of.id}/${before[place.id]!}`);
       const sent = await send(staff.get(role)![where], place, [of, where]);
       expect([place.id, role, where, sent.status < 500]).toEqual([place.id, role, where, true]);

@@ -63,6 +63,25 @@ test("staff and the audit log", async () => {
   await expectSameReading("audit", "list", "--action", "staff_role_given", "--limit", "1", "--since", "2026-01-01");
 });
 
+test("hand-overs of pupils", async () => {
+  const [from, to] = [await make.school({ name: "Alte Schule" }), await make.school({ name: "Neue Schule" })];
+  const group = await make.group({ school: to });
+  const [one, two] = [await make.person({ school: from }), await make.person({ school: from })];
+  await expectSameReading("handover", "schools", from, "--search", "neue schule");
+  // The command line beside the database has the present time, at which offers of the service's fixed time have expired.
+  const offer = async (person: string) =>
+    (await remote.ask<{ id: string }>("handover", "offer", from, "--to", to, "--person", person)).id;
+  expect(await remote.ask("handover", "withdraw", await offer(one))).toMatchObject({ state: "WITHDRAWN" });
+  expect(await remote.ask("handover", "decline", await offer(one))).toMatchObject({ state: "DECLINED" });
+  const id = await offer(two);
+  expect(await remote.ask("handover", "list", to)).toMatchObject({ "hand-overs": [{ id }, {}, {}] });
+  expect(await remote.ask("handover", "show", id)).toMatchObject({ state: "OFFERED", pupils: [{ id: two }] });
+  const options = ["--group", `${two}=${group}`, "--source-id", `${two}=b2`];
+  expect(await remote.ask("handover", "accept", id, ...options)).toMatchObject({ state: "ACCEPTED", moved: 1 });
+  expect(await remote.ask("person", "show", two)).toMatchObject({ homeSchoolId: to, sourceSystemIdentifier: "b2" });
+  expect(await there(["handover", "accept", id, "--group", "x"])).toMatchObject({ code: 2 });
+});
+
 test("rosters, from the file to the confirmation", async () => {
   const [one, two] = [await make.school(), await make.school()];
   const file = join(await makeConfigFolder(), "roster.csv");

@@ -44,6 +44,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/directory/{find,order}.ts"],
     "search in several columns together; Prisma Client reads the records that it finds",
   ],
+  [["src/directory/handover.ts"], "row lock; removal in batches by index"],
   [["src/directory/transitions.ts"], "the table of steps as conditions, for the statements of imports"],
   [
     ["src/access/{visibility,attributes,view-version}.ts"],

@@ -120,6 +120,11 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${id()}, ${old}, ${id()}, ${id()}, ${importId}, 'JOINED', '{}', '{}' FROM ${numbers}`,
     areOld: `at = ${old}`,
   },
+  handover: {
+    insert: `INSERT INTO handover (id, from_school_id, to_school_id, state, offered, created_at, expires_at)
+      SELECT ${id()}, ${id()}, ${id()}, 'DECLINED', 1, ${old}, ${old} FROM ${numbers}`,
+    areOld: `expires_at = ${old}`,
+  },
   figure: {
     insert: `INSERT INTO figure (metric, step, subject, at, outcome, count)
       SELECT 'signIns', step, 'app:' || n, timestamptz '2023-01-05', 'done', 1 FROM ${numbers}, unnest('{HOUR,DAY}'::text[]) step`,

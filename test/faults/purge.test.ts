@@ -58,6 +58,9 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   await db.prisma.signInLimit.createMany(
     each((id) => ({ key: new Uint8Array(hashId(id)), failures: 1, waitUntil: start, forgetAt: later(60) })),
   );
+  const handover = { id: makeUuid(start), fromSchoolId: school, toSchoolId: school, state: "OFFERED", offered: count };
+  await db.prisma.handover.create({ data: { ...handover, createdAt: start, expiresAt: later(60) } });
+  await db.prisma.handoverPerson.createMany(each(() => ({ handoverId: handover.id })));
   await db.prisma.logoutNotice.createMany(
     each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })),
   );

@@ -418,6 +418,8 @@ export const ModelName = {
   Group: 'Group',
   Membership: 'Membership',
   Tombstone: 'Tombstone',
+  Handover: 'Handover',
+  HandoverPerson: 'HandoverPerson',
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
@@ -488,7 +490,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2043,6 +2045,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TombstoneCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TombstoneCountAggregateOutputType> | number
+        }
+      }
+    }
+    Handover: {
+      payload: Prisma.$HandoverPayload<ExtArgs>
+      fields: Prisma.HandoverFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.HandoverFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.HandoverFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>
+        }
+        findFirst: {
+          args: Prisma.HandoverFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.HandoverFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>
+        }
+        findMany: {
+          args: Prisma.HandoverFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>[]
+        }
+        create: {
+          args: Prisma.HandoverCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>
+        }
+        createMany: {
+          args: Prisma.HandoverCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.HandoverCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>[]
+        }
+        delete: {
+          args: Prisma.HandoverDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>
+        }
+        update: {
+          args: Prisma.HandoverUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>
+        }
+        deleteMany: {
+          args: Prisma.HandoverDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.HandoverUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.HandoverUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>[]
+        }
+        upsert: {
+          args: Prisma.HandoverUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPayload>
+        }
+        aggregate: {
+          args: Prisma.HandoverAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateHandover>
+        }
+        groupBy: {
+          args: Prisma.HandoverGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HandoverGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.HandoverCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HandoverCountAggregateOutputType> | number
+        }
+      }
+    }
+    HandoverPerson: {
+      payload: Prisma.$HandoverPersonPayload<ExtArgs>
+      fields: Prisma.HandoverPersonFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.HandoverPersonFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.HandoverPersonFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>
+        }
+        findFirst: {
+          args: Prisma.HandoverPersonFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.HandoverPersonFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>
+        }
+        findMany: {
+          args: Prisma.HandoverPersonFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>[]
+        }
+        create: {
+          args: Prisma.HandoverPersonCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>
+        }
+        createMany: {
+          args: Prisma.HandoverPersonCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.HandoverPersonCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>[]
+        }
+        delete: {
+          args: Prisma.HandoverPersonDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>
+        }
+        update: {
+          args: Prisma.HandoverPersonUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>
+        }
+        deleteMany: {
+          args: Prisma.HandoverPersonDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.HandoverPersonUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.HandoverPersonUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>[]
+        }
+        upsert: {
+          args: Prisma.HandoverPersonUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HandoverPersonPayload>
+        }
+        aggregate: {
+          args: Prisma.HandoverPersonAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateHandoverPerson>
+        }
+        groupBy: {
+          args: Prisma.HandoverPersonGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HandoverPersonGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.HandoverPersonCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HandoverPersonCountAggregateOutputType> | number
         }
       }
     }
@@ -6417,6 +6567,29 @@ export const TombstoneScalarFieldEnum = {
 export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof typeof TombstoneScalarFieldEnum]
 
 
+export const HandoverScalarFieldEnum = {
+  id: 'id',
+  fromSchoolId: 'fromSchoolId',
+  toSchoolId: 'toSchoolId',
+  state: 'state',
+  offered: 'offered',
+  moved: 'moved',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  closedAt: 'closedAt'
+} as const
+
+export type HandoverScalarFieldEnum = (typeof HandoverScalarFieldEnum)[keyof typeof HandoverScalarFieldEnum]
+
+
+export const HandoverPersonScalarFieldEnum = {
+  personId: 'personId',
+  handoverId: 'handoverId'
+} as const
+
+export type HandoverPersonScalarFieldEnum = (typeof HandoverPersonScalarFieldEnum)[keyof typeof HandoverPersonScalarFieldEnum]
+
+
 export const AuditScalarFieldEnum = {
   id: 'id',
   at: 'at',
@@ -7730,6 +7903,8 @@ export type GlobalOmitConfig = {
   group?: Prisma.GroupOmit
   membership?: Prisma.MembershipOmit
   tombstone?: Prisma.TombstoneOmit
+  handover?: Prisma.HandoverOmit
+  handoverPerson?: Prisma.HandoverPersonOmit
   audit?: Prisma.AuditOmit
   appEvent?: Prisma.AppEventOmit
   eventFeed?: Prisma.EventFeedOmit

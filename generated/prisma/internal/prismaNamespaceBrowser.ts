@@ -72,6 +72,8 @@ export const ModelName = {
   Group: 'Group',
   Membership: 'Membership',
   Tombstone: 'Tombstone',
+  Handover: 'Handover',
+  HandoverPerson: 'HandoverPerson',
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
@@ -405,6 +407,29 @@ export const TombstoneScalarFieldEnum = {
 } as const
 
 export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof typeof TombstoneScalarFieldEnum]
+
+
+export const HandoverScalarFieldEnum = {
+  id: 'id',
+  fromSchoolId: 'fromSchoolId',
+  toSchoolId: 'toSchoolId',
+  state: 'state',
+  offered: 'offered',
+  moved: 'moved',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  closedAt: 'closedAt'
+} as const
+
+export type HandoverScalarFieldEnum = (typeof HandoverScalarFieldEnum)[keyof typeof HandoverScalarFieldEnum]
+
+
+export const HandoverPersonScalarFieldEnum = {
+  personId: 'personId',
+  handoverId: 'handoverId'
+} as const
+
+export type HandoverPersonScalarFieldEnum = (typeof HandoverPersonScalarFieldEnum)[keyof typeof HandoverPersonScalarFieldEnum]
 
 
 export const AuditScalarFieldEnum = {

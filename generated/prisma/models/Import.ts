@@ -770,14 +770,6 @@ export type ImportUpdatenamedSchoolIdsInput = {
   push?: string | string[]
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type ImportCreateNestedOneWithoutTurnInput = {
   create?: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
   connectOrCreate?: Prisma.ImportCreateOrConnectWithoutTurnInput

@@ -276,6 +276,7 @@ export type PersonWhereInput = {
   importChanges?: Prisma.ImportChangeListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
+  offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
 }
 
@@ -309,6 +310,7 @@ export type PersonOrderByWithRelationInput = {
   importChanges?: Prisma.ImportChangeOrderByRelationAggregateInput
   secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
+  offeredIn?: Prisma.HandoverPersonOrderByWithRelationInput
   credentialBatches?: Prisma.CredentialBatchPersonOrderByRelationAggregateInput
 }
 
@@ -345,6 +347,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   importChanges?: Prisma.ImportChangeListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
+  offeredIn?: Prisma.XOR<Prisma.HandoverPersonNullableScalarRelationFilter, Prisma.HandoverPersonWhereInput> | null
   credentialBatches?: Prisma.CredentialBatchPersonListRelationFilter
 }, "id">
 
@@ -418,6 +421,7 @@ export type PersonCreateInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -449,6 +453,7 @@ export type PersonUncheckedCreateInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -480,6 +485,7 @@ export type PersonUpdateInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -511,6 +517,7 @@ export type PersonUncheckedUpdateInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -760,6 +767,20 @@ export type PersonUncheckedUpdateManyWithoutHomeNestedInput = {
   deleteMany?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
 }
 
+export type PersonCreateNestedOneWithoutOfferedInInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutOfferedInInput, Prisma.PersonUncheckedCreateWithoutOfferedInInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutOfferedInInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutOfferedInNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutOfferedInInput, Prisma.PersonUncheckedCreateWithoutOfferedInInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutOfferedInInput
+  upsert?: Prisma.PersonUpsertWithoutOfferedInInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutOfferedInInput, Prisma.PersonUpdateWithoutOfferedInInput>, Prisma.PersonUncheckedUpdateWithoutOfferedInInput>
+}
+
 export type PersonCreateNestedOneWithoutImportChangesInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutImportChangesInput, Prisma.PersonUncheckedCreateWithoutImportChangesInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutImportChangesInput
@@ -947,6 +968,7 @@ export type PersonCreateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -977,6 +999,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1023,6 +1046,7 @@ export type PersonUpdateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -1053,6 +1077,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1083,6 +1108,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1113,6 +1139,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1190,6 +1217,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1220,6 +1248,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1255,6 +1284,7 @@ export type PersonCreateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1284,6 +1314,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1335,6 +1366,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -1365,6 +1397,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1382,6 +1415,146 @@ export type PersonUpdateWithWhereUniqueWithoutHomeInput = {
 export type PersonUpdateManyWithWhereWithoutHomeInput = {
   where: Prisma.PersonScalarWhereInput
   data: Prisma.XOR<Prisma.PersonUpdateManyMutationInput, Prisma.PersonUncheckedUpdateManyWithoutHomeInput>
+}
+
+export type PersonCreateWithoutOfferedInInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutOfferedInInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutOfferedInInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutOfferedInInput, Prisma.PersonUncheckedCreateWithoutOfferedInInput>
+}
+
+export type PersonUpsertWithoutOfferedInInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutOfferedInInput, Prisma.PersonUncheckedUpdateWithoutOfferedInInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutOfferedInInput, Prisma.PersonUncheckedCreateWithoutOfferedInInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutOfferedInInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutOfferedInInput, Prisma.PersonUncheckedUpdateWithoutOfferedInInput>
+}
+
+export type PersonUpdateWithoutOfferedInInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutOfferedInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutImportChangesInput = {
@@ -1411,6 +1584,7 @@ export type PersonCreateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1441,6 +1615,7 @@ export type PersonUncheckedCreateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1487,6 +1662,7 @@ export type PersonUpdateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -1517,6 +1693,7 @@ export type PersonUncheckedUpdateWithoutImportChangesInput = {
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1547,6 +1724,7 @@ export type PersonCreateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1577,6 +1755,7 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1623,6 +1802,7 @@ export type PersonUpdateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -1653,6 +1833,7 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1683,6 +1864,7 @@ export type PersonCreateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1713,6 +1895,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1759,6 +1942,7 @@ export type PersonUpdateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -1789,6 +1973,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1819,6 +2004,7 @@ export type PersonCreateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1849,6 +2035,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1895,6 +2082,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -1925,6 +2113,7 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1955,6 +2144,7 @@ export type PersonCreateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -1985,6 +2175,7 @@ export type PersonUncheckedCreateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2031,6 +2222,7 @@ export type PersonUpdateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -2061,6 +2253,7 @@ export type PersonUncheckedUpdateWithoutVoidSignInInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2091,6 +2284,7 @@ export type PersonCreateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -2121,6 +2315,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2167,6 +2362,7 @@ export type PersonUpdateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -2197,6 +2393,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2227,6 +2424,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -2257,6 +2455,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2303,6 +2502,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -2333,6 +2533,7 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2364,6 +2565,7 @@ export type PersonCreateWithoutCredentialBatchesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
@@ -2394,6 +2596,7 @@ export type PersonUncheckedCreateWithoutCredentialBatchesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialBatchesInput = {
@@ -2440,6 +2643,7 @@ export type PersonUpdateWithoutCredentialBatchesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -2470,6 +2674,7 @@ export type PersonUncheckedUpdateWithoutCredentialBatchesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutSecondFactorsInput = {
@@ -2499,6 +2704,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -2529,6 +2735,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2575,6 +2782,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -2605,6 +2813,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2635,6 +2844,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -2665,6 +2875,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2711,6 +2922,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -2741,6 +2953,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2771,6 +2984,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonCreateNestedManyWithoutPersonInput
 }
 
@@ -2801,6 +3015,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+  offeredIn?: Prisma.HandoverPersonUncheckedCreateNestedOneWithoutPersonInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -2847,6 +3062,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -2877,6 +3093,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -2924,6 +3141,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -2954,6 +3172,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -3017,6 +3236,7 @@ export type PersonUpdateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUpdateManyWithoutPersonNestedInput
 }
 
@@ -3046,6 +3266,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   importChanges?: Prisma.ImportChangeUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+  offeredIn?: Prisma.HandoverPersonUncheckedUpdateOneWithoutPersonNestedInput
   credentialBatches?: Prisma.CredentialBatchPersonUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -3216,6 +3437,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   importChanges?: boolean | Prisma.Person$importChangesArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
+  offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
@@ -3294,6 +3516,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   importChanges?: boolean | Prisma.Person$importChangesArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
+  offeredIn?: boolean | Prisma.Person$offeredInArgs<ExtArgs>
   credentialBatches?: boolean | Prisma.Person$credentialBatchesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -3323,6 +3546,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     importChanges: Prisma.$ImportChangePayload<ExtArgs>[]
     secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
+    offeredIn: Prisma.$HandoverPersonPayload<ExtArgs> | null
     credentialBatches: Prisma.$CredentialBatchPersonPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -3749,6 +3973,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   importChanges<T extends Prisma.Person$importChangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$importChangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  offeredIn<T extends Prisma.Person$offeredInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$offeredInArgs<ExtArgs>>): Prisma.Prisma__HandoverPersonClient<runtime.Types.Result.GetResult<Prisma.$HandoverPersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   credentialBatches<T extends Prisma.Person$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -4517,6 +4742,25 @@ export type Person$recoveryCodesArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number
   skip?: number
   distinct?: Prisma.RecoveryCodeScalarFieldEnum | Prisma.RecoveryCodeScalarFieldEnum[]
+}
+
+/**
+ * Person.offeredIn
+ */
+export type Person$offeredInArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the HandoverPerson
+   */
+  select?: Prisma.HandoverPersonSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the HandoverPerson
+   */
+  omit?: Prisma.HandoverPersonOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HandoverPersonInclude<ExtArgs> | null
+  where?: Prisma.HandoverPersonWhereInput
 }
 
 /**

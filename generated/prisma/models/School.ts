@@ -269,6 +269,8 @@ export type SchoolWhereInput = {
   credentialBatches?: Prisma.CredentialBatchListRelationFilter
   parentLetter?: Prisma.XOR<Prisma.ParentLetterNullableScalarRelationFilter, Prisma.ParentLetterWhereInput> | null
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
+  handsOver?: Prisma.HandoverListRelationFilter
+  receives?: Prisma.HandoverListRelationFilter
 }
 
 export type SchoolOrderByWithRelationInput = {
@@ -301,6 +303,8 @@ export type SchoolOrderByWithRelationInput = {
   credentialBatches?: Prisma.CredentialBatchOrderByRelationAggregateInput
   parentLetter?: Prisma.ParentLetterOrderByWithRelationInput
   logo?: Prisma.SchoolLogoOrderByWithRelationInput
+  handsOver?: Prisma.HandoverOrderByRelationAggregateInput
+  receives?: Prisma.HandoverOrderByRelationAggregateInput
 }
 
 export type SchoolWhereUniqueInput = Prisma.AtLeast<{
@@ -336,6 +340,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   credentialBatches?: Prisma.CredentialBatchListRelationFilter
   parentLetter?: Prisma.XOR<Prisma.ParentLetterNullableScalarRelationFilter, Prisma.ParentLetterWhereInput> | null
   logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
+  handsOver?: Prisma.HandoverListRelationFilter
+  receives?: Prisma.HandoverListRelationFilter
 }, "id" | "officialId">
 
 export type SchoolOrderByWithAggregationInput = {
@@ -407,6 +413,8 @@ export type SchoolCreateInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateInput = {
@@ -438,6 +446,8 @@ export type SchoolUncheckedCreateInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolUpdateInput = {
@@ -469,6 +479,8 @@ export type SchoolUpdateInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateInput = {
@@ -500,6 +512,8 @@ export type SchoolUncheckedUpdateInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateManyInput = {
@@ -751,6 +765,34 @@ export type SchoolUpdateOneRequiredWithoutGroupsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutGroupsInput, Prisma.SchoolUpdateWithoutGroupsInput>, Prisma.SchoolUncheckedUpdateWithoutGroupsInput>
 }
 
+export type SchoolCreateNestedOneWithoutHandsOverInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutHandsOverInput, Prisma.SchoolUncheckedCreateWithoutHandsOverInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutHandsOverInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolCreateNestedOneWithoutReceivesInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutReceivesInput, Prisma.SchoolUncheckedCreateWithoutReceivesInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutReceivesInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutHandsOverNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutHandsOverInput, Prisma.SchoolUncheckedCreateWithoutHandsOverInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutHandsOverInput
+  upsert?: Prisma.SchoolUpsertWithoutHandsOverInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutHandsOverInput, Prisma.SchoolUpdateWithoutHandsOverInput>, Prisma.SchoolUncheckedUpdateWithoutHandsOverInput>
+}
+
+export type SchoolUpdateOneRequiredWithoutReceivesNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutReceivesInput, Prisma.SchoolUncheckedCreateWithoutReceivesInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutReceivesInput
+  upsert?: Prisma.SchoolUpsertWithoutReceivesInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutReceivesInput, Prisma.SchoolUpdateWithoutReceivesInput>, Prisma.SchoolUncheckedUpdateWithoutReceivesInput>
+}
+
 export type SchoolCreateNestedOneWithoutImportsInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutImportsInput, Prisma.SchoolUncheckedCreateWithoutImportsInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutImportsInput
@@ -891,6 +933,8 @@ export type SchoolCreateWithoutGrantsInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutGrantsInput = {
@@ -921,6 +965,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutGrantsInput = {
@@ -967,6 +1013,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGrantsInput = {
@@ -997,6 +1045,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutLastCallsInput = {
@@ -1027,6 +1077,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutLastCallsInput = {
@@ -1057,6 +1109,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutLastCallsInput = {
@@ -1103,6 +1157,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLastCallsInput = {
@@ -1133,6 +1189,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutSandboxInput = {
@@ -1163,6 +1221,8 @@ export type SchoolCreateWithoutSandboxInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutSandboxInput = {
@@ -1193,6 +1253,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutSandboxInput = {
@@ -1269,6 +1331,8 @@ export type SchoolCreateWithoutLogoInput = {
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutLogoInput = {
@@ -1299,6 +1363,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutLogoInput = {
@@ -1345,6 +1411,8 @@ export type SchoolUpdateWithoutLogoInput = {
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLogoInput = {
@@ -1375,6 +1443,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -1405,6 +1475,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutHomeOfInput = {
@@ -1435,6 +1507,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutHomeOfInput = {
@@ -1481,6 +1555,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHomeOfInput = {
@@ -1511,6 +1587,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutAffiliationsInput = {
@@ -1541,6 +1619,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutAffiliationsInput = {
@@ -1571,6 +1651,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutAffiliationsInput = {
@@ -1617,6 +1699,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
@@ -1647,6 +1731,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutGroupsInput = {
@@ -1677,6 +1763,8 @@ export type SchoolCreateWithoutGroupsInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutGroupsInput = {
@@ -1707,6 +1795,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutGroupsInput = {
@@ -1753,6 +1843,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGroupsInput = {
@@ -1783,6 +1875,296 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+}
+
+export type SchoolCreateWithoutHandsOverInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+}
+
+export type SchoolUncheckedCreateWithoutHandsOverInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+}
+
+export type SchoolCreateOrConnectWithoutHandsOverInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutHandsOverInput, Prisma.SchoolUncheckedCreateWithoutHandsOverInput>
+}
+
+export type SchoolCreateWithoutReceivesInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+}
+
+export type SchoolUncheckedCreateWithoutReceivesInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+}
+
+export type SchoolCreateOrConnectWithoutReceivesInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutReceivesInput, Prisma.SchoolUncheckedCreateWithoutReceivesInput>
+}
+
+export type SchoolUpsertWithoutHandsOverInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutHandsOverInput, Prisma.SchoolUncheckedUpdateWithoutHandsOverInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutHandsOverInput, Prisma.SchoolUncheckedCreateWithoutHandsOverInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutHandsOverInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutHandsOverInput, Prisma.SchoolUncheckedUpdateWithoutHandsOverInput>
+}
+
+export type SchoolUpdateWithoutHandsOverInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutHandsOverInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+}
+
+export type SchoolUpsertWithoutReceivesInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutReceivesInput, Prisma.SchoolUncheckedUpdateWithoutReceivesInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutReceivesInput, Prisma.SchoolUncheckedCreateWithoutReceivesInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutReceivesInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutReceivesInput, Prisma.SchoolUncheckedUpdateWithoutReceivesInput>
+}
+
+export type SchoolUpdateWithoutReceivesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutReceivesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
 }
 
 export type SchoolCreateWithoutImportsInput = {
@@ -1813,6 +2195,8 @@ export type SchoolCreateWithoutImportsInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutImportsInput = {
@@ -1843,6 +2227,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutImportsInput = {
@@ -1889,6 +2275,8 @@ export type SchoolUpdateWithoutImportsInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutImportsInput = {
@@ -1919,6 +2307,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutColumnMappingsInput = {
@@ -1949,6 +2339,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
@@ -1979,6 +2371,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutColumnMappingsInput = {
@@ -2025,6 +2419,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
@@ -2055,6 +2451,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutCarriedOverInput = {
@@ -2085,6 +2483,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutCarriedOverInput = {
@@ -2115,6 +2515,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutCarriedOverInput = {
@@ -2161,6 +2563,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
@@ -2191,6 +2595,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutSignInInput = {
@@ -2221,6 +2627,8 @@ export type SchoolCreateWithoutSignInInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutSignInInput = {
@@ -2251,6 +2659,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutSignInInput = {
@@ -2297,6 +2707,8 @@ export type SchoolUpdateWithoutSignInInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSignInInput = {
@@ -2327,6 +2739,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutCardSettingsInput = {
@@ -2357,6 +2771,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutCardSettingsInput = {
@@ -2387,6 +2803,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutCardSettingsInput = {
@@ -2433,6 +2851,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
@@ -2463,6 +2883,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutParentLetterInput = {
@@ -2493,6 +2915,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutParentLetterInput = {
@@ -2523,6 +2947,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutParentLetterInput = {
@@ -2569,6 +2995,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutParentLetterInput = {
@@ -2599,6 +3027,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutCredentialBatchesInput = {
@@ -2629,6 +3059,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
@@ -2659,6 +3091,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutCredentialBatchesInput = {
@@ -2705,6 +3139,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
@@ -2735,6 +3171,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateWithoutStaffRolesInput = {
@@ -2765,6 +3203,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
 }
 
 export type SchoolUncheckedCreateWithoutStaffRolesInput = {
@@ -2795,6 +3235,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
   parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
   logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
 }
 
 export type SchoolCreateOrConnectWithoutStaffRolesInput = {
@@ -2841,6 +3283,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
@@ -2871,6 +3315,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolCreateManySandboxInput = {
@@ -2917,6 +3363,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSandboxInput = {
@@ -2947,6 +3395,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
   parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
 }
 
 export type SchoolUncheckedUpdateManyWithoutSandboxInput = {
@@ -2981,6 +3431,8 @@ export type SchoolCountOutputType = {
   columnMappings: number
   staffRoles: number
   credentialBatches: number
+  handsOver: number
+  receives: number
 }
 
 export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2994,6 +3446,8 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   columnMappings?: boolean | SchoolCountOutputTypeCountColumnMappingsArgs
   staffRoles?: boolean | SchoolCountOutputTypeCountStaffRolesArgs
   credentialBatches?: boolean | SchoolCountOutputTypeCountCredentialBatchesArgs
+  handsOver?: boolean | SchoolCountOutputTypeCountHandsOverArgs
+  receives?: boolean | SchoolCountOutputTypeCountReceivesArgs
 }
 
 /**
@@ -3076,6 +3530,20 @@ export type SchoolCountOutputTypeCountCredentialBatchesArgs<ExtArgs extends runt
   where?: Prisma.CredentialBatchWhereInput
 }
 
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountHandsOverArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.HandoverWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountReceivesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.HandoverWhereInput
+}
+
 
 export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -3107,6 +3575,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   credentialBatches?: boolean | Prisma.School$credentialBatchesArgs<ExtArgs>
   parentLetter?: boolean | Prisma.School$parentLetterArgs<ExtArgs>
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
+  handsOver?: boolean | Prisma.School$handsOverArgs<ExtArgs>
+  receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
@@ -3180,6 +3650,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   credentialBatches?: boolean | Prisma.School$credentialBatchesArgs<ExtArgs>
   parentLetter?: boolean | Prisma.School$parentLetterArgs<ExtArgs>
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
+  handsOver?: boolean | Prisma.School$handsOverArgs<ExtArgs>
+  receives?: boolean | Prisma.School$receivesArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3207,6 +3679,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     credentialBatches: Prisma.$CredentialBatchPayload<ExtArgs>[]
     parentLetter: Prisma.$ParentLetterPayload<ExtArgs> | null
     logo: Prisma.$SchoolLogoPayload<ExtArgs> | null
+    handsOver: Prisma.$HandoverPayload<ExtArgs>[]
+    receives: Prisma.$HandoverPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -3632,6 +4106,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   credentialBatches<T extends Prisma.School$credentialBatchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$credentialBatchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialBatchPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   parentLetter<T extends Prisma.School$parentLetterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$parentLetterArgs<ExtArgs>>): Prisma.Prisma__ParentLetterClient<runtime.Types.Result.GetResult<Prisma.$ParentLetterPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   logo<T extends Prisma.School$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$logoArgs<ExtArgs>>): Prisma.Prisma__SchoolLogoClient<runtime.Types.Result.GetResult<Prisma.$SchoolLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  handsOver<T extends Prisma.School$handsOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$handsOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  receives<T extends Prisma.School$receivesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$receivesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandoverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4417,6 +4893,54 @@ export type School$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    */
   include?: Prisma.SchoolLogoInclude<ExtArgs> | null
   where?: Prisma.SchoolLogoWhereInput
+}
+
+/**
+ * School.handsOver
+ */
+export type School$handsOverArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Handover
+   */
+  select?: Prisma.HandoverSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Handover
+   */
+  omit?: Prisma.HandoverOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HandoverInclude<ExtArgs> | null
+  where?: Prisma.HandoverWhereInput
+  orderBy?: Prisma.HandoverOrderByWithRelationInput | Prisma.HandoverOrderByWithRelationInput[]
+  cursor?: Prisma.HandoverWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.HandoverScalarFieldEnum | Prisma.HandoverScalarFieldEnum[]
+}
+
+/**
+ * School.receives
+ */
+export type School$receivesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Handover
+   */
+  select?: Prisma.HandoverSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Handover
+   */
+  omit?: Prisma.HandoverOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HandoverInclude<ExtArgs> | null
+  where?: Prisma.HandoverWhereInput
+  orderBy?: Prisma.HandoverOrderByWithRelationInput | Prisma.HandoverOrderByWithRelationInput[]
+  cursor?: Prisma.HandoverWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.HandoverScalarFieldEnum | Prisma.HandoverScalarFieldEnum[]
 }
 
 /**

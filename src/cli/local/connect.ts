@@ -51,6 +51,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       policy: policyOf(machine),
       restoreWindowDays: config.restoreWindowDays,
       supportRoleDays: config.supportRoleDays,
+      handoverDays: config.handoverDays,
       retention: config.retention,
       checkAnswers: false,
       healthChecks: [],

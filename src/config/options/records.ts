@@ -14,6 +14,12 @@ export const recordOptions = {
     meaning: "Maximum duration of the role SUPPORT. Changing it does not change roles that were already given.",
     example: "14",
   },
+  HANDOVER_DAYS: {
+    value: wholeNumber(1, 365),
+    default: "30",
+    meaning: "Time in which a school can accept pupils whom another school hands over.",
+    example: "30",
+  },
   CHANGE_FEED_DAYS: {
     value: wholeNumber(30, 3650),
     default: "35",

@@ -38,6 +38,7 @@ export async function showGroup(request: PageRequest): Promise<PageView> {
     members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
     mayChange: request.may("updateGroup"),
     mayGiveLogins: request.may("createGroupPasswords"),
+    mayHandOver: request.may("createHandover"),
     name: typed["name"] === undefined ? group.name : field("name"),
   };
   return { title: group.name, view: "group", model };

@@ -32,6 +32,7 @@ type PathName =
   | "personId"
   | "groupId"
   | "importId"
+  | "handoverId"
   | "clientId"
   | "endpointId"
   | "deliveryId"

@@ -82,6 +82,7 @@ export async function listPeople(request: PageRequest): Promise<PageView> {
     more,
     isFiltered,
     mayChange: request.may("createPerson"),
+    mayHandOver: request.may("listHandovers"),
     columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])),
   };
   return { title: t("people.title"), view: "people", model };

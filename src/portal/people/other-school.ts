@@ -45,6 +45,10 @@ export async function showSchools(request: PageRequest): Promise<PageView> {
     how: isHow(how) ? how : "move",
     to,
     schools: record.isGuest ? [] : schools.filter(({ id }) => !here.has(id)),
+    handOver:
+      record.role === "STUDENT" && !record.isGuest && request.may("createHandover")
+        ? `/admin/schools/${param("schoolId")}/handovers/new?person=${record.id}`
+        : null,
     mayQuit: record.homeSchoolId !== param("schoolId"),
     toName: schools.find(({ id }) => id === to)?.name ?? "",
   };

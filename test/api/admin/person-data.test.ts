@@ -51,6 +51,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
 /** What is of a person and not in the answer. */
 const leftOut: Record<string, string> = {
   announced_sign_in: "hashes of what an app saw, for the minutes of a change",
+  handover_person: "an offer to another school, until it is answered; the audit log says that the person moved",
   import_change: "the person before and after an import, for the days of its undo; `imports` says what changed",
   tombstone: "of people who were deleted for good, about whom nothing is stored",
   void_sign_in: "that sign-ins of the person are void, for the seconds until a job deletes them",

@@ -1,0 +1,271 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { Db, RecordStore, Transaction } from "../platform/database/db.ts";
+import { recordAuditLines, type AuditAction, type Origin } from "../events/index.ts";
+import { AppError } from "../platform/errors.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { makeRowLock, run, sql, statement, table } from "../platform/database/sql.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { movePerson } from "./affiliation.ts";
+import { originOf, type Change } from "./change.ts";
+import type { GroupId, PersonId, SchoolId } from "./ids.ts";
+import { addMembership } from "./membership.ts";
+import { nameOf, updatePerson, type PersonName } from "./person.ts";
+import { write } from "./refusals.ts";
+
+export type HandoverId = string & { readonly __handoverId: true };
+export type HandoverState = "OFFERED" | "ACCEPTED" | "DECLINED" | "WITHDRAWN" | "EXPIRED";
+
+type NamedSchool = { id: string; name: string };
+type Pupil = { id: PersonId; name: PersonName | null; classes: string[] };
+
+/** `pupils` are those who can still move; empty once it is closed. */
+export type Handover = Omit<Prisma.HandoverModel, "state" | "fromSchoolId" | "toSchoolId"> & {
+  id: HandoverId;
+  state: HandoverState;
+  from: NamedSchool;
+  to: NamedSchool;
+  pupils: Pupil[];
+};
+
+/** After the day on which the offer would end. */
+const keptDays = 30;
+
+const movable = (now: Date) =>
+  ({
+    status: "ACTIVE",
+    role: "STUDENT",
+    staffRoles: { none: { OR: [{ endsAt: null }, { endsAt: { gt: now } }] } },
+  }) satisfies Prisma.PersonWhereInput;
+
+const classes = { group: { type: "KLASSE", status: "ACTIVE" } } satisfies Prisma.MembershipWhereInput;
+const school = { select: { id: true, name: true } };
+const whole = (now: Date) =>
+  ({
+    from: school,
+    to: school,
+    people: {
+      where: { person: movable(now) },
+      orderBy: [{ person: { sortKey: "asc" } }, { personId: "asc" }],
+      select: {
+        person: {
+          select: {
+            id: true,
+            homeSchoolId: true,
+            firstFull: true,
+            firstCall: true,
+            last: true,
+            affiliations: {
+              select: {
+                schoolId: true,
+                memberships: { where: classes, select: { group: { select: { name: true } } } },
+              },
+            },
+          },
+        },
+      },
+    },
+  }) satisfies Prisma.HandoverInclude;
+
+type Whole = Prisma.HandoverGetPayload<{ include: ReturnType<typeof whole> }>;
+
+const isOpen = ({ state, expiresAt }: Pick<Whole, "state" | "expiresAt">, now: Date): boolean =>
+  state === "OFFERED" && expiresAt > now;
+
+function presentHandover({ people, fromSchoolId, toSchoolId: _to, ...rest }: Whole, now: Date): Handover {
+  const offered = isOpen(rest, now) ? people.map(({ person }) => person) : [];
+  const isExpired = rest.state === "OFFERED" && !isOpen(rest, now);
+  return {
+    ...rest,
+    id: rest.id as HandoverId,
+    state: isExpired ? "EXPIRED" : (rest.state as HandoverState),
+    pupils: offered
+      .filter(({ homeSchoolId }) => homeSchoolId === fromSchoolId)
+      .map(({ id, affiliations, ...name }) => {
+        const here = affiliations.find(({ schoolId }) => schoolId === fromSchoolId);
+        const names = here?.memberships.map(({ group }) => group.name).sort() ?? [];
+        return { id: id as PersonId, name: nameOf(name), classes: names };
+      }),
+  };
+}
+
+/** Errors: not_found handover_not_found. */
+export async function getHandover({ prisma }: RecordStore, id: HandoverId, now: Date): Promise<Handover> {
+  const found = await prisma.handover.findUnique({ where: { id }, include: whole(now) });
+  if (found === null) throw new AppError("not_found", "handover_not_found", "There is no such hand-over.");
+  return presentHandover(found, now);
+}
+
+type Listing = { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date };
+
+/** The hand-overs from a school and to it, newest first. */
+export async function listHandovers(
+  { prisma }: Pick<RecordStore, "prisma">,
+  { schoolId, limit, after, now }: Listing,
+): Promise<Handover[]> {
+  const found = await prisma.handover.findMany({
+    where: { OR: [{ fromSchoolId: schoolId }, { toSchoolId: schoolId }] },
+    include: whole(now),
+    orderBy: { id: "desc" },
+    take: limit,
+    ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
+  });
+  return found.map((one) => presentHandover(one, now));
+}
+
+/** The offers that wait for an answer of these schools. */
+export async function listOpenHandovers(
+  { prisma }: Pick<RecordStore, "prisma">,
+  { schoolIds, limit, now }: { schoolIds: readonly SchoolId[]; limit: number; now: Date },
+): Promise<{ count: number; first: Handover[] }> {
+  const where = { toSchoolId: { in: [...schoolIds] }, state: "OFFERED", expiresAt: { gt: now } };
+  const [count, found] = await Promise.all([
+    prisma.handover.count({ where }),
+    prisma.handover.findMany({ where, include: whole(now), orderBy: { id: "desc" }, take: limit }),
+  ]);
+  return { count, first: found.map((one) => presentHandover(one, now)) };
+}
+
+export type NewHandover = { from: SchoolId; to: SchoolId; personIds: readonly PersonId[]; days: number };
+
+/**
+ * Errors: invalid move_to_same_school; not_found school_not_found; conflict person_not_movable,
+ * person_already_offered.
+ */
+export async function createHandover(
+  tx: Transaction,
+  { from, to, personIds, days }: NewHandover,
+  origin: Origin,
+): Promise<HandoverId> {
+  const { at } = origin;
+  const { prisma } = tx;
+  if (from === to)
+    throw new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
+  if ((await prisma.school.count({ where: { id: { in: [from, to] }, sandboxId: null } })) < 2)
+    throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  const people = { id: { in: [...personIds] }, homeSchoolId: from, ...movable(at) };
+  if ((await prisma.person.count({ where: people })) < personIds.length) {
+    const message = "Only active pupils whose home is this school and who have no staff role can be handed over.";
+    throw new AppError("conflict", "person_not_movable", message);
+  }
+  const expired = { personId: { in: [...personIds] }, handover: { expiresAt: { lte: at } } };
+  await prisma.handoverPerson.deleteMany({ where: expired });
+  const id = makeUuid(at) as HandoverId;
+  await prisma.handover.create({
+    data: {
+      id,
+      fromSchoolId: from,
+      toSchoolId: to,
+      state: "OFFERED",
+      offered: personIds.length,
+      createdAt: at,
+      expiresAt: addDays(at, days),
+    },
+  });
+  const rows = personIds.toSorted().map((personId) => ({ personId, handoverId: id }));
+  await write(prisma.handoverPerson.createMany({ data: rows }));
+  await record(tx, "handover_offered", { id, from, to, people: personIds.length }, origin);
+  return id;
+}
+
+const lockRow = makeRowLock("handover", "id", "directory.lockHandover");
+
+/** Errors: not_found handover_not_found; conflict handover_closed. */
+async function lockOpen(tx: Transaction, id: HandoverId, now: Date): Promise<Handover> {
+  await lockRow(tx, id);
+  const handover = await getHandover(tx, id, now);
+  if (handover.state !== "OFFERED")
+    throw new AppError("conflict", "handover_closed", "The hand-over is closed: somebody answered it, or it expired.");
+  return handover;
+}
+
+async function close(
+  tx: Transaction,
+  { id, from, to }: Handover,
+  { state, moved = null }: { state: "ACCEPTED" | "DECLINED" | "WITHDRAWN"; moved?: number | null },
+  origin: Origin,
+): Promise<void> {
+  await tx.prisma.handoverPerson.deleteMany({ where: { handoverId: id } });
+  await tx.prisma.handover.update({ where: { id }, data: { state, moved, closedAt: origin.at } });
+  const actions = {
+    ACCEPTED: "handover_accepted",
+    DECLINED: "handover_declined",
+    WITHDRAWN: "handover_withdrawn",
+  } as const;
+  const schools = { from: from.id as SchoolId, to: to.id as SchoolId };
+  await record(tx, actions[state], { id, ...schools, ...(moved !== null && { people: moved }) }, origin);
+}
+
+/** Declines or withdraws an offer. Errors: as `lockOpen`. */
+export async function closeHandover(
+  tx: Transaction,
+  { id, state }: { id: HandoverId; state: "DECLINED" | "WITHDRAWN" },
+  origin: Origin,
+): Promise<void> {
+  await close(tx, await lockOpen(tx, id, origin.at), { state }, origin);
+}
+
+export type Placement = {
+  personId: PersonId;
+  groupId?: GroupId | undefined;
+  sourceSystemIdentifier?: string | undefined;
+};
+
+/**
+ * Moves the pupils who can still move; returns them. Errors: as `lockOpen`; not_found group_not_found; conflict
+ * source_system_identifier_taken.
+ */
+export async function acceptHandover(
+  change: Change,
+  { id, placements }: { id: HandoverId; placements: readonly Placement[] },
+): Promise<PersonId[]> {
+  const { tx, now } = change;
+  const { from, to, pupils: offered } = await getHandover(tx, id, now);
+  const schools = { from: from.id as SchoolId, to: to.id as SchoolId };
+  const groups = placements.flatMap(({ groupId }) => groupId ?? []);
+  await change.touch({ people: offered.map((pupil) => pupil.id), schools: Object.values(schools), groups });
+  const found = await tx.prisma.group.count({ where: { id: { in: groups }, schoolId: schools.to, status: "ACTIVE" } });
+  if (found < new Set(groups).size) throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  const handover = await lockOpen(tx, id, now);
+  for (const { id: personId } of handover.pupils) {
+    await movePerson(change, { personId, ...schools });
+    const placement = placements.find((one) => one.personId === personId);
+    const { groupId, sourceSystemIdentifier } = placement ?? {};
+    if (sourceSystemIdentifier !== undefined) await updatePerson(change, { personId, sourceSystemIdentifier });
+    if (groupId !== undefined) await addMembership(change, { groupId, personId });
+  }
+  await close(tx, handover, { state: "ACCEPTED", moved: handover.pupils.length }, originOf(change));
+  return handover.pupils.map((pupil) => pupil.id);
+}
+
+type Subject = { id: HandoverId; from: SchoolId; to: SchoolId; people?: number };
+
+/** Records one line at each of both schools. */
+const record = (tx: Transaction, action: AuditAction, { from, to, id, people }: Subject, origin: Origin) =>
+  recordAuditLines(
+    tx,
+    [from, to].map((schoolId) => ({
+      ...origin,
+      action,
+      schoolId,
+      detail: { handoverId: id, ...(people !== undefined && { people }) },
+    })),
+  );
+
+const [old, gone] = [table("handover", "old"), table("handover", "gone")];
+
+const deleteOld = statement<{ before: Date; batch: number }>(
+  ({ before, batch }) => sql`
+  DELETE FROM ${gone} WHERE ${gone.id} = ANY (ARRAY(
+    SELECT ${old.id} FROM ${old} WHERE ${old.expiresAt} < ${before} ORDER BY ${old.expiresAt} LIMIT ${batch}))`,
+);
+
+export const makeHandoverSweep = ({ db, clock }: { db: Db; clock: Clock }): WorkerJob => ({
+  name: "directory.sweepHandovers",
+  everySeconds: 3600,
+  async run(signal) {
+    const before = addDays(clock(), -keptDays);
+    await removeInBatches(signal, (batch) => run(db.pool, deleteOld, { before, batch }));
+  },
+});
