@@ -68,7 +68,7 @@ test("hand-overs of pupils", async () => {
   const group = await make.group({ school: to });
   const [one, two] = [await make.person({ school: from }), await make.person({ school: from })];
   await expectSameReading("handover", "schools", from, "--search", "neue schule");
-  // The command line beside the database has the present time, at which offers of the service's fixed time have expired.
+  // Beside the database the command line has the present time, at which offers of the fixed time have expired.
   const offer = async (person: string) =>
     (await remote.ask<{ id: string }>("handover", "offer", from, "--to", to, "--person", person)).id;
   expect(await remote.ask("handover", "withdraw", await offer(one))).toMatchObject({ state: "WITHDRAWN" });
