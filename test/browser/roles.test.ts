@@ -146,7 +146,7 @@ test("a class teacher gives passwords in their own class, and gets nowhere near 
       [`classes/${foreignGroup}/members/${foreign.id}`, 404],
     ]),
     [`classes/${group}/members/${foreign.id}`, 404],
-    ["credentials", 403],
+    ["credentials/letter", 403],
     ["people", 403],
     [`people/${pupil.id}`, 403],
     ["settings", 403],

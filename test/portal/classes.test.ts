@@ -368,9 +368,10 @@ describe("passwords and cards for several classes", () => {
     const refused = await admin.submit(form, "/letter", { text: "Ihr {Pasword}" });
     expect(refused.status).toBe(400);
     expect(textOf(refused.html)).toMatch(/Platzhalter, den es nicht gibt.*Ihr \{Pasword\}/);
-    const saved = await admin.submit(refused, "/letter", { text: "Für {Name}" });
+    const longest = `${"a".repeat(1_990)}\r\n\r\n\r\n\r\n\r\n${"a".repeat(5)}`;
+    const saved = await admin.submit(refused, "/letter", { text: longest });
     expect(textOf(saved.html)).toContain("Der Text des Elternbriefs ist gespeichert.");
-    expect(textOf((await admin.open(address)).html)).toContain("Für {Name}");
+    expect(textOf((await admin.open(address)).html)).toContain("aaaaa");
     expect(textOf((await admin.submit(await admin.open(address), "/letter", { reset: "yes" })).html)).toContain(
       "gespeichert",
     );

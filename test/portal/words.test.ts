@@ -43,7 +43,7 @@ const valuesOf = (path: string): string[] => {
 /** Where pages show an enumeration: `area key`, whose texts have the values as their last part. */
 const shown: Record<string, string[]> = {
   "AdminPerson.role": [
-    ...["people roles", "classes roles", "classes schoolPasswords.roles", "apps apps.role", "apps apps.one"],
+    ...["people roles", "classes roles", "credentials roles", "apps apps.role", "apps apps.one"],
     ...["staff give.is", "partner schools.role", "imports leavers.roles", "frame frame.difference.value"],
   ],
   "AdminPerson.status": ["frame frame.difference.value"],
@@ -54,6 +54,7 @@ const shown: Record<string, string[]> = {
   "SignInSettings.passwordKind": ["settings settings.signIn.kind", "frame frame.difference.value"],
   "CardSettings.secondStep": ["settings settings.cards.step", "frame frame.difference.value"],
   "SkippedCard.reason": ["classes cards.reasons"],
+  "CredentialBatch.state": ["credentials states"],
   "PersonConsent.scopes": ["frame scope", "account scopes"],
   "AppOfPerson.attributes": ["people attributes"],
   "PersonSession.kind": ["people uses.kinds"],
@@ -167,7 +168,16 @@ describe("every value that a page shows has a text in both languages:", () => {
   test.each(locales)("audit actions, roles and the properties of changed records, in %s", (locale) => {
     const texts = listTexts("src/portal/frame", locale);
     const changed = [
-      ...["AdminSchool", "SignInSettings", "CardSettings", "AdminPerson", "AdminGroup", "AdminApp", "Grant"],
+      ...[
+        "AdminSchool",
+        "SignInSettings",
+        "CardSettings",
+        "NewParentLetter",
+        "AdminPerson",
+        "AdminGroup",
+        "AdminApp",
+        "Grant",
+      ],
       ...["StaffRole", "WebhookEndpoint", "ScopeRequest", "StaffPerson", "Login"],
     ];
     const propertiesOf = ({ properties = {}, allOf = [] }: Schema): string[] => [
@@ -194,6 +204,7 @@ describe("every value that a page shows has a text in both languages:", () => {
       "frame",
       "people",
       "classes",
+      "credentials",
       "apps",
       "imports",
       "settings",

@@ -14,7 +14,8 @@ export async function showLetter(request: PageRequest): Promise<PageView> {
 
 export async function changeLetter(request: PageRequest): Promise<Redirect> {
   const { api, path, field } = request;
-  const text = field("text").trim();
+  // A browser sends each end of a line as two characters, but counts one.
+  const text = field("text").replaceAll("\r\n", "\n").trim();
   const body = { text: field("reset") === "yes" || text === "" ? null : text };
   const params = { path, header: { "If-Match": field("tag") } };
   await unwrapUnlessDone(api.PUT(at, { params, body }), body);
