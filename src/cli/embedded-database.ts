@@ -4,6 +4,7 @@ import { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from
 import type { DatabasePlace } from "../platform/postgres/index.ts";
 import { makeMachineCommand, type Verbs } from "./command.ts";
 import { alignColumns, recordLines } from "./lines.ts";
+import { checkDatabaseExists } from "./local/database.ts";
 import { option } from "./option.ts";
 
 function checkEmbedded({ databaseUrl }: Config): void {
@@ -57,6 +58,7 @@ export const verbs: Verbs = {
     },
     run: async ({ config }, { options: { folder } }) => {
       checkEmbedded(config);
+      if (folder === undefined) await checkDatabaseExists(config);
       const removed = folder === undefined ? await removeDatabase(config.dataDir) : await removeOutsidePlace(folder);
       return { lines: [`Removed ${removed}.`], data: { removed } };
     },

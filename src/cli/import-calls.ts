@@ -5,6 +5,7 @@ import { maxFaults } from "../imports/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import type { Service } from "./command.ts";
+import { UsageError } from "./option.ts";
 
 type Import = Schemas["Import"];
 
@@ -47,9 +48,17 @@ export type NewImport = {
   choosesColumns: boolean | undefined;
 };
 
+async function openFile(path: string): Promise<Blob> {
+  try {
+    return await openAsBlob(path);
+  } catch {
+    throw new UsageError(`The file '${path}' cannot be read.`);
+  }
+}
+
 export async function previewImport(service: Service, request: NewImport): Promise<Import> {
   const { path, schoolId, mode, carryOvers, schoolYear, choosesColumns } = request;
-  const file = await openAsBlob(path);
+  const file = await openFile(path);
   const lines = [...carryOvers].map(([next, previous]) => `${previous}=${next}`);
   const query = {
     "file-name": basename(path),

@@ -17,7 +17,7 @@ async function openServer(config: Config, tell: (line: string) => void): Promise
 }
 
 /** Errors: conflict database_missing, so that a command in the wrong folder makes no empty database there. */
-async function checkDatabaseExists({ databaseUrl, dataDir }: Config): Promise<void> {
+export async function checkDatabaseExists({ databaseUrl, dataDir }: Config): Promise<void> {
   if (databaseUrl !== undefined) return;
   const { findPlace } = await import("../../platform/postgres/index.ts");
   if (findPlace(dataDir) !== null) return;

@@ -1,0 +1,64 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commands } from "../../src/cli/index.ts";
+import type { Command } from "../../src/cli/command.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { runHere } from "./program.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "no-database-"));
+atFileEnd(() => rmSync(folder, { recursive: true }));
+const dataDir = join(folder, "data");
+
+/** Values of the kinds that arguments and options have. */
+const values = ["0198c2f4-0000-7000-8000-000000000000", "1", "2026-01-01T00:00:00Z", "https://app.example/hook"];
+
+/** The first value that is read without an error. */
+function valueFor({ words, read }: { words?: readonly string[] }, readOne: (text: string) => unknown): string {
+  for (const value of [...(words ?? []), ...values]) {
+    try {
+      readOne(value);
+      return value;
+    } catch {
+      // The next one.
+    }
+  }
+  throw new Error(`no value fits ${String(read)}`);
+}
+
+const dashed = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+const wordsOf = ({ args, options, irreversible }: Command): string[] => [
+  ...Object.values(args).map((argument) => valueFor(argument, (text) => argument.read(text))),
+  ...Object.entries(options)
+    .filter(([, { isRequired }]) => isRequired)
+    .flatMap(([name, option]) => [dashed(name), valueFor(option, (text) => option.read([text]))]),
+  ...(irreversible === undefined ? [] : ["--yes"]),
+];
+
+async function listCommands(): Promise<[name: string, command: Command][]> {
+  const listed = await Promise.all(
+    Object.entries(commands).map(async ([name, entry]): Promise<[string, Command][]> => {
+      if (!("load" in entry)) return [[name, entry]];
+      return Object.entries((await entry.load()).verbs).map(([verb, command]) => [`${name} ${verb}`, command]);
+    }),
+  );
+  return listed.flat().filter(([, command]) => command.on !== "its own");
+}
+
+/** They work without a database, or make one. */
+const needNone = ["app update", "database where", "check-config", "migrate", "restore"];
+const clear = /There is no database in|This command needs a running service/;
+
+test("in a folder without a database, every command says so or which option is missing, and makes none", async () => {
+  const run = runHere({ NODE_ENV: "test", DATA_DIR: dataDir });
+  const unclear: string[] = [];
+  for (const [name, command] of await listCommands()) {
+    if (needNone.includes(name)) continue;
+    const { code, err } = await run([...name.split(" "), ...wordsOf(command)]);
+    expect(existsSync(dataDir), name).toBe(false);
+    if (code !== 2 && !(code === 3 && clear.test(err))) unclear.push(`${name}: ${code} ${err}`);
+  }
+  expect(unclear).toEqual([]);
+});
