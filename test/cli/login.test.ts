@@ -7,6 +7,7 @@ import { partnerCommands } from "../../src/cli/partner-commands.ts";
 import { readRemoteSettings } from "../../src/config/remote.ts";
 import { startDemo } from "../support/api.ts";
 import { makeBrowser, type Browser, type Shown } from "../support/browser.ts";
+import { setUpTotp, totpCode } from "../support/second-factor.ts";
 import { makeConfigFolder } from "./remote-world.ts";
 
 const service = await startDemo();
@@ -90,6 +91,23 @@ test("what is not the answer to the login does not count: another state, another
   expect((await fetch(new URL(`/?code=x&state=${state}&iss=${encodeURIComponent(iss)}`, back))).status).toBe(400);
   await fetch(await allow(address));
   expect(await ended).toBe(0);
+});
+
+test("school staff with a second factor log in after the code, in their role", async () => {
+  const login = { username: "schooladmin.goethe", password: "demo-schooladmin-goethe" };
+  const phone = makeBrowser(service.url);
+  await phone.submit(await phone.open("/sign-in"), "/sign-in", login);
+  const { secret } = await setUpTotp(phone, service.clock);
+  // A code is good once.
+  service.clock.forwardSeconds(30);
+  const { address, ended, lines } = await startLogin(await makeConfigFolder());
+  const { browser, page } = await openConsent(address, login);
+  const wrong = await browser.submit(page, "/second-factor", { code: "000000" });
+  expect(wrong.html).not.toContain("/consent");
+  const consent = await browser.submit(wrong, "/second-factor", { code: totpCode(secret, service.clock()) });
+  await fetch((await browser.submit(consent, "/consent")).url);
+  expect(await ended, lines.join("\n")).toBe(0);
+  expect(lines.join("\n")).toContain("with SCHOOL_ADMIN.");
 });
 
 test("a person who refuses is told so, and nothing is kept", async () => {

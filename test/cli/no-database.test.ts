@@ -15,7 +15,7 @@ const dataDir = join(folder, "data");
 const values = ["0198c2f4-0000-7000-8000-000000000000", "1", "2026-01-01T00:00:00Z", "https://app.example/hook"];
 
 /** The first value that is read without an error. */
-function valueFor({ words, read }: { words?: readonly string[] }, readOne: (text: string) => unknown): string {
+function valueFor(words: readonly string[] | undefined, readOne: (text: string) => unknown): string {
   for (const value of [...(words ?? []), ...values]) {
     try {
       readOne(value);
@@ -24,16 +24,16 @@ function valueFor({ words, read }: { words?: readonly string[] }, readOne: (text
       // The next one.
     }
   }
-  throw new Error(`no value fits ${String(read)}`);
+  throw new Error(`no value fits ${String(readOne)}`);
 }
 
 const dashed = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 const wordsOf = ({ args, options, irreversible }: Command): string[] => [
-  ...Object.values(args).map((argument) => valueFor(argument, (text) => argument.read(text))),
+  ...Object.values(args).map((argument) => valueFor(argument.words, (text) => argument.read(text))),
   ...Object.entries(options)
     .filter(([, { isRequired }]) => isRequired)
-    .flatMap(([name, option]) => [dashed(name), valueFor(option, (text) => option.read([text]))]),
+    .flatMap(([name, option]) => [dashed(name), valueFor(option.words, (text) => option.read([text]))]),
   ...(irreversible === undefined ? [] : ["--yes"]),
 ];
 
