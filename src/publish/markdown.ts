@@ -110,11 +110,11 @@ function renderCode(token: Tokens.Code, own?: OwnPrograms): string {
   const code = own?.fill(program) ?? token.text;
   const pre = `<pre tabindex="0"><code class="language-${program.language}">${escapeHtml(code)}\n</code></pre>`;
   const [, file] = / file=(\S+)/.exec(token.lang ?? "") ?? [];
-  const figure = (caption: string, shown: string) =>
-    `<figure class="output"><figcaption>${escapeHtml(caption)}</figcaption>${shown}</figure>`;
-  if (program.language === "output") return figure("Output", pre);
+  const figure = (kind: "output" | "file", caption: string, shown: string) =>
+    `<figure class="${kind}"><figcaption>${escapeHtml(caption)}</figcaption>${shown}</figure>`;
+  if (program.language === "output") return figure("output", "Output", pre);
   const snippet = `<div class="snippet">${pre}</div>`;
-  return `${file === undefined ? snippet : figure(file, snippet)}${own?.after(program) ?? ""}`;
+  return `${file === undefined ? snippet : figure("file", file, snippet)}${own?.after(program) ?? ""}`;
 }
 
 function renderTabs(blocks: Tokens.Code[], group: number, own?: OwnPrograms): string {

@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 // The examples, and the package for partners in Deno. What npm has for them the set-up installs; besides they need
-// Debian's python3-authlib, python3-flask, python3-requests, php-cli, php-curl.
+// Debian's python3-authlib, python3-flask, python3-requests, php-cli, php-curl, php-mbstring, php-guzzlehttp-guzzle,
+// default-jre-headless.
 export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,
