@@ -70,6 +70,7 @@ const shown: Record<string, string[]> = {
   "Import.mode": ["imports mode", "imports import.modes"],
   "Import.state": ["imports state"],
   "ImportColumn.use": ["imports columns.use"],
+  "ImportWarning.kind": ["imports warnings"],
   "ImportUndoEntry.step": ["imports undo.steps"],
   "ImportUndoEntry.reasons": ["imports undo.reasons"],
   "AdminApp.type": ["partner new.types", "frame frame.difference.value"],
@@ -155,7 +156,7 @@ describe("every value that a page shows has a text in both languages:", () => {
         const texts = new Map([...listTexts("src/portal/frame", locale), ...listTexts(`src/portal/${area}`, locale)]);
         const keysOf = (value: string) => [
           `${key}.${value.replace(":", "_")}`,
-          ...["PASSED", "fix"].map((end) => `${key}.${value}.${end}`),
+          ...["PASSED", "fix", "heading"].map((end) => `${key}.${value}.${end}`),
         ];
         return valuesOf(path)
           .filter((value) => keysOf(value).every((one) => isMissing(texts, one, value)))
