@@ -279,11 +279,14 @@ const candidates: Record<Narrowing, (given: OfPeople) => Sql> = {
       UNION ALL SELECT ${c.personId} FROM ${c} WHERE lower(${c.username}) LIKE lower(${rarest})`,
 };
 
+/** Reading everybody of 300 schools takes seconds; the trigram index finds a rare name in milliseconds. */
+const mostSchoolsRead = 50;
+
 function narrowingOf({ personId, groupId, schoolId, among, rarest }: People): Narrowing | null {
   if (personId !== undefined) return "person";
   if (groupId !== undefined) return "group";
   if (schoolId !== undefined) return "school";
-  if (among) return "schools";
+  if (among && (rarest === null || among.length <= mostSchoolsRead)) return "schools";
   return rarest === null ? null : "text";
 }
 
