@@ -15,7 +15,7 @@ const { newPage } = useBrowser();
 const app = mkdtempSync(join(tmpdir(), "typescript-client-"));
 const imports = {
   "@schultor/client": "/@schultor/client/dist/index.js",
-  "openapi-fetch": "/openapi-fetch/dist/index.mjs",
+  "openapi-fetch": "/@schultor/client/node_modules/openapi-fetch/dist/index.mjs",
 };
 const html = `<link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports })}</script>`;
 const files = await startReceiver((call, response) => {
