@@ -4883,7 +4883,7 @@ export interface components {
              * @example true
              */
             isIdReadable: boolean;
-            /** @description The row as the file has it. */
+            /** @description The row as the file has it; the fields of columns that are not read are empty. */
             fields: components["schemas"]["ImportField"][];
             faults: components["schemas"]["ImportFault"][];
         };

@@ -16,6 +16,9 @@ const groupColumns = [
   ["groups", "group", "SONSTIG"],
 ] as const;
 
+const nameColumns = ["first_name", "call_name", "last_name", "full_name"];
+const keptColumns = ["id", "role", ...nameColumns, "username", "status", ...groupColumns.map(([heading]) => heading)];
+
 export const plainTemplate = (): string => readFileSync(new URL("../template.csv", import.meta.url), "utf8");
 
 export const schoolMissing = () =>
@@ -44,7 +47,7 @@ export async function readPlain(
       mapping?.role ?? row.choose("role", readRole, "unknown_role", "The role is not student, teacher or other.");
     const isDeleted = readStatus(row);
     const at = { line: row.line, column: row.column("id") };
-    const { fields } = row;
+    const fields = row.keep(mapping?.idFromName ? [...keptColumns, "birth_date"] : keptColumns);
     staging.person(at, { sourceId, schools: [school], role, name, username: readUsername(row), isDeleted, fields });
     if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, mapping, carryOvers: input.carryOvers });
   });

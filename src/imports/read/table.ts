@@ -110,7 +110,7 @@ function readHeadings(
   return { file, width: fields.length, indexes };
 }
 
-function makeRow({ line, fields }: CsvRecord, { file, indexes, labels }: Headings, staging: Staging) {
+function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: Headings, staging: Staging) {
   const indexesOf = (heading: string) => indexes.get(heading.toLowerCase()) ?? [];
   /** Trimmed; empty if the file lacks the column; several columns of a name are separated by `|`. */
   const get = (heading: string): string => {
@@ -150,5 +150,11 @@ function makeRow({ line, fields }: CsvRecord, { file, indexes, labels }: Heading
     if (value === undefined && text !== "") fault(heading, ...unknown);
     return value ?? null;
   };
-  return { line, fields, get, has, column, fault, need, take, choose };
+  /** The fields with those of other columns emptied, if the row is not longer than the headings. */
+  const keep = (names: readonly string[]): readonly string[] => {
+    if (fields.length > width) return fields;
+    const kept = new Set(names.flatMap(indexesOf));
+    return fields.map((field, index) => (kept.has(index) ? field : ""));
+  };
+  return { line, keep, get, has, column, fault, need, take, choose };
 }
