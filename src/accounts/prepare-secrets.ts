@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { PersonId } from "../directory/index.ts";
 import type { MadeCard } from "./cards/make-card.ts";
 import { hashInTurn, makePassword } from "./login/index.ts";
@@ -27,7 +28,10 @@ export async function prepareForPeople(
   const made = new Map<PersonId, Prepared>();
   const left = people.values();
   const work = async () => {
-    for (const personId of left) made.set(personId, await prepareSecrets(preparing, hashInTurn));
+    for (const personId of left) {
+      made.set(personId, await prepareSecrets(preparing, hashInTurn));
+      await setImmediate();
+    }
   };
   await Promise.all(Array.from({ length: hashesAtOnce }, work));
   return made;

@@ -4,6 +4,7 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findCardPlaces, type CardPlace, type PlaceFilter } from "../accounts/index.ts";
 import { groupsInReach, listRolesOf, type Reach } from "../staff/index.ts";
+import { mapInSlices } from "../platform/http/index.ts";
 import { groupUnknown, readGroup } from "./group-record.ts";
 import { personUnknown } from "./whose-person.ts";
 
@@ -46,7 +47,7 @@ export async function findManyHolders(db: RecordStore, subject: Subject, filter:
 async function presentHolders(db: RecordStore, found: readonly CardPlace[], now: Date): Promise<CardHolder[]> {
   const personIds = found.map(({ personId }) => personId as PersonId);
   const staff = await listRolesOf(db, { personIds, now });
-  return found.map((place) => presentHolder(place, staff)).toSorted(byClass);
+  return (await mapInSlices(found, (place) => presentHolder(place, staff))).toSorted(byClass);
 }
 
 async function refuseOtherGroup(db: RecordStore, { schoolId, reach }: Subject, groupId: GroupId): Promise<void> {

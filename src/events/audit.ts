@@ -25,6 +25,8 @@ export type AuditLine = Origin & {
   actId?: string | undefined;
 };
 
+const rowsAtOnce = 100;
+
 type AuditRow = Omit<Required<Prisma.AuditCreateManyInput>, "before" | "after">;
 
 const rowOf = (line: AuditLine): AuditRow => ({
@@ -59,14 +61,21 @@ export async function recordAudit({ prisma }: RecordStore, line: AuditLine): Pro
 }
 
 export async function recordAuditLines({ prisma }: RecordStore, lines: readonly AuditLine[]): Promise<void> {
-  await prisma.audit.createMany({ data: lines.map(rowOf) });
+  await createRows(prisma, lines.map(rowOf));
+}
+
+/** Writes in parts, because Prisma holds the event loop for the time of each statement. */
+async function createRows(prisma: RecordStore["prisma"], rows: readonly AuditRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += rowsAtOnce) {
+    await prisma.audit.createMany({ data: rows.slice(at, at + rowsAtOnce) });
+  }
 }
 
 /** Records what one act did to several people: the log shows `act`, and the history of each person their own lines. */
 export async function recordAct({ prisma }: RecordStore, act: AuditLine, lines: readonly AuditLine[]): Promise<void> {
   if (new Set(lines.map(({ personId }) => personId)).size < 2) return recordAuditLines({ prisma }, lines);
   const whole = rowOf(act);
-  await prisma.audit.createMany({ data: [whole, ...lines.map((line) => rowOf({ ...line, actId: whole.id }))] });
+  await createRows(prisma, [whole, ...lines.map((line) => rowOf({ ...line, actId: whole.id }))]);
 }
 
 /** SQL; `relation` has id (a UUIDv7), at, client_id, person_id, request_id and the columns of `more`. */

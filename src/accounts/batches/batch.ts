@@ -4,6 +4,7 @@ import type { PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
+import { insert, run, sql, statement } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Prepared } from "../prepare-secrets.ts";
 
@@ -29,6 +30,14 @@ const mostOpen = 3;
 const keptDays = 1;
 const againSeconds = 900;
 
+const addPeople = statement<{ batchId: string; people: readonly string[] }>(({ batchId, people }) =>
+  insert(
+    "credentialBatchPerson",
+    { batchId, personId: sql`given.id` },
+    sql`FROM unnest(${people}::uuid[]) AS given (id) ON CONFLICT DO NOTHING`,
+  ),
+);
+
 /** Errors: conflict too_many_credential_batches. */
 export async function createBatchIn(
   tx: Transaction,
@@ -48,7 +57,7 @@ export async function createBatchIn(
   await tx.prisma.credentialBatch.create({
     data: { ...wishes, ...times, id, groupIds: [...groupIds], roles: [...roles] },
   });
-  await tx.prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });
+  await run(tx, addPeople, { batchId: id, people });
   return id;
 }
 
@@ -148,13 +157,14 @@ type HandedOut = Sealed & { key: string | undefined; people: readonly PersonId[]
  * Keeps what is handed out, for a download that is interrupted, and deletes the rest. Errors: conflict
  * credential_batch_fetched.
  */
-export async function closeBatchIn({ prisma }: Transaction, given: HandedOut): Promise<void> {
+export async function closeBatchIn(tx: Transaction, given: HandedOut): Promise<void> {
+  const { prisma } = tx;
   const { id, key, people, content, now } = given;
   const data = { handedOutAt: now, handedOutKey: key ?? null, encrypted: sealJson(given, document, content) };
   const { count } = await prisma.credentialBatch.updateMany({ where: { id, handedOutAt: null }, data });
   if (count === 0) throw batchFetched();
   await prisma.credentialBatchPerson.deleteMany({ where: { batchId: id } });
-  await prisma.credentialBatchPerson.createMany({ data: people.map((personId) => ({ batchId: id, personId })) });
+  await run(tx, addPeople, { batchId: id, people });
 }
 
 /** Opens what `closeBatchIn` kept. Errors: conflict credential_batch_fetched, for another key or after minutes. */

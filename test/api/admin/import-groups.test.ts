@@ -160,12 +160,14 @@ test("at the change of the school year each class is listed with the one where i
       to: { name: "6a", sourceSystemIdentifier: "class:6a", members: 6 },
       moving: 4,
       isCarriedOver: false,
+      apps: [],
     },
     {
       from: { groupId: b.id, name: "5b", sourceSystemIdentifier: "class:5b", members: 5 },
       to: { name: "6b", sourceSystemIdentifier: "class:6b", members: 4 },
       moving: 3,
       isCarriedOver: false,
+      apps: [],
     },
   ]);
   const pairs = encodeURIComponent("class:5a=class:6a\nclass:5b=class:6b");

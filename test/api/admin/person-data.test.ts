@@ -51,6 +51,8 @@ const answered: Record<string, (data: PersonData) => unknown> = {
 /** What is of a person and not in the answer. */
 const leftOut: Record<string, string> = {
   announced_sign_in: "hashes of what an app saw, for the minutes of a change",
+  credential_batch_person:
+    "a password or card that is prepared, encrypted, for the day until it is fetched; the audit log says that it was",
   handover_person: "an offer to another school, until it is answered; the audit log says that the person moved",
   import_change: "the person before and after an import, for the days of its undo; `imports` says what changed",
   tombstone: "of people who were deleted for good, about whom nothing is stored",
