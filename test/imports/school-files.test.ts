@@ -148,6 +148,16 @@ test("a workbook with a password and one of the old kind are refused by what the
     expect((await send(fileOf(name))).body).toMatchObject({ status: 400, code });
 });
 
+test("a workbook that unpacks to more than it says is refused", async () => {
+  const { send } = await makeSchool();
+  const workbook = fileOf("lusd.xlsx");
+  const deflated = 8;
+  const inDirectory = Buffer.from("PK\u0001\u0002", "latin1");
+  for (let at = workbook.indexOf(inDirectory); at !== -1; at = workbook.indexOf(inDirectory, at + 1))
+    if (workbook.readUInt16LE(at + 10) === deflated) workbook.writeUInt32LE(10, at + 24);
+  expect((await send(workbook)).body).toMatchObject({ status: 400, code: "workbook_damaged" });
+});
+
 test("another sheet can be looked at", async () => {
   const { call, send } = await makeSchool();
   const { id } = (await send(fileOf("klassenliste-5a.xlsx"))).body as { id: string };
