@@ -2,15 +2,29 @@ import type { Prisma } from "../../../generated/prisma/client.ts";
 import type { PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 
-const included = {
-  person: { include: { credential: { select: { username: true } } } },
+const selected = {
+  personId: true,
+  schoolId: true,
+  person: {
+    select: {
+      id: true,
+      homeSchoolId: true,
+      status: true,
+      blockedAt: true,
+      firstFull: true,
+      firstCall: true,
+      last: true,
+      sortKey: true,
+      credential: { select: { username: true } },
+    },
+  },
   memberships: {
     where: { group: { type: "KLASSE", status: "ACTIVE" } },
     select: { group: { select: { name: true, naturalKey: true } } },
   },
-} satisfies Prisma.AffiliationInclude;
+} satisfies Prisma.AffiliationSelect;
 
-export type CardPlace = Prisma.AffiliationGetPayload<{ include: typeof included }>;
+export type CardPlace = Prisma.AffiliationGetPayload<{ select: typeof selected }>;
 
 /** `groupIds` keeps only those students, `lacks` only people without a password or a valid card. */
 export type PlaceFilter = {
@@ -34,7 +48,7 @@ export async function findCardPlaces(
   if (lacks?.card) among.push({ cards: { none: { revokedAt: null } } });
   if (taughtBy !== undefined) among.push({ person: { role: "STUDENT" }, memberships: { some: taughtIn(taughtBy) } });
   const where = { schoolId, ...(personIds && { personId: { in: [...personIds] } }), AND: among };
-  return prisma.affiliation.findMany({ where, include: included });
+  return prisma.affiliation.findMany({ where, select: selected });
 }
 
 export const taughtIn = (personId: PersonId) =>
