@@ -171,6 +171,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   ],
   [["src/accounts/{make-passwords,set-secrets}.ts"], "passwords of many people in one statement, under row locks"],
   [["src/accounts/batches/prepare.ts"], "one process takes a batch for a time, by the clock of the database"],
+  [["src/accounts/batches/batch.ts"], "the people of a whole school in one statement"],
   [
     ["src/accounts/cards/{last-card,use-card}.ts"],
     "the sign-in by card: the card with all that decides on it, and its limits, in one prepared statement",
