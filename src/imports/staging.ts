@@ -17,7 +17,7 @@ export type StagedPerson = {
   role: PersonRole | null;
   name: PersonName | null;
   username?: string | null;
-  /** The row as the file has it, if rows of the file can be left out. */
+  /** The row without the columns that are not read, if rows of the file can be left out. */
   fields?: readonly string[];
   isDeleted: boolean;
 };

@@ -27,7 +27,7 @@ export async function showLeftOut(request: PageRequest): Promise<PageView> {
   return showList(request, "left-out", { rows, next });
 }
 
-/** The rows as they were, each with its reasons in a last column, by which a corrected file is an addition. */
+/** The rows as they were kept, each with its reasons in a last column, by which a corrected file is an addition. */
 export async function handOutLeftOut(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
   const { fileName } = await readImport(request);
