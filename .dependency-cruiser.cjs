@@ -205,7 +205,7 @@ module.exports = {
   options: {
     doNotFollow: { path: "node_modules" },
     exclude: {
-      path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|test/bench/peers/better-auth|generated/(redoc|client)|\\.cache|coverage)/",
+      path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|test/compatibility/programs|test/bench/peers/better-auth|generated/(redoc|client)|\\.cache|coverage)/",
     },
     tsPreCompilationDeps: true,
     combinedDependencies: false,

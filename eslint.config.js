@@ -45,6 +45,7 @@ export default tseslint.config(
       ".data/",
       "**/*.cjs",
       "test/generators/{programs,settings}/",
+      "test/compatibility/programs/",
       // Its packages are installed for its tests alone, which also compile it.
       "examples/",
     ],

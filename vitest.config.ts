@@ -5,7 +5,7 @@ import { SlowestFirst } from "./test/support/slowest-first.ts";
 
 const everything = ["{src,openapi,demo,prisma,test}/**/*.test.ts"];
 // Need a Chromium, Java and Python, or packages of their own, and have configurations of their own.
-const apart = "test/{browser,clients,examples,generators}/**";
+const apart = "test/{browser,clients,compatibility,examples,generators}/**";
 // Tests that do not depend on the version of PostgreSQL.
 const sameEverywhere = [
   "{src,openapi,demo,prisma}/**",

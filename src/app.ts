@@ -96,7 +96,13 @@ export async function makeApp(
     findInnerCaller: async (req: IncomingMessage) => views.findCaller(req),
     innerReading: withoutGates(reading),
   };
-  const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm, issuerUrl: config.issuerUrl });
+  const idm = makeIdmRouter({
+    ...api,
+    changes: shares.changes,
+    makePseudonym: signOn.makePseudonym,
+    document: contracts.idm,
+    issuerUrl: config.issuerUrl,
+  });
   const schulconnex = makeSchulconnexRouter({
     ...api,
     document: contracts.schulconnex,

@@ -1,5 +1,5 @@
 import { type Client as FetchClient } from "openapi-fetch";
-import type { Change, ChangeList, Group, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
+import type { Change, ChangeList, Group, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, Roster, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
 import { type RetryOptions, type Send } from "./retry.ts";
 import { type Credentials } from "./tokens.ts";
 export type ClientOptions<Spelling extends SchulconnexSpelling = "V1_4"> = Credentials & RetryOptions & {
@@ -35,6 +35,8 @@ export type IdmClient = {
     listSchoolGroups(schoolId: string, options?: ListDeletedOptions): AsyncGenerator<ListedGroup, void>;
     listSchoolPeople(schoolId: string, options?: ListDeletedOptions): AsyncGenerator<ListedPerson, void>;
     findSchool(id: string, options?: CallOptions): Promise<School | null>;
+    /** The school with its groups, people and users, as far as the scopes of the client reach. */
+    findSchoolRoster(id: string, options?: CallOptions): Promise<Roster | null>;
     findUser(id: string, options?: CallOptions): Promise<User | null>;
     findGroup(id: string, options?: CallOptions): Promise<Group | null>;
     findPerson(id: string, options?: CallOptions): Promise<Person | null>;

@@ -15,6 +15,7 @@ export type SchulconnexPaths<Spelling extends SchulconnexSpelling = "V1_4"> = {
 }[Spelling];
 type Schemas = Idm["schemas"];
 export type School = Schemas["School"];
+export type Roster = Schemas["Roster"];
 export type User = Schemas["User"];
 export type ListedGroup = Schemas["ListedGroup"];
 export type Group = Schemas["Group"];

@@ -81,6 +81,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/class-sign-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the classes of a school with the sign-ins of their pupils
+         * @description Groups of the type `KLASSE` with the number of their pupils, of those who have never signed in, and of those who cannot. A class teacher
+         *     gets only their own. Deleted classes are left out.
+         */
+        get: operations["listClassSignIns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/sign-in-settings": {
         parameters: {
             query?: never;
@@ -806,7 +827,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain whether a person can sign in to an app
+         * Explain whether a person can sign in
          * @description The present decision, step by step, in the order in which the service makes it. The first step with the outcome `REFUSED` is what stops
          *     the person; its `fix` is the operation that changes it.
          */
@@ -921,7 +942,7 @@ export interface paths {
         };
         /**
          * List the members of a group
-         * @description The members of the group, including soft-deleted people.
+         * @description The members of the group. Soft-deleted people are included unless `status` excludes them.
          */
         get: operations["listMembers"];
         put?: never;
@@ -972,6 +993,26 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/column-mappings/{columnMappingId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a column mapping
+         * @description The next file of the school with these headings waits for its columns again. Does nothing if the mapping is not kept.
+         */
+        delete: operations["deleteColumnMapping"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1053,7 +1094,9 @@ export interface paths {
          * @description Says what each column of an import in the state `UNMAPPED` is, and reads the file with this mapping. The service keeps the mapping: the
          *     next file of the school with the same headings is read without a question.
          *
-         *     With another `sheet` than the present one, the service looks at that sheet instead, and the import stays `UNMAPPED`.
+         *     With another `sheet`, `encoding` or `separator` than the present one, the service looks at the file again with it, and the import stays
+         *     `UNMAPPED`; if the file cannot be read with it, the columns stay as they were. A sheet of a workbook has no encoding and no separator
+         *     to choose.
          *
          *     If reading takes more than a few seconds, it continues in the background, as for `createImport`.
          */
@@ -2519,11 +2562,11 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description By name, ascending or descending.
-         * @example name
+         * @description Ascending or descending.
+         * @example desc
          * @enum {string}
          */
-        NameOrder: "name" | "-name";
+        SortOrder: "asc" | "desc";
         /** @description The postal address of a school. */
         AdminSchoolAddress: {
             /**
@@ -2614,7 +2657,7 @@ export interface components {
             requestId: string;
         };
         /** @description The postal address of a new school. */
-        NewSchoolAddress: {
+        SchoolAddressInput: {
             /**
              * @description The street line.
              * @example Schulstraße 1
@@ -2631,7 +2674,7 @@ export interface components {
             zipCode: string;
         };
         /** @description Country and federal state of a new school. */
-        NewSchoolLocation: {
+        SchoolLocationInput: {
             /**
              * @description The ISO 3166-1 code of the country.
              * @default DE
@@ -2645,7 +2688,7 @@ export interface components {
             state: string;
         };
         /** @description A new school. */
-        NewSchool: {
+        SchoolInput: {
             /** @example Goethe-Gymnasium Musterstadt */
             name: string;
             /**
@@ -2653,8 +2696,8 @@ export interface components {
              * @example DE-NI-100001
              */
             officialId: string;
-            address: components["schemas"]["NewSchoolAddress"];
-            location: components["schemas"]["NewSchoolLocation"];
+            address: components["schemas"]["SchoolAddressInput"];
+            location: components["schemas"]["SchoolLocationInput"];
             /**
              * @description The kind of school, a code in capitals; null or left out if unknown.
              * @example GYMNASIUM
@@ -2843,6 +2886,35 @@ export interface components {
          * @example (bytes)
          */
         SchoolLogo: string;
+        /** @description A class, and how many of its active pupils have signed in. */
+        ClassSignIns: {
+            /**
+             * Format: uuid
+             * @description The id of the group.
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Klasse 5a */
+            name: string;
+            /**
+             * Format: int32
+             * @description The active pupils, as `listMembers` lists them with `role=STUDENT` and `status=ACTIVE`.
+             * @example 24
+             */
+            students: number;
+            /**
+             * Format: int32
+             * @description Those who have never signed in, as `listMembers` lists them if `sign-in=NEVER` is added. Guests are left out.
+             * @example 3
+             */
+            neverSignedIn: number;
+            /**
+             * Format: int32
+             * @description Those who cannot sign in at all, as `listMembers` lists them if `sign-in=IMPOSSIBLE` is added. Guests are left out.
+             * @example 1
+             */
+            withoutLogin: number;
+        };
         /**
          * @description How user names are built: `mia.schmidt`, `m.schmidt`, `mia.s`, a word and a number unrelated to the person, or the user names of the
          *     roster (`mia.schmidt` for people who have none there). A number is added if the name was used before.
@@ -2932,7 +3004,7 @@ export interface components {
             printSecondStep: boolean;
         };
         /** @description The new settings of a school's login cards; they replace all old ones. */
-        NewCardSettings: {
+        CardSettingsInput: {
             /**
              * @description Whether QR codes on cards work.
              * @example true
@@ -2994,7 +3066,7 @@ export interface components {
             revokedAt: string | null;
         };
         /** @description Who gets cards, and what is on them. */
-        NewLoginCards: {
+        LoginCardsInput: {
             /**
              * @description These people.
              * @example [
@@ -3149,7 +3221,7 @@ export interface components {
             };
         };
         /** @description The text of the letter to parents. */
-        NewParentLetter: {
+        ParentLetterInput: {
             /**
              * @description The school's own text, plain text of at most 40 lines; null for the default text. `{name}`, `{class}`, `{school}`, `{address}` (of the
              *     sign-in page) and `{username}` are replaced; `{Name}`, `{Klasse}`, `{Schule}`, `{Adresse}` and `{Benutzername}` are too. There is none
@@ -3232,7 +3304,7 @@ export interface components {
             expiresAt: string;
         };
         /** @description Whose cards and passwords are prepared. */
-        NewCredentialBatch: {
+        CredentialBatchInput: {
             /**
              * @description The students of these groups; without it, all people of the school whom the caller can access.
              * @example [
@@ -3309,11 +3381,11 @@ export interface components {
          */
         SignInState: "IMPOSSIBLE" | "NEVER";
         /**
-         * @description By name, creation time or last sign-in to any app; descending with a minus. People who never signed in come first, in both directions.
+         * @description By name, creation time or last sign-in to any app. Sorted by last sign-in, people who never signed in come first, in both directions.
          * @example name
          * @enum {string}
          */
-        PersonOrder: "name" | "-name" | "createdAt" | "-createdAt" | "lastSignIn" | "-lastSignIn";
+        PeopleSort: "name" | "createdAt" | "lastSignIn";
         /** @description The home school of a person, even if the caller cannot access it; null for staff who are not at a school. */
         KeepingSchool: {
             /**
@@ -3438,7 +3510,7 @@ export interface components {
             groups: components["schemas"]["AdminPersonGroup"][];
         };
         /** @description The full name of a person; null if the school keeps no name. */
-        NewPersonName: {
+        PersonNameInput: {
             /**
              * @description All first names.
              * @example Bo Emil
@@ -3456,7 +3528,7 @@ export interface components {
             last: string;
         } | null;
         /** @description A new person. */
-        NewPerson: {
+        PersonInput: {
             /**
              * @description The person's schools; the first is the home school.
              * @example [
@@ -3465,7 +3537,7 @@ export interface components {
              */
             schoolIds: string[];
             role: components["schemas"]["SchoolRole"];
-            name: components["schemas"]["NewPersonName"];
+            name: components["schemas"]["PersonNameInput"];
             /**
              * @description The identifier in the source system of the home school; imports match people by it.
              * @example src-s-2
@@ -3482,7 +3554,7 @@ export interface components {
         /** @description The changes of a person; properties that are left out stay unchanged. */
         PersonUpdate: {
             role?: components["schemas"]["SchoolRole"];
-            name?: components["schemas"]["NewPersonName"];
+            name?: components["schemas"]["PersonNameInput"];
             /**
              * @description The identifier in the source system of the home school; null removes it, and imports no longer change the person.
              * @example src-s-2
@@ -3554,7 +3626,7 @@ export interface components {
             sessions: number;
         };
         /** @description The user name of a person. */
-        NewLogin: {
+        LoginInput: {
             /**
              * @description Character width, case and surrounding white space are ignored.
              * @example bo.muster
@@ -3574,7 +3646,7 @@ export interface components {
             password: string;
         };
         /** @description The school that asks for a new password. */
-        NewPasswordRequest: {
+        PasswordRequestInput: {
             /**
              * Format: uuid
              * @description The school of the caller where the person is a guest.
@@ -4294,17 +4366,20 @@ export interface components {
             values: components["schemas"]["SignInStepValues"];
             fix: components["schemas"]["SignInFix"];
         };
-        /** @description Whether a person can sign in to an app, and why. */
+        /** @description Whether a person can sign in, and why. */
         SignInExplanation: {
             /**
              * Format: uuid
              * @example c0000000-0000-4000-8000-000000000002
              */
             personId: string;
-            /** @example demo-lernapp */
-            clientId: string;
             /**
-             * @description Whether the person can sign in to the app with the right password.
+             * @description The app; null if none was asked about.
+             * @example demo-lernapp
+             */
+            clientId: string | null;
+            /**
+             * @description Whether the person can sign in with the right password, and to the app if there is one.
              * @example true
              */
             isAllowed: boolean;
@@ -4354,7 +4429,7 @@ export interface components {
             members: number;
         };
         /** @description A new group. */
-        NewGroup: {
+        GroupInput: {
             /**
              * Format: uuid
              * @example a0000000-0000-4000-8000-000000000001
@@ -4442,6 +4517,11 @@ export interface components {
         ImportMode: "BULK" | "DELTA";
         /** @description The mapping of files with the same headings. */
         ColumnMapping: {
+            /**
+             * Format: uuid
+             * @example 5b1f6d0e-7c4a-8382-81d0-f6b7a8c9d4e3
+             */
+            id: string;
             /** @description The columns in their order. */
             columns: components["schemas"]["MappedColumn"][];
             role: components["schemas"]["RoleOfAll"];
@@ -4696,7 +4776,8 @@ export interface components {
             /**
              * @description What was ignored on purpose: a count for each code.
              * @example {
-             *       "people_without_school": 2
+             *       "people_without_school": 2,
+             *       "parents_and_guardians": 31
              *     }
              */
             notes: {
@@ -4726,6 +4807,18 @@ export interface components {
             /** @description What the import changes at each school; empty while the file is read. */
             schools: components["schemas"]["ImportSchool"][];
         };
+        /**
+         * @description A character encoding.
+         * @example windows-1252
+         * @enum {string}
+         */
+        TextEncoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15";
+        /**
+         * @description What separates the fields of a record.
+         * @example SEMICOLON
+         * @enum {string}
+         */
+        FieldSeparator: "SEMICOLON" | "COMMA" | "TAB";
         /** @description A column of a table. */
         ImportColumn: {
             /**
@@ -4755,17 +4848,8 @@ export interface components {
              * @example []
              */
             sheets: string[];
-            /**
-             * @description The character encoding that was found.
-             * @example windows-1252
-             * @enum {string}
-             */
-            encoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "iso-8859-15";
-            /**
-             * @description The separator that was found.
-             * @example ;
-             */
-            separator: string;
+            encoding: components["schemas"]["TextEncoding"];
+            separator: components["schemas"]["FieldSeparator"];
             /**
              * Format: int32
              * @description The line of the headings; 0 if there are none.
@@ -4789,12 +4873,14 @@ export interface components {
             mode: components["schemas"]["ImportMode"];
         };
         /** @description What the columns of a table are. */
-        NewImportColumns: {
+        ImportColumnsInput: {
             /**
              * @description The sheet of the workbook; by default the present one.
              * @example Tabelle1
              */
             sheet?: string;
+            encoding?: components["schemas"]["TextEncoding"];
+            separator?: components["schemas"]["FieldSeparator"];
             /**
              * @description What each column is read as, in the order of the columns; null if it is ignored.
              * @example [
@@ -5095,7 +5181,7 @@ export interface components {
             apps: components["schemas"]["NamedApp"][];
         };
         /** @description A group that is carried over into a group of the roster. */
-        NewImportGroupMove: {
+        ImportGroupMoveInput: {
             /**
              * @description The present id of the group in the source system.
              * @example class:5a
@@ -5115,7 +5201,7 @@ export interface components {
              */
             schoolYear: string;
             /** @description All pairs; groups that are left out are not carried over. */
-            moves: components["schemas"]["NewImportGroupMove"][];
+            moves: components["schemas"]["ImportGroupMoveInput"][];
         };
         /** @description The confirmation of what an import removes. */
         ImportConfirmation: {
@@ -5275,6 +5361,57 @@ export interface components {
          */
         AppType: "CONFIDENTIAL" | "PUBLIC";
         /**
+         * @description How an app authenticates at the endpoints for tokens: with its secret by HTTP Basic, with its secret in the body, with a JWT that it
+         *     signs (RFC 7523), or, always and only for a public app, not at all.
+         * @example client_secret_basic
+         * @enum {string}
+         */
+        TokenEndpointAuthMethod: "client_secret_basic" | "client_secret_post" | "private_key_jwt" | "none";
+        /** @description A public key of an app (RFC 7517): RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or OKP on Ed25519. A private key is refused. */
+        AppPublicKey: {
+            /**
+             * @description The kind of key.
+             * @example EC
+             * @enum {string}
+             */
+            kty: "RSA" | "EC" | "OKP";
+            /**
+             * @description The id of the key, as in the header of what it signed.
+             * @example 2026-11
+             */
+            kid?: string;
+            /**
+             * @description The algorithm, if the key is for one only.
+             * @example ES256
+             */
+            alg?: string;
+            /**
+             * @description What the key is for.
+             * @example sig
+             * @enum {string}
+             */
+            use?: "sig";
+            /** @description The modulus of an RSA key. */
+            n?: string;
+            /** @description The exponent of an RSA key. */
+            e?: string;
+            /**
+             * @description The curve of the other keys.
+             * @example P-256
+             */
+            crv?: string;
+            /**
+             * @description The x coordinate, or the public key itself.
+             * @example f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU
+             */
+            x?: string;
+            /**
+             * @description The y coordinate.
+             * @example x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0
+             */
+            y?: string;
+        };
+        /**
          * @description An attribute that an app can be granted: of schools `SCHOOL_ADDRESS`, `SCHOOL_LOCATION`, `SCHOOL_OFFICIAL_ID` and `SCHOOLING_LEVEL`, of
          *     people `PERSON_NAME` and `SOURCE_SYSTEM_IDENTIFIER`.
          * @example PERSON_NAME
@@ -5316,6 +5453,15 @@ export interface components {
              */
             name: string;
             type: components["schemas"]["AppType"];
+            tokenEndpointAuthMethod: components["schemas"]["TokenEndpointAuthMethod"];
+            /** @description The public keys for `private_key_jwt`. */
+            publicKeys: components["schemas"]["AppPublicKey"][];
+            /**
+             * Format: uri
+             * @description The address of the app's own key set, in place of `publicKeys`; null without one.
+             * @example https://lernapp.example/.well-known/jwks.json
+             */
+            jwksUri: string | null;
             /**
              * @description Whether the app must use PKCE.
              * @example true
@@ -5349,6 +5495,13 @@ export interface components {
             backchannelLogoutUri: string | null;
             /** @description The scopes that the app may request. */
             scopes: components["schemas"]["AppScope"][];
+            /**
+             * @description The scopes of a token that the app requests for itself without `scope`; some of its scopes.
+             * @example [
+             *       "schools:read"
+             *     ]
+             */
+            defaultScopes: components["schemas"]["AppScope"][];
             /** @description The attributes of schools and people that the app may read; the other attributes are null for it. */
             attributes: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
@@ -5397,7 +5550,7 @@ export interface components {
             en?: string | null;
         };
         /** @description A new app. */
-        NewApp: {
+        AppInput: {
             /**
              * @description The client id; a new UUID by default. The id of a deleted app is refused.
              * @example lernapp
@@ -5410,6 +5563,20 @@ export interface components {
             name: string;
             /** @default CONFIDENTIAL */
             type: components["schemas"]["AppType"];
+            /**
+             * @description How the app authenticates; `client_secret_basic` by default, `none` for a public app. `private_key_jwt` needs either `publicKeys` or
+             *     `jwksUri`, and the app gets no secret.
+             */
+            tokenEndpointAuthMethod?: components["schemas"]["TokenEndpointAuthMethod"];
+            /** @description The public keys for `private_key_jwt`; none by default. */
+            publicKeys?: components["schemas"]["AppPublicKey"][];
+            /**
+             * Format: uri
+             * @description The https address of the app's own key set, in place of `publicKeys`, a public address. It is read again when a key is unknown and
+             *     at least every five minutes, so that the app can replace its keys by itself.
+             * @example https://lernapp.example/.well-known/jwks.json
+             */
+            jwksUri?: string | null;
             /**
              * @description Whether the app must use PKCE; a public app always must.
              * @default true
@@ -5444,6 +5611,11 @@ export interface components {
             backchannelLogoutUri?: string | null;
             /** @description The scopes that the app may request. Empty by default. */
             scopes?: components["schemas"]["AppScope"][];
+            /**
+             * @description The scopes of a token that the app requests for itself without `scope`: some of its scopes. Empty by default, and always for a
+             *     public app.
+             */
+            defaultScopes?: components["schemas"]["AppScope"][];
             /**
              * @description The attributes of schools and people that the app may read; the other attributes are null for it. All by default. Only an operator
              *     may set it.
@@ -5496,6 +5668,20 @@ export interface components {
              */
             name?: string;
             /**
+             * @description How the app authenticates. `private_key_jwt` needs either `publicKeys` or `jwksUri`, and ends the secrets of the app at once. After a
+             *     change back the app needs a new secret.
+             */
+            tokenEndpointAuthMethod?: components["schemas"]["TokenEndpointAuthMethod"];
+            /** @description The public keys for `private_key_jwt`. */
+            publicKeys?: components["schemas"]["AppPublicKey"][];
+            /**
+             * Format: uri
+             * @description The https address of the app's own key set, in place of `publicKeys`, a public address; null removes it. It is read again when a key is unknown and
+             *     at least every five minutes, so that the app can replace its keys by itself.
+             * @example https://lernapp.example/.well-known/jwks.json
+             */
+            jwksUri?: string | null;
+            /**
              * @description Whether the app must use PKCE; a public app always must.
              * @example true
              */
@@ -5528,6 +5714,11 @@ export interface components {
             backchannelLogoutUri?: string | null;
             /** @description The scopes that the app may request. Existing tokens immediately lose a scope that is removed. */
             scopes?: components["schemas"]["AppScope"][];
+            /**
+             * @description The scopes of a token that the app requests for itself without `scope`: some of its scopes, and none for a public app. A scope that
+             *     the app loses is removed here too.
+             */
+            defaultScopes?: components["schemas"]["AppScope"][];
             /**
              * @description The attributes of schools and people that the app may read; the other attributes are null for it from then on. Only an operator may
              *     set it. No event is sent: the app has to read everything again.
@@ -5734,7 +5925,7 @@ export interface components {
             body: string | null;
         };
         /** @description Scopes that an app needs, and why. */
-        NewScopeRequest: {
+        ScopeRequestInput: {
             /** @description The scopes; scopes that the app already has are ignored. */
             scopes: components["schemas"]["AppScope"][];
             /**
@@ -6103,7 +6294,7 @@ export interface components {
             syncedGroupIds: string[];
         };
         /** @description Which people of a school may sign in to an app. */
-        NewSignOnAudience: {
+        SignOnAudienceInput: {
             kind: components["schemas"]["SignOnAudienceKind"];
             /** @description People with these roles. Required with `ROLES`, refused with other kinds. */
             roles?: components["schemas"]["SchoolRole"][];
@@ -6117,7 +6308,7 @@ export interface components {
         };
         /** @description The new grant of a school to an app; replaces the old one. */
         GrantSettings: {
-            signOn: components["schemas"]["NewSignOnAudience"];
+            signOn: components["schemas"]["SignOnAudienceInput"];
             /**
              * @description Whether the app reads the synced groups and their members.
              * @example true
@@ -6205,7 +6396,7 @@ export interface components {
             createdAt: string;
         };
         /** @description A new endpoint. */
-        NewWebhookEndpoint: {
+        WebhookEndpointInput: {
             /** @example demo-lernapp */
             clientId: string;
             /**
@@ -6367,7 +6558,7 @@ export interface components {
             deliveries: number;
         };
         /** @description A new listening endpoint. */
-        NewListener: {
+        ListenerInput: {
             /** @example demo-lernapp */
             clientId: string;
             eventTypes: components["schemas"]["WebhookEventType"][];
@@ -6838,7 +7029,7 @@ export interface components {
             city: string;
         };
         /** @description An offer to hand over pupils. */
-        NewHandover: {
+        HandoverInput: {
             /**
              * Format: uuid
              * @description The school that would receive them.
@@ -6896,7 +7087,7 @@ export interface components {
             state: components["schemas"]["ClassTeacherProposalState"];
         };
         /** @description People who get the role of a class teacher. */
-        NewClassTeachers: {
+        ClassTeachersInput: {
             /**
              * @description The people.
              * @example [
@@ -6950,7 +7141,7 @@ export interface components {
             givenAt: string;
         };
         /** @description The person or app that gets a staff role. */
-        NewStaffRoleHolder: {
+        StaffRoleHolderInput: {
             /**
              * Format: uuid
              * @example c0000000-0000-4000-8000-000000000001
@@ -6960,8 +7151,8 @@ export interface components {
             clientId?: string;
         };
         /** @description A new staff role. */
-        NewStaffRole: {
-            holder: components["schemas"]["NewStaffRoleHolder"];
+        StaffRoleInput: {
+            holder: components["schemas"]["StaffRoleHolderInput"];
             role: components["schemas"]["StaffRoleName"];
             /**
              * @description The schools of the role. Required for every role except `OPERATOR` and `PARTNER`, refused for these two.
@@ -7037,8 +7228,8 @@ export interface components {
             roles: components["schemas"]["StaffRole"][];
         };
         /** @description An account for staff who are not at a school, with a first staff role. */
-        NewStaffPerson: {
-            name: components["schemas"]["NewPersonName"];
+        StaffPersonInput: {
+            name: components["schemas"]["PersonNameInput"];
             /**
              * @description The user name. Character width, case and surrounding white space are ignored.
              * @example zoe.probst
@@ -7244,7 +7435,7 @@ export interface components {
          * @example newest
          * @enum {string}
          */
-        AuditOrder: "newest" | "oldest";
+        AuditSort: "newest" | "oldest";
     };
     responses: {
         /** @description The request is invalid. */
@@ -8327,10 +8518,10 @@ export interface components {
          */
         Search: string;
         /**
-         * @description Sort order of the list. A cursor keeps its order.
-         * @example -name
+         * @description Direction of the list; ascending by default. A cursor keeps it.
+         * @example desc
          */
-        NameSort: components["schemas"]["NameOrder"];
+        SortOrder: components["schemas"]["SortOrder"];
         /**
          * @description The maximum number of entries on a page.
          * @example 100
@@ -8431,10 +8622,10 @@ export interface components {
          */
         PersonSearch: string;
         /**
-         * @description Sort order of the list. A cursor keeps its order. Sorting by time needs `school` or `group`.
-         * @example -lastSignIn
+         * @description What the list is sorted by. A cursor keeps it. Sorting by time needs `school` or `group`.
+         * @example lastSignIn
          */
-        PeopleSort: components["schemas"]["PersonOrder"];
+        PeopleSort: components["schemas"]["PeopleSort"];
         /**
          * @description The id of the person.
          * @example c0000000-0000-4000-8000-000000000002
@@ -8451,7 +8642,7 @@ export interface components {
          */
         AppClientId: string;
         /**
-         * @description The client id of the app that the person wants to sign in to.
+         * @description The client id of the app that the person wants to sign in to. Without it, only the steps before any app are explained.
          * @example demo-lernapp
          */
         ExplainedApp: string;
@@ -8470,6 +8661,11 @@ export interface components {
          * @example b0000000-0000-4000-8000-000000000001
          */
         AdminGroupId: string;
+        /**
+         * @description The id of the mapping.
+         * @example 5b1f6d0e-7c4a-8382-81d0-f6b7a8c9d4e3
+         */
+        ColumnMappingId: string;
         /**
          * @description Only imports in this state.
          * @example HELD
@@ -8691,7 +8887,7 @@ export interface components {
          * @description Sort order of the list. A cursor keeps its order.
          * @example oldest
          */
-        AuditSort: components["schemas"]["AuditOrder"];
+        AuditSort: components["schemas"]["AuditSort"];
     };
     requestBodies: never;
     headers: {
@@ -8764,10 +8960,10 @@ export interface operations {
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description Sort order of the list. A cursor keeps its order.
-                 * @example -name
+                 * @description Direction of the list; ascending by default. A cursor keeps it.
+                 * @example desc
                  */
-                sort?: components["parameters"]["NameSort"];
+                order?: components["parameters"]["SortOrder"];
                 /**
                  * @description The maximum number of entries on a page.
                  * @example 100
@@ -8821,7 +9017,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewSchool"];
+                "application/json": components["schemas"]["SchoolInput"];
             };
         };
         responses: {
@@ -9079,6 +9275,58 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listClassSignIns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries whose name or identifier contains this text, case-insensitive.
+                 * @example gym
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The classes, in the order in which schools list them — 1a, 5a, 9d, 10a, E1, Q1, then other names. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClassSignIns"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getSignInSettings: {
         parameters: {
             query?: never;
@@ -9221,7 +9469,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewCardSettings"];
+                "application/json": components["schemas"]["CardSettingsInput"];
             };
         };
         responses: {
@@ -9321,7 +9569,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewLoginCards"];
+                "application/json": components["schemas"]["LoginCardsInput"];
             };
         };
         responses: {
@@ -9533,7 +9781,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewParentLetter"];
+                "application/json": components["schemas"]["ParentLetterInput"];
             };
         };
         responses: {
@@ -9628,7 +9876,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewCredentialBatch"];
+                "application/json": components["schemas"]["CredentialBatchInput"];
             };
         };
         responses: {
@@ -9897,10 +10145,15 @@ export interface operations {
                  */
                 search?: components["parameters"]["PersonSearch"];
                 /**
-                 * @description Sort order of the list. A cursor keeps its order. Sorting by time needs `school` or `group`.
-                 * @example -lastSignIn
+                 * @description What the list is sorted by. A cursor keeps it. Sorting by time needs `school` or `group`.
+                 * @example lastSignIn
                  */
                 sort?: components["parameters"]["PeopleSort"];
+                /**
+                 * @description Direction of the list; ascending by default. A cursor keeps it.
+                 * @example desc
+                 */
+                order?: components["parameters"]["SortOrder"];
                 /**
                  * @description The maximum number of entries on a page.
                  * @example 100
@@ -9961,7 +10214,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPerson"];
+                "application/json": components["schemas"]["PersonInput"];
             };
         };
         responses: {
@@ -10682,7 +10935,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewLogin"];
+                "application/json": components["schemas"]["LoginInput"];
             };
         };
         responses: {
@@ -10771,7 +11024,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPasswordRequest"];
+                "application/json": components["schemas"]["PasswordRequestInput"];
             };
         };
         responses: {
@@ -11244,12 +11497,12 @@ export interface operations {
     };
     explainSignIn: {
         parameters: {
-            query: {
+            query?: {
                 /**
-                 * @description The client id of the app that the person wants to sign in to.
+                 * @description The client id of the app that the person wants to sign in to. Without it, only the steps before any app are explained.
                  * @example demo-lernapp
                  */
-                app: components["parameters"]["ExplainedApp"];
+                app?: components["parameters"]["ExplainedApp"];
             };
             header?: never;
             path: {
@@ -11302,10 +11555,10 @@ export interface operations {
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description Sort order of the list. A cursor keeps its order.
-                 * @example -name
+                 * @description Direction of the list; ascending by default. A cursor keeps it.
+                 * @example desc
                  */
-                sort?: components["parameters"]["NameSort"];
+                order?: components["parameters"]["SortOrder"];
                 /**
                  * @description The maximum number of entries on a page.
                  * @example 100
@@ -11360,7 +11613,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewGroup"];
+                "application/json": components["schemas"]["GroupInput"];
             };
         };
         responses: {
@@ -11657,6 +11910,16 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Only people with this status.
+                 * @example ACTIVE
+                 */
+                status?: components["parameters"]["PersonStatusFilter"];
+                /**
+                 * @description Only people with this role at school.
+                 * @example TEACHER
+                 */
+                role?: components["parameters"]["SchoolRoleFilter"];
+                /**
                  * @description With `true` only people with a user name and a password, with `false` only people who lack either.
                  * @example false
                  */
@@ -11893,6 +12156,52 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["SchoolUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteColumnMapping: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the mapping.
+                 * @example 5b1f6d0e-7c4a-8382-81d0-f6b7a8c9d4e3
+                 */
+                columnMappingId: components["parameters"]["ColumnMappingId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12139,7 +12448,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewImportColumns"];
+                "application/json": components["schemas"]["ImportColumnsInput"];
             };
         };
         responses: {
@@ -12952,10 +13261,10 @@ export interface operations {
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description Sort order of the list. A cursor keeps its order.
-                 * @example -name
+                 * @description Direction of the list; ascending by default. A cursor keeps it.
+                 * @example desc
                  */
-                sort?: components["parameters"]["NameSort"];
+                order?: components["parameters"]["SortOrder"];
                 /**
                  * @description The maximum number of entries on a page.
                  * @example 100
@@ -13009,7 +13318,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewApp"];
+                "application/json": components["schemas"]["AppInput"];
             };
         };
         responses: {
@@ -13436,7 +13745,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewScopeRequest"];
+                "application/json": components["schemas"]["ScopeRequestInput"];
             };
         };
         responses: {
@@ -14345,7 +14654,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewWebhookEndpoint"];
+                "application/json": components["schemas"]["WebhookEndpointInput"];
             };
         };
         responses: {
@@ -14739,7 +15048,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewListener"];
+                "application/json": components["schemas"]["ListenerInput"];
             };
         };
         responses: {
@@ -15155,7 +15464,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewHandover"];
+                "application/json": components["schemas"]["HandoverInput"];
             };
         };
         responses: {
@@ -15404,7 +15713,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewClassTeachers"];
+                "application/json": components["schemas"]["ClassTeachersInput"];
             };
         };
         responses: {
@@ -15509,7 +15818,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewStaffRole"];
+                "application/json": components["schemas"]["StaffRoleInput"];
             };
         };
         responses: {
@@ -15639,7 +15948,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewStaffPerson"];
+                "application/json": components["schemas"]["StaffPersonInput"];
             };
         };
         responses: {

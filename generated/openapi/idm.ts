@@ -44,6 +44,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/idm/ep/v1/schools/{id}/roster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a school with its groups, people and users
+         * @description Everything that the other operations return about one school, from one moment: the school, its groups with their members, its people
+         *     and its users. Each record is the same as from `getSchool`, `getGroup`, `listSchoolPeople` and `listSchoolUsers`. Deleted groups and
+         *     soft-deleted people are left out.
+         *
+         *     The token needs at least one of the scopes. A part whose scope the token lacks is left out: `school` needs `schools:read`, `groups`
+         *     `groups:read`, `people` `people:read`, and `users` `users:read`.
+         *
+         *     The response has one `ETag`. Send it in `If-None-Match`; as long as nothing changed, the response is 304 and no record is read.
+         */
+        get: operations["getSchoolRoster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/idm/ep/v1/schools/{id}/users": {
         parameters: {
             query?: never;
@@ -302,6 +329,12 @@ export interface components {
              */
             requestId: string;
         };
+        /**
+         * @description The role of a synced person.
+         * @example TEACHER
+         * @enum {string}
+         */
+        PersonRole: "TEACHER" | "STUDENT";
         /** @description The name of a person; null if the school keeps no name or the app was not granted names. */
         PersonName: {
             /**
@@ -320,6 +353,56 @@ export interface components {
              */
             last: string;
         } | null;
+        /** @description A person in a group. */
+        Member: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            role: components["schemas"]["PersonRole"];
+            name: components["schemas"]["PersonName"];
+        };
+        /** @description A group with its members. */
+        Group: {
+            /**
+             * Format: uuid
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Klasse 5a */
+            name: string;
+            /** @description The active members, sorted like a list of people. */
+            members: components["schemas"]["Member"][];
+        };
+        /** @description A synced group of a person. */
+        PersonGroup: {
+            /**
+             * Format: uuid
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Klasse 5a */
+            name: string;
+        };
+        /** @description A person whom the school syncs to the app. */
+        Person: {
+            /**
+             * Format: uuid
+             * @description The same value as `sub` in the ID token.
+             * @example c0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            role: components["schemas"]["PersonRole"];
+            name: components["schemas"]["PersonName"];
+            /**
+             * @description The person's identifier in the source system of the school; null if there is none or the app was not granted it.
+             * @example src-t-1
+             */
+            sourceSystemIdentifier: string | null;
+            /** @description The synced, active groups of the person; for a soft-deleted person, the groups they would have if restored. */
+            groups: components["schemas"]["PersonGroup"][];
+        };
         /**
          * @description `SOFT_DELETED` people may come back: keep their data until a read returns 404.
          * @example ACTIVE
@@ -358,10 +441,25 @@ export interface components {
              */
             id: string;
             name: components["schemas"]["PersonName"];
+            /**
+             * @description The value of the claim `pseudonym`; `null` for apps whose registration does not have the scope `pseudonym`. Show it where `name` is `null`.
+             * @example Kiesel Otter
+             */
+            pseudonym: string | null;
             status: components["schemas"]["UserStatus"];
             role: components["schemas"]["UserRole"];
             /** @description The active groups of the user that the school syncs to the app; for a soft-deleted user, the groups they would have if restored. */
             groups: components["schemas"]["UserGroup"][];
+        };
+        /** @description A school and what belongs to it, from one moment. A part whose scope the token lacks is left out. */
+        Roster: {
+            school?: components["schemas"]["School"];
+            /** @description The active groups that the school syncs to the app, sorted by name. */
+            groups?: components["schemas"]["Group"][];
+            /** @description The people whom the school syncs to the app, sorted like a list of people. */
+            people?: components["schemas"]["Person"][];
+            /** @description Those of the school who may sign in to the app, sorted like a list of people. */
+            users?: components["schemas"]["User"][];
         };
         /** @description A group in the list of a school. */
         ListedGroup: {
@@ -373,44 +471,6 @@ export interface components {
             /** @example Klasse 5a */
             name: string;
             status: components["schemas"]["GroupStatus"];
-        };
-        /**
-         * @description The role of a synced person.
-         * @example TEACHER
-         * @enum {string}
-         */
-        PersonRole: "TEACHER" | "STUDENT";
-        /** @description A person in a group. */
-        Member: {
-            /**
-             * Format: uuid
-             * @example c0000000-0000-4000-8000-000000000001
-             */
-            id: string;
-            role: components["schemas"]["PersonRole"];
-            name: components["schemas"]["PersonName"];
-        };
-        /** @description A group with its members. */
-        Group: {
-            /**
-             * Format: uuid
-             * @example b0000000-0000-4000-8000-000000000001
-             */
-            id: string;
-            /** @example Klasse 5a */
-            name: string;
-            /** @description The active members, sorted like a list of people. */
-            members: components["schemas"]["Member"][];
-        };
-        /** @description A synced group of a person. */
-        PersonGroup: {
-            /**
-             * Format: uuid
-             * @example b0000000-0000-4000-8000-000000000001
-             */
-            id: string;
-            /** @example Klasse 5a */
-            name: string;
         };
         /** @description A person in the list of a school. */
         ListedPerson: {
@@ -431,24 +491,6 @@ export interface components {
             groups: components["schemas"]["PersonGroup"][];
             /** @description Present only with `show-deleted=true`. */
             status?: components["schemas"]["UserStatus"];
-        };
-        /** @description A person whom the school syncs to the app. */
-        Person: {
-            /**
-             * Format: uuid
-             * @description The same value as `sub` in the ID token.
-             * @example c0000000-0000-4000-8000-000000000001
-             */
-            id: string;
-            role: components["schemas"]["PersonRole"];
-            name: components["schemas"]["PersonName"];
-            /**
-             * @description The person's identifier in the source system of the school; null if there is none or the app was not granted it.
-             * @example src-t-1
-             */
-            sourceSystemIdentifier: string | null;
-            /** @description The synced, active groups of the person; for a soft-deleted person, the groups they would have if restored. */
-            groups: components["schemas"]["PersonGroup"][];
         };
         /**
          * @description What changed.
@@ -862,6 +904,49 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["SchoolNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSchoolRoster: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                id: components["parameters"]["SchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The school and what belongs to it. Groups, people and users are sorted as in their lists. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Roster"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["OrganizationNotFound"];
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -50,8 +50,9 @@ export interface paths {
          * Get tokens
          * @description Exchanges an authorization code, refreshes tokens, or issues a token to the app itself.
          *
-         *     Confidential clients authenticate with HTTP Basic. Public clients send `client_id` in the body and no secret; a secret in the body or
-         *     with Basic is refused with `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`;
+         *     An app authenticates in the one way that it is registered for: its secret with HTTP Basic (`client_secret_basic`) or in the body
+         *     (`client_secret_post`), a JWT that it signed (`private_key_jwt`), or, a public app, `client_id` alone (`none`). Any other way is
+         *     `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`;
          *     `email`, `phone` and `address` are ignored. A refresh token can be used once. A repeat within a few seconds gets the same response
          *     again; a later one revokes all tokens of the sign-on.
          *
@@ -80,7 +81,7 @@ export interface paths {
         put?: never;
         /**
          * Get the claims of the signed-in person, with POST
-         * @description The same as with `GET`.
+         * @description The same as with `GET`. The access token is in the header or in the form (RFC 6750 section 2.2), not in both.
          */
         post: operations["getUserinfoWithForm"];
         delete?: never;
@@ -145,7 +146,8 @@ export interface paths {
         put?: never;
         /**
          * Log a person out with a form
-         * @description Redirects to the same request with `GET`.
+         * @description Redirects to the same request with `GET`. The address has the `client_id` of the ID token instead of `id_token_hint`, which therefore
+         *     appears in no log and no history.
          */
         post: operations["endSessionWithForm"];
         delete?: never;
@@ -230,6 +232,12 @@ export interface components {
              */
             amr?: ("pwd" | "otp" | "hwk" | "mfa")[];
             /**
+             * @description How the person signed in, if the request had `acr_values`: `urn:<platform>:acr:card` with a login card, `urn:<platform>:acr:password`,
+             *     or `urn:<platform>:acr:mfa` with a second factor too.
+             * @example urn:<platform>:acr:password
+             */
+            acr?: string;
+            /**
              * @description The nonce of the authorization request, if it had one.
              * @example n-0S6_WzA2Mj
              */
@@ -273,6 +281,11 @@ export interface components {
              * @example 1795258800
              */
             exp: number;
+            /**
+             * @description The first name that the person goes by, and the family name. With the scope `profile`.
+             * @example Bo Muster
+             */
+            name?: string | null;
             /**
              * @description All first names. With the scope `profile`.
              * @example Bo Emil
@@ -411,6 +424,8 @@ export interface components {
              * @description Ask for the password again if it was last entered more than this many seconds ago.
              */
             max_age?: number;
+            /** @description Puts the claim `acr` into the ID token. */
+            acr_values?: string;
             /** @description Languages for our pages, best first. */
             ui_locales?: string;
         } & {
@@ -452,7 +467,7 @@ export interface components {
          *
          *     - `authorization_code`: `code`, `redirect_uri`, and with PKCE `code_verifier`.
          *     - `refresh_token`: `refresh_token`, and `scope` to ask for less than before.
-         *     - `client_credentials`: `scope`, if any is wanted.
+         *     - `client_credentials`: `scope`; without it, the token gets the default scopes of the registration, if there are any.
          *
          *     A parameter that is not described here is ignored.
          */
@@ -467,8 +482,17 @@ export interface components {
             redirect_uri?: string;
             /** @description The original of the code challenge. Required with PKCE. */
             code_verifier?: string;
-            /** @description Required for public clients, not allowed for others. */
+            /** @description Required with `client_secret` and for public clients; otherwise optional. */
             client_id?: string;
+            /** @description The secret of an app that is registered for `client_secret_post`. */
+            client_secret?: string;
+            /** @description With `client_assertion`, always `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`. */
+            client_assertion_type?: string;
+            /**
+             * @description A JWT that an app registered for `private_key_jwt` signed with its key (RFC 7523): `iss` and `sub` are the client ID, `aud` is the
+             *     issuer or this address, `exp` at most an hour ahead, and `jti` new each time, since each is accepted once.
+             */
+            client_assertion?: string;
             /** @description The latest refresh token. Every use brings a new one. */
             refresh_token?: string;
             /** @description Scopes, separated by spaces. */
@@ -559,6 +583,11 @@ export interface components {
              */
             sub: string;
             /**
+             * @description The first name that the person goes by, and the family name. With the scope `profile`.
+             * @example Bo Muster
+             */
+            name?: string | null;
+            /**
              * @description All first names. With the scope `profile`.
              * @example Bo Emil
              */
@@ -606,6 +635,13 @@ export interface components {
              */
             pseudonym?: string;
         };
+        /** @description The access token as a form. Other parameters are ignored. */
+        UserinfoRequest: {
+            /** @description An access token with the scope `openid`, unless the header has it. */
+            access_token?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * @description The kind of token, if known. Other values are ignored.
          * @example access_token
@@ -617,8 +653,17 @@ export interface components {
             /** @description An access or refresh token of this app. */
             token: string;
             token_type_hint?: components["schemas"]["TokenTypeHint"];
-            /** @description Required for public clients, not allowed for others. */
+            /** @description Required with `client_secret` and for public clients; otherwise optional. */
             client_id?: string;
+            /** @description The secret of an app that is registered for `client_secret_post`. */
+            client_secret?: string;
+            /** @description With `client_assertion`, always `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`. */
+            client_assertion_type?: string;
+            /**
+             * @description A JWT that an app registered for `private_key_jwt` signed with its key (RFC 7523): `iss` and `sub` are the client ID, `aud` is the
+             *     issuer or this address, `exp` at most an hour ahead, and `jti` new each time, since each is accepted once.
+             */
+            client_assertion?: string;
         } & {
             [key: string]: unknown;
         };
@@ -763,6 +808,7 @@ export interface components {
              * @description The claims.
              * @example [
              *       "sub",
+             *       "name",
              *       "given_name",
              *       "call_name",
              *       "family_name",
@@ -808,6 +854,8 @@ export interface components {
              * @description How clients authenticate.
              * @example [
              *       "client_secret_basic",
+             *       "client_secret_post",
+             *       "private_key_jwt",
              *       "none"
              *     ]
              */
@@ -819,6 +867,15 @@ export interface components {
              *     ]
              */
             code_challenge_methods_supported: string[];
+            /**
+             * @description How people sign in, for `acr_values`.
+             * @example [
+             *       "urn:<platform>:acr:card",
+             *       "urn:<platform>:acr:password",
+             *       "urn:<platform>:acr:mfa"
+             *     ]
+             */
+            acr_values_supported?: string[];
             /**
              * @description Whether every response of the authorization endpoint contains `iss`.
              * @example true
@@ -1089,6 +1146,20 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
+        /**
+         * @description The form is incomplete, its compression is broken, or its `id_token_hint` is not an ID token of the app. A browser gets a page, other
+         *     clients get JSON.
+         */
+        LogoutFormRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
     };
     parameters: {
         /**
@@ -1155,6 +1226,11 @@ export interface components {
          * @example 3600
          */
         MaxAge: number;
+        /**
+         * @description Puts the claim `acr` into the ID token: how the person signed in, whichever values are named here. They do not change the sign-on.
+         * @example urn:<platform>:acr:mfa
+         */
+        AcrValues: string;
         /**
          * @description Preferred languages of our pages, best first, separated by spaces: `de`, `en`.
          * @example de
@@ -1296,6 +1372,11 @@ export interface operations {
                  */
                 max_age?: components["parameters"]["MaxAge"];
                 /**
+                 * @description Puts the claim `acr` into the ID token: how the person signed in, whichever values are named here. They do not change the sign-on.
+                 * @example urn:<platform>:acr:mfa
+                 */
+                acr_values?: components["parameters"]["AcrValues"];
+                /**
                  * @description Preferred languages of our pages, best first, separated by spaces: `de`, `en`.
                  * @example de
                  */
@@ -1395,7 +1476,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["UserinfoRequest"];
+            };
+        };
         responses: {
             /** @description The claims. */
             200: {
@@ -1524,9 +1609,11 @@ export interface operations {
         };
         responses: {
             303: components["responses"]["FormRedirect"];
-            400: components["responses"]["FormBroken"];
+            400: components["responses"]["LogoutFormRefused"];
             413: components["responses"]["FormTooLarge"];
             415: components["responses"]["FormNotReadable"];
+            500: components["responses"]["LogoutFailed"];
+            503: components["responses"]["SignOnBusyPage"];
         };
     };
     getDiscovery: {

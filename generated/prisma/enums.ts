@@ -26,6 +26,15 @@ export const IdTokenAlgorithm = {
 export type IdTokenAlgorithm = (typeof IdTokenAlgorithm)[keyof typeof IdTokenAlgorithm]
 
 
+export const TokenEndpointAuthMethod = {
+  client_secret_basic: 'client_secret_basic',
+  client_secret_post: 'client_secret_post',
+  private_key_jwt: 'private_key_jwt'
+} as const
+
+export type TokenEndpointAuthMethod = (typeof TokenEndpointAuthMethod)[keyof typeof TokenEndpointAuthMethod]
+
+
 export const SchulconnexSpelling = {
   V1_4: 'V1_4',
   V1_7: 'V1_7'

@@ -11,12 +11,16 @@ export const tables = {
       secretHash: "secret_hash",
       oldSecretHash: "old_secret_hash",
       oldSecretEndsAt: "old_secret_ends_at",
+      tokenEndpointAuthMethod: "token_endpoint_auth_method",
+      publicKeys: "public_keys",
+      jwksUri: "jwks_uri",
       pkceRequired: "pkce_required",
       redirectUris: "redirect_uris",
       postLogoutRedirectUris: "post_logout_redirect_uris",
       loginUrl: "login_url",
       backchannelLogoutUri: "backchannel_logout_uri",
       scopes: "scopes",
+      defaultScopes: "default_scopes",
       attributes: "attributes",
       idTokenAlgorithm: "id_token_algorithm",
       schulconnexSpelling: "schulconnex_spelling",
@@ -929,12 +933,16 @@ export type Rows = {
     secretHash: Buffer | null;
     oldSecretHash: Buffer | null;
     oldSecretEndsAt: Date | null;
+    tokenEndpointAuthMethod: "client_secret_basic" | "client_secret_post" | "private_key_jwt";
+    publicKeys: unknown;
+    jwksUri: string | null;
     pkceRequired: boolean;
     redirectUris: string[];
     postLogoutRedirectUris: string[];
     loginUrl: string | null;
     backchannelLogoutUri: string | null;
     scopes: string[];
+    defaultScopes: string[];
     attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
     idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
     schulconnexSpelling: "V1_4" | "V1_7";

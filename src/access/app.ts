@@ -5,13 +5,25 @@ import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { appAttributes } from "./attributes.ts";
 import { writeProfile, type ProfileUpdate } from "./app-profile.ts";
+import {
+  authMethodOf,
+  checkClientAuthentication,
+  hasSecret,
+  readPublicKeys,
+  type TokenEndpointAuthMethod,
+} from "./client-authentication.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
 import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
 import { checkUri } from "./redirect-uri.ts";
-import type { ClientId } from "./token.ts";
+import type { ClientId, ScopeName } from "./token.ts";
+
+type Wanted = Omit<Registration, "tokenEndpointAuthMethod" | "publicKeys"> & {
+  tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  publicKeys: readonly unknown[];
+};
 
 export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
-  Partial<Registration> & {
+  Partial<Wanted> & {
     profile?: ProfileUpdate | undefined;
     clientSecret?: string | undefined;
   };
@@ -21,8 +33,9 @@ type RegistrationOrigin = Origin & { allowLoopbackHttp: boolean };
 /**
  * Only the result has the secret.
  *
- * Errors: invalid uri_refused, client_id_refused, client_secret_refused, public_app and text_*; conflict
- *         client_id_taken, client_id_retired.
+ * Errors: invalid uri_refused, client_id_refused, client_secret_refused, client_authentication,
+ *         public_key_refused, default_scopes_refused, public_app and text_*; conflict client_id_taken,
+ *         client_id_retired.
  */
 export async function createApp(
   tx: Transaction,
@@ -30,12 +43,13 @@ export async function createApp(
   { allowLoopbackHttp, ...origin }: RegistrationOrigin,
 ): Promise<{ clientId: ClientId; clientSecret: string | null }> {
   checkRegistration(app);
+  checkDefaultScopes(app, app.defaultScopes);
   checkAddresses(app, allowLoopbackHttp);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
-  const clientSecret = app.type === "PUBLIC" ? null : (app.clientSecret ?? makeSecret());
   if (await findApp(tx, clientId)) throw clientIdTaken();
   const registration = fillRegistration({ ...app, clientId });
-  const secretHash = clientSecret === null ? null : new Uint8Array(hashSecret(clientSecret));
+  const clientSecret = hasSecret(registration) ? (app.clientSecret ?? makeSecret()) : null;
+  const secretHash = app.type === "PUBLIC" ? null : toSecretHash(clientSecret ?? makeSecret());
   const times = { createdAt: origin.at, updatedAt: origin.at };
   await tx.prisma.app.create({ data: { ...registration, secretHash, ...times } }).catch((error: unknown) => {
     throw (error as { constraint?: string }).constraint === "app_pkey" ? clientIdTaken() : error;
@@ -50,27 +64,48 @@ export async function createApp(
   return { clientId, clientSecret };
 }
 
-/** Adds defaults; a column of the schema that is missing here does not compile. */
-const fillRegistration = (app: NewApp & { clientId: ClientId }): Registration => ({
-  clientId: app.clientId,
-  name: cleanText(app.name),
-  type: app.type,
-  pkceRequired: app.pkceRequired ?? true,
-  redirectUris: app.redirectUris,
-  postLogoutRedirectUris: app.postLogoutRedirectUris ?? [],
-  loginUrl: app.loginUrl ?? null,
-  backchannelLogoutUri: app.backchannelLogoutUri ?? null,
-  scopes: app.scopes,
-  attributes: appAttributes.filter((name) => app.attributes?.includes(name) ?? true),
-  idTokenAlgorithm: app.idTokenAlgorithm ?? "RS256",
-  schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
-});
+const toSecretHash = (secret: string) => new Uint8Array(hashSecret(secret));
+
+// The hash of a secret that nobody is told.
+const withoutSecrets = () => ({ secretHash: toSecretHash(makeSecret()), oldSecretHash: null, oldSecretEndsAt: null });
+
+const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+/** Adds defaults; a column of the schema that is missing here does not compile. Errors: as `createApp`. */
+function fillRegistration(app: NewApp & { clientId: ClientId }): Registration {
+  const { type, tokenEndpointAuthMethod: asked, jwksUri = null } = app;
+  const method = asked ?? (type === "PUBLIC" ? "none" : "client_secret_basic");
+  const publicKeys = readPublicKeys(app.publicKeys ?? []);
+  checkClientAuthentication({ type, tokenEndpointAuthMethod: method, publicKeys, jwksUri });
+  return {
+    clientId: app.clientId,
+    name: cleanText(app.name),
+    type,
+    tokenEndpointAuthMethod: method === "none" ? "client_secret_basic" : method,
+    publicKeys,
+    jwksUri,
+    pkceRequired: app.pkceRequired ?? true,
+    redirectUris: app.redirectUris,
+    postLogoutRedirectUris: app.postLogoutRedirectUris ?? [],
+    loginUrl: app.loginUrl ?? null,
+    backchannelLogoutUri: app.backchannelLogoutUri ?? null,
+    scopes: unique(app.scopes),
+    defaultScopes: unique(app.defaultScopes ?? []).filter((scope) => app.scopes.includes(scope)),
+    attributes: appAttributes.filter((name) => app.attributes?.includes(name) ?? true),
+    idTokenAlgorithm: app.idTokenAlgorithm ?? "RS256",
+    schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
+  };
+}
 
 export type AppUpdate = { clientId: ClientId; profile?: ProfileUpdate | undefined } & Partial<
-  Omit<Registration, "clientId" | "type">
+  Omit<Wanted, "clientId" | "type">
 >;
 
-/** Tokens lose a removed scope at once. Errors: not_found app_not_found; invalid as `createApp`. */
+/**
+ * Tokens lose a removed scope at once; a change to keys ends the secrets.
+ *
+ * Errors: not_found app_not_found; invalid as `createApp`.
+ */
 export async function updateApp(
   tx: Transaction,
   { profile = {}, ...update }: AppUpdate,
@@ -78,11 +113,13 @@ export async function updateApp(
 ): Promise<void> {
   const before = await lockApp(tx, update.clientId);
   if (before === null) throw appNotFound();
-  const after = fillRegistration({ ...before, ...update });
+  const after = fillRegistration({ ...before, tokenEndpointAuthMethod: authMethodOf(before), ...update });
   checkRegistration(after);
+  checkDefaultScopes(after, update.defaultScopes);
   checkAddresses(after, allowLoopbackHttp);
   const { clientId, ...data } = after;
-  await tx.prisma.app.update({ where: { clientId }, data: { ...data, updatedAt: origin.at } });
+  const secrets = hasSecret(before) && !hasSecret(after) ? withoutSecrets() : {};
+  await tx.prisma.app.update({ where: { clientId }, data: { ...data, ...secrets, updatedAt: origin.at } });
   await writeProfile(tx, clientId, profile);
   const changed = Object.keys({ ...update, ...profile }).filter((key) => key !== "clientId");
   await recordAudit(tx, { ...origin, action: "app_updated", clientId, detail: { changed } });
@@ -106,10 +143,19 @@ function checkRegistration({ name, type, clientId, clientSecret, pkceRequired }:
   }
 }
 
+function checkDefaultScopes({ type, scopes }: NewApp, given: readonly ScopeName[] = []): void {
+  const refuse = (message: string) => new AppError("invalid", "default_scopes_refused", message);
+  const wrong = given.find((scope) => !scopes.includes(scope));
+  if (wrong !== undefined)
+    throw refuse(`A default scope is one of the scopes of the app, which does not have ${wrong}.`);
+  if (type === "PUBLIC" && given.length > 0)
+    throw refuse("A public app gets no token of its own, so it has no default scopes.");
+}
+
 function checkAddresses(app: NewApp, allowLoopbackHttp: boolean): void {
   const inBrowser = { allowLoopbackHttp, allowOwnScheme: app.type === "PUBLIC" };
   for (const uri of [...app.redirectUris, ...(app.postLogoutRedirectUris ?? [])]) checkUri(uri, inBrowser);
-  for (const uri of [app.loginUrl, app.backchannelLogoutUri]) {
+  for (const uri of [app.loginUrl, app.backchannelLogoutUri, app.jwksUri]) {
     if (uri) checkUri(uri, { allowLoopbackHttp, allowOwnScheme: false });
   }
 }

@@ -1,7 +1,16 @@
 import { AppAttribute } from "../../generated/prisma/enums.ts";
 import { jsonWhen, type JsonSql } from "../platform/database/json-sql.ts";
-import { literal, sql, table, type Columns, type Parameter, type Sql, type Table } from "../platform/database/sql.ts";
-import type { AccessToken } from "./token.ts";
+import {
+  literal,
+  sql,
+  table,
+  type Columns,
+  type Parameter,
+  type Sql,
+  type Table,
+  type Value,
+} from "../platform/database/sql.ts";
+import type { AccessToken, ScopeName } from "./token.ts";
 
 // Readers of the APIs get tables without the columns that an app's attributes protect, and reach these by `granted`.
 
@@ -46,6 +55,10 @@ export function isGranted(reader: Reader, attribute: AppAttribute): Sql {
   if ("attributes" in reader) return holds(reader.attributes);
   return sql`(SELECT ${holds(app.attributes)} FROM ${app} WHERE ${app.clientId} = ${reader})`;
 }
+
+/** SQL condition: the app's registration has the scope. */
+export const hasScope = (client: Value, scope: ScopeName): Sql =>
+  sql`(SELECT ${literal(scope)} = ANY (${app.scopes}) FROM ${app} WHERE ${app.clientId} = ${client})`;
 
 type Under<Name extends keyof Granted, Attribute extends keyof Granted[Name]> = Columns<
   Granted[Name][Attribute] & string

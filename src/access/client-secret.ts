@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { hasSecret } from "./client-authentication.ts";
 import { lockApp, type App } from "./find-app.ts";
 import type { ClientId } from "./token.ts";
 
@@ -41,11 +42,11 @@ export async function rotateClientSecret(
 ): Promise<{ clientSecret: string; oldSecretEndsAt: Date | null }> {
   if (keepOldSeconds > longestOverlapSeconds)
     throw new AppError("invalid", "overlap_too_long", "An old secret can be kept for 90 days at most.");
-  const secretHash = (await lockApp(tx, clientId))?.secretHash ?? null;
-  if (secretHash === null) throw appWithSecretNotFound();
+  const app = await lockApp(tx, clientId);
+  if (app === null || !hasSecret(app)) throw appWithSecretNotFound();
   const clientSecret = makeSecret();
   const oldSecretEndsAt = keepOldSeconds > 0 ? new Date(origin.at.getTime() + keepOldSeconds * 1000) : null;
-  const oldSecretHash = oldSecretEndsAt && new Uint8Array(secretHash);
+  const oldSecretHash = oldSecretEndsAt && new Uint8Array(app.secretHash!);
   const data = { secretHash: new Uint8Array(hashSecret(clientSecret)), oldSecretHash, oldSecretEndsAt };
   await tx.prisma.app.update({ where: { clientId }, data: { ...data, updatedAt: origin.at } });
   await recordAudit(tx, { ...origin, action: "client_secret_rotated", clientId, detail: { oldSecretEndsAt } });

@@ -1,5 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { makeSortKey, type NameOrder } from "../directory/index.ts";
+import { makeSortKey, type SortOrder } from "../directory/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import {
   fields,
@@ -12,7 +12,8 @@ import {
   type Value,
   type Queryable,
 } from "../platform/database/sql.ts";
-import type { BackchannelLogoutUri } from "./redirect-uri.ts";
+import type { PublicKey } from "./client-authentication.ts";
+import type { CalledUri } from "./redirect-uri.ts";
 import { commandLineClientId, type ClientId, type ScopeName } from "./token.ts";
 
 type Secrets = {
@@ -21,7 +22,14 @@ type Secrets = {
   oldSecretEndsAt: Date | null;
 };
 
-type Checked = { clientId: ClientId; scopes: ScopeName[]; backchannelLogoutUri: BackchannelLogoutUri | null };
+type Checked = {
+  clientId: ClientId;
+  scopes: ScopeName[];
+  defaultScopes: ScopeName[];
+  backchannelLogoutUri: CalledUri | null;
+  publicKeys: PublicKey[];
+  jwksUri: CalledUri | null;
+};
 
 export type Registration = Omit<Prisma.AppModel, keyof Secrets | keyof Checked | "createdAt" | "updatedAt"> & Checked;
 
@@ -58,8 +66,21 @@ export async function findApp(db: Queryable, clientId: string): Promise<App | nu
 const toBuffer = (bytes: Uint8Array | null): Buffer | null => bytes && Buffer.from(bytes);
 
 function appFrom({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.AppModel): App {
-  const { clientId, scopes, backchannelLogoutUri, secretHash, oldSecretHash, ...rest } = app;
-  const checked = { clientId, scopes, backchannelLogoutUri } as Record<keyof Checked, unknown> as Checked;
+  const {
+    clientId,
+    scopes,
+    defaultScopes,
+    backchannelLogoutUri,
+    publicKeys,
+    jwksUri,
+    secretHash,
+    oldSecretHash,
+    ...rest
+  } = app;
+  const checked = { clientId, scopes, defaultScopes, backchannelLogoutUri, publicKeys, jwksUri } as Record<
+    keyof Checked,
+    unknown
+  > as Checked;
   return { ...rest, ...checked, secretHash: toBuffer(secretHash), oldSecretHash: toBuffer(oldSecretHash) };
 }
 
@@ -77,15 +98,15 @@ export async function listAppPlaces({ prisma }: RecordStore, { search, among }: 
     .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
 }
 
-type AppPage = { limit: number; after?: string | undefined; order?: NameOrder | undefined };
+type AppPage = { limit: number; after?: string | undefined; order?: SortOrder | undefined };
 
 export async function listAppsByName(
   db: RecordStore,
-  { limit, after, order = "name", ...filter }: AppFilter & AppPage,
+  { limit, after, order = "asc", ...filter }: AppFilter & AppPage,
 ): Promise<(App & AppPlace)[]> {
   const places = await listAppPlaces(db, filter);
-  const isAfter = (place: string) => after === undefined || (order === "name" ? place > after : place < after);
-  const inOrder = order === "name" ? places : places.toReversed();
+  const isAfter = (place: string) => after === undefined || (order === "asc" ? place > after : place < after);
+  const inOrder = order === "asc" ? places : places.toReversed();
   const page = inOrder.filter(({ place }) => isAfter(place)).slice(0, limit);
   const found = await db.prisma.app.findMany({ where: { clientId: { in: page.map(({ clientId }) => clientId) } } });
   const byId = new Map<string, Prisma.AppModel>(found.map((app) => [app.clientId, app]));

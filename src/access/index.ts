@@ -12,10 +12,17 @@ export { appNotFound, createApp, updateApp, type AppUpdate, type NewApp } from "
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";
 export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "./app-profile.ts";
-export { checkBackchannelLogoutUri, type BackchannelLogoutUri } from "./redirect-uri.ts";
+export { checkCalledUri, type CalledUri } from "./redirect-uri.ts";
 export { findInCatalogue, listCatalogue, type CatalogueApp } from "./catalogue.ts";
 export { makeAnnouncedSweep, sweepAnnounced, type EventProperty } from "./change-tracking/index.ts";
 export { againAfterDeadlock, changeDirectory, previewChange } from "./change.ts";
+export {
+  assertionAlgorithms,
+  authMethodOf,
+  readPublicKey,
+  type PublicKey,
+  type TokenEndpointAuthMethod,
+} from "./client-authentication.ts";
 export {
   appWithSecretNotFound,
   endOldSecret,

@@ -29,15 +29,15 @@ function findFault(uri: string, rules: UriRules): string | null {
     : "has a scheme that is not allowed";
 }
 
-/** A checked URI; the only kind that is stored. */
-export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: true };
+/** A checked URI that this service calls; the only kind that is stored. */
+export type CalledUri = string & { readonly __calledUri: true };
 
 /** Resolves the host name, so it must run before the transaction. Errors: invalid uri_refused. */
-export async function checkBackchannelLogoutUri(uri: string, policy: OutboundPolicy): Promise<BackchannelLogoutUri> {
+export async function checkCalledUri(uri: string, policy: OutboundPolicy): Promise<CalledUri> {
   await checkReceiver(
     uri,
     policy,
-    (why) => new AppError("invalid", "uri_refused", `The address for logouts was refused: ${why}.`),
+    (why) => new AppError("invalid", "uri_refused", `An address that this service calls was refused: ${why}.`),
   );
-  return uri as BackchannelLogoutUri;
+  return uri as CalledUri;
 }

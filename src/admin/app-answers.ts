@@ -23,7 +23,7 @@ const operations: readonly { path: RegExp; named: (id: string, search: URLSearch
   { path: /^\/idm\/ep\/v1\/(schools|changes)$/, named: () => "nobody" },
   { path: new RegExp(`^/idm/ep/v1/schools/${id}(?:/groups)?$`), named: () => "nobody" },
   {
-    path: new RegExp(`^/idm/ep/v1/schools/${id}/(?:users|people)$`),
+    path: new RegExp(`^/idm/ep/v1/schools/${id}/(?:users|people|roster)$`),
     named: (schoolId) => [{ kind: "school", id: schoolId }],
   },
   { path: new RegExp(`^/idm/ep/v1/groups/${id}$`), named: (groupId) => [{ kind: "group", id: groupId }] },
@@ -64,9 +64,12 @@ async function namesOnlyInvented(db: PrismaDb, named: Named, clientId: ClientId)
   return (await Promise.all(named.map((one) => isInvented(db, one, clientId)))).includes(true);
 }
 
+/** A record counts as one; the changes and the roster are lists with names. */
 function count(body: string): number {
-  const read = JSON.parse(body) as unknown[] | { changes?: unknown[] };
-  return Array.isArray(read) ? read.length : (read.changes?.length ?? 1);
+  const read = JSON.parse(body) as unknown[] | Record<string, unknown>;
+  if (Array.isArray(read)) return read.length;
+  if ("id" in read) return 1;
+  return Object.values(read).reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
 }
 
 /** Pending calls of each app in this process: a long list takes memory while it is read. */

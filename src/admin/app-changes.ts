@@ -2,7 +2,7 @@ import {
   againAfterDeadlock,
   appNotFound,
   appWithSecretNotFound,
-  checkBackchannelLogoutUri,
+  checkCalledUri,
   createApp as create,
   deleteApp as remove,
   deleteLogo,
@@ -36,15 +36,17 @@ const dayInSeconds = 86_400;
 const presentCredentials = (made: { clientId: ClientId; clientSecret: string | null; oldSecretEndsAt: Date | null }) =>
   present<Schemas["AppCredentials"]>(made);
 
-type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannelLogoutUri">;
+type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannelLogoutUri" | "jwksUri">;
 
-/** Checks the logout address before the transaction, because it needs a DNS lookup. Errors: invalid uri_refused. */
-const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: uri }: Written) => ({
-  ...(scopes !== undefined && { scopes }),
-  ...(uri !== undefined && {
-    backchannelLogoutUri: uri === null ? null : await checkBackchannelLogoutUri(uri, policy),
-  }),
-});
+/** Checks what this service calls before the transaction: that needs a DNS lookup. Errors: invalid uri_refused. */
+async function checked({ policy }: AdminDeps, { scopes, backchannelLogoutUri, jwksUri }: Written) {
+  const check = async (uri: string | null) => (uri === null ? null : await checkCalledUri(uri, policy));
+  return {
+    ...(scopes !== undefined && { scopes }),
+    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri: await check(backchannelLogoutUri) }),
+    ...(jwksUri !== undefined && { jwksUri: await check(jwksUri) }),
+  };
+}
 
 /** Only operators set scopes and attributes. Errors: forbidden role_forbids. */
 function refuseApproved({ all }: { all: boolean }, { scopes, attributes }: Written): void {
@@ -62,7 +64,7 @@ function splitProfile<T extends ProfileUpdate>(written: T) {
 
 export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
   refuseApproved(reach, body);
-  const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, ...written } = body;
+  const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
   const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
@@ -121,7 +123,7 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { clientId, body, reach, origin } = request;
   if (!reachesApp(reach, clientId)) throw appNotFound();
   refuseApproved(reach, body);
-  const { backchannelLogoutUri: _unchecked, ...written } = body;
+  const { backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
   const { allowLoopbackHttp } = deps;

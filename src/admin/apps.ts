@@ -1,4 +1,4 @@
-import { appNotFound, findApp, findProfile, findProfiles, listAppsByName } from "../access/index.ts";
+import { appNotFound, authMethodOf, findApp, findProfile, findProfiles, listAppsByName } from "../access/index.ts";
 import type { App, AppProfile, ClientId } from "../access/index.ts";
 import { present, type Same } from "../platform/contract-types.ts";
 import { storeOf, type Store } from "../platform/database/db.ts";
@@ -16,7 +16,11 @@ export const appProperties: Same<keyof AdminApp | "secretHash" | "oldSecretHash"
 export function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
-  return present<AdminApp>({ ...app, oldSecretEndsAt: isValid ? oldSecretEndsAt : null });
+  return present<AdminApp>({
+    ...app,
+    tokenEndpointAuthMethod: authMethodOf(app),
+    oldSecretEndsAt: isValid ? oldSecretEndsAt : null,
+  });
 }
 
 export async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
@@ -28,7 +32,7 @@ export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
   const { query, reach, origin } = request;
   const page = readPage(deps, request);
   const among = ownAppsOf(reach);
-  const found = await listAppsByName(deps.db, { search: query.search, among, order: query.sort, ...page.range });
+  const found = await listAppsByName(deps.db, { search: query.search, among, order: query.order, ...page.range });
   const profiles = await findProfiles(
     deps.db,
     found.map(({ clientId }) => clientId),

@@ -1,5 +1,12 @@
-import type { AppAttribute, Registration, ScopeName, ScopeRequest, SignOnAudience } from "../access/index.ts";
-import type { GroupStatus, GroupType, HandoverState, NameOrder, PersonOrder } from "../directory/index.ts";
+import type {
+  AppAttribute,
+  Registration,
+  ScopeName,
+  ScopeRequest,
+  SignOnAudience,
+  TokenEndpointAuthMethod,
+} from "../access/index.ts";
+import type { GroupStatus, GroupType, HandoverState, PeopleSort, SortOrder } from "../directory/index.ts";
 import type { PersonRole, PersonStatus, SignInState } from "../directory/index.ts";
 import type {
   GroupStep,
@@ -10,7 +17,7 @@ import type {
   PersonImport,
   WarningKind,
 } from "../imports/index.ts";
-import type { UndoReason, UndoStep } from "../imports/index.ts";
+import type { SeparatorName, shownEncoding, UndoReason, UndoStep } from "../imports/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
 import type { CardRefusalReason, CardSecondStep, CardState, SecondFactor, SignInSettings } from "../accounts/index.ts";
@@ -41,13 +48,14 @@ export const parameters: ParametersAgree<
     joinImportGroups: "school";
     putImportColumns: "in-background";
     listApiRequests: "request-id" | "only-refused";
-    listApps: "search" | "sort";
+    listApps: "search" | "order";
     listAudit: "school" | "person" | "actor" | "app" | "action" | "from" | "until" | "sort";
     listCatalogue: "search" | "granted";
+    listClassSignIns: "search";
     listDeliveries: "state";
     listEndpoints: "app";
     listGrants: "school" | "app";
-    listGroups: "school" | "show-deleted" | "search" | "sort";
+    listGroups: "school" | "show-deleted" | "search" | "order";
     listImportChanges: "school";
     listImportGroupMoves: "school";
     listImportLeavers: "school" | "kept";
@@ -55,11 +63,11 @@ export const parameters: ParametersAgree<
     listImports: "school" | "state";
     listImportUndoEntries: "school" | "kept";
     listLoginCards: "person";
-    listMembers: "has-login" | "sign-in" | "search";
-    listPeople: "school" | "group" | "status" | "role" | "has-login" | "sign-in" | "search" | "sort";
+    listMembers: "status" | "role" | "has-login" | "sign-in" | "search";
+    listPeople: "school" | "group" | "status" | "role" | "has-login" | "sign-in" | "search" | "sort" | "order";
     listReceivingSchools: "search";
     listSandboxes: "app";
-    listSchools: "search" | "sort";
+    listSchools: "search" | "order";
     listScopeRequests: "app" | "state";
     listSignOnAttempts: "request-id" | "outcome";
     listStaffPeople: "status" | "search";
@@ -118,10 +126,11 @@ export const enums: EnumsAgree<
     ScopeRequestState: ScopeRequest["state"];
     SecondFactorKind: SecondFactor["kind"];
     SchulconnexSpelling: Registration["schulconnexSpelling"];
+    TokenEndpointAuthMethod: TokenEndpointAuthMethod;
     AppViewResource: AppViewResource;
-    AuditOrder: "newest" | "oldest";
-    NameOrder: NameOrder;
-    PersonOrder: PersonOrder;
+    AuditSort: "newest" | "oldest";
+    PeopleSort: PeopleSort;
+    SortOrder: SortOrder;
     PersonAttribute: PersonAttribute;
     PersonSessionKind: PersonSession["kind"];
     SignInStepCode: StepCode;
@@ -131,6 +140,8 @@ export const enums: EnumsAgree<
     SignOnAudienceKind: SignOnAudience["kind"];
     StaffRoleName: StaffRoleName;
     UserNameRule: SignInSettings["userNameRule"];
+    TextEncoding: ReturnType<typeof shownEncoding>;
+    FieldSeparator: SeparatorName;
     WebhookEventType: EventType;
   }
 > = true;

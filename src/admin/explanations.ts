@@ -10,11 +10,12 @@ export const explainSignIn: AdminHandler<"explainSignIn"> = async (
   { db, needsSecondFactor },
   { personId, query, reach, caller, origin },
 ) => {
-  const clientId = query.app;
+  const clientId = query.app ?? null;
   const { homeSchoolId, isGuest } = await getReachedPerson(db, reach, personId);
-  const facts = reachesApp(reach, clientId)
-    ? await findSignInFacts(db.pool, { personId, clientId, now: origin.at })
-    : null;
+  const facts =
+    clientId === null || reachesApp(reach, clientId)
+      ? await findSignInFacts(db.pool, { personId, clientId, now: origin.at })
+      : null;
   if (facts === null) throw appNotFound();
   const needs = facts.hasSecondFactor || (facts.isStaff && (await needsSecondFactor(personId)));
   const { roles } = caller;

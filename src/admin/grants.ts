@@ -39,7 +39,7 @@ async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> 
 }
 
 /** Errors: invalid invalid_request if roles or groups are missing, or do not belong to the kind. */
-function readAudience({ kind, roles, groupIds }: Schemas["NewSignOnAudience"]): SignOnAudience {
+function readAudience({ kind, roles, groupIds }: Schemas["SignOnAudienceInput"]): SignOnAudience {
   if ((kind === "ROLES") !== (roles !== undefined) || (kind === "GROUPS") !== (groupIds !== undefined)) {
     const message =
       "The property signOn must have roles for the kind ROLES, groupIds for the kind GROUPS, and neither for other kinds.";

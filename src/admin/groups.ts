@@ -1,4 +1,5 @@
 import {
+  countSignIns,
   createGroup as create,
   deleteGroup as remove,
   listGroups as list,
@@ -7,33 +8,47 @@ import {
   type Change,
   type GroupId,
 } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
-import { groupsInReach } from "../staff/index.ts";
+import { groupsInReach, type Reach } from "../staff/index.ts";
 import { changeRecord, createRecord, refuseStale } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 
 const groupsPath = "/admin/v1/groups";
+
+async function listReached({ db }: AdminDeps, reach: Reach, filter: Parameters<typeof list>[1]) {
+  const seen = groupsInReach(reach, filter.schoolId);
+  if (!seen.all && seen.taughtBy === null) return [];
+  return list(storeOf(db), { ...filter, taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined) });
+}
 
 export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
   const { query, reach } = request;
   const page = readPage(deps, request);
   const schoolId = query.school;
   await refuseUnknownSchool(deps.db, reach, schoolId);
-  const seen = groupsInReach(reach, schoolId);
-  const filter = {
-    schoolId,
-    withDeleted: query["show-deleted"] === true,
-    search: query.search,
-    byIdentifier: true,
-    taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined),
-    order: query.sort,
-  };
-  const isNobody = !seen.all && seen.taughtBy === null;
-  const found = isNobody ? [] : await list(storeOf(deps.db), { ...filter, ...page.range });
-  return page.answer(found);
+  const withDeleted = query["show-deleted"] === true;
+  const filter = { schoolId, withDeleted, search: query.search, byIdentifier: true, order: query.order };
+  return page.answer(await listReached(deps, reach, { ...filter, ...page.range }));
+};
+
+export const listClassSignIns: AdminHandler<"listClassSignIns"> = async (deps, request) => {
+  const { schoolId, query, reach } = request;
+  const page = readPage(deps, request);
+  await refuseUnknownSchool(deps.db, reach, schoolId);
+  const filter = { schoolId, withDeleted: false, type: "KLASSE", search: query.search, byIdentifier: true } as const;
+  const found = await listReached(deps, reach, { ...filter, ...page.range });
+  const counts = await countSignIns(
+    deps.db.pool,
+    found.map(({ id }) => id),
+  );
+  const none = { students: 0, neverSignedIn: 0, withoutLogin: 0 };
+  return page.answer(found, ({ id, name }) =>
+    present<Schemas["ClassSignIns"]>({ id, name, ...(counts.get(id) ?? none) }),
+  );
 };
 
 export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { groupId, reach }) => {

@@ -64,6 +64,7 @@ const handlers: Loaders<OperationId> = {
   ...handlersIn(
     () => import("./groups.ts"),
     "listGroups",
+    "listClassSignIns",
     "getGroup",
     "createGroup",
     "updateGroup",
@@ -71,7 +72,13 @@ const handlers: Loaders<OperationId> = {
     "restoreGroup",
   ),
   ...handlersIn(() => import("./imports.ts"), "createImport", "getImport", "listImports", "listImportFaults"),
-  ...handlersIn(() => import("./import-columns.ts"), "getImportColumns", "putImportColumns", "listColumnMappings"),
+  ...handlersIn(
+    () => import("./import-columns.ts"),
+    "getImportColumns",
+    "putImportColumns",
+    "listColumnMappings",
+    "deleteColumnMapping",
+  ),
   ...handlersIn(() => import("./import-rows.ts"), "listImportFaultyRows", "listImportWarnings", "leaveOutImportRows"),
   ...handlersIn(
     () => import("./handovers.ts"),

@@ -1,21 +1,32 @@
-import { findImport, getUpload, listColumnMappings as list, type KeptMapping, type Upload } from "../imports/index.ts";
+import {
+  deleteColumnMapping as remove,
+  findImport,
+  getUpload,
+  listColumnMappings as list,
+  separators,
+  shownEncoding,
+  type KeptMapping,
+  type SeparatorName,
+  type Upload,
+} from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { storeOf } from "../platform/database/db.ts";
+import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { refuseStale, tagOf } from "./change.ts";
 import { importReach, presentImport } from "./import-record.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 
+const separatorNames = Object.keys(separators) as SeparatorName[];
+
 function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumns"] {
   const { separator, headingLine, headings, samples, mapping } = table;
-  const encoding = table.encoding === "damaged utf-8" ? "utf-8" : table.encoding;
   const { uses, role, className, idFromName, mode } = mapping;
   return present<Schemas["ImportColumns"]>({
     sheet,
     sheets: [...sheets],
-    encoding,
-    separator,
+    encoding: shownEncoding(table.encoding),
+    separator: separatorNames.find((name) => separators[name] === separator)!,
     headingLine,
     columns: headings.map((heading, index) =>
       present<Schemas["ImportColumn"]>({ heading, use: uses[index] ?? null, samples: [...(samples[index] ?? [])] }),
@@ -39,15 +50,16 @@ export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, i
   const { id } = await find();
   if (headers["If-Match"] !== undefined) refuseStale(headers, presentColumns(await getUpload(db, id)));
   const among = reach.all ? undefined : reach.schoolIds;
-  await imports.map(importId, body, among, origin, { inBackground: query["in-background"] === true });
+  const separator = body.separator && separators[body.separator];
+  await imports.map(importId, { ...body, separator }, among, origin, { inBackground: query["in-background"] === true });
   return { status: 200, body: presentImport(await find()) };
 };
 
-function presentMapping({ headings, uses, role, idFromName, mode, usedAt }: KeptMapping): Schemas["ColumnMapping"] {
+function presentMapping({ id, headings, uses, role, idFromName, mode, usedAt }: KeptMapping): Schemas["ColumnMapping"] {
   const columns = headings.map((heading, index) =>
     present<Schemas["MappedColumn"]>({ heading, use: uses[index] ?? null }),
   );
-  return present<Schemas["ColumnMapping"]>({ columns, role, idFromName, mode, usedAt });
+  return present<Schemas["ColumnMapping"]>({ id, columns, role, idFromName, mode, usedAt });
 }
 
 export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {
@@ -62,3 +74,13 @@ export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (dep
     ({ next }) => String(next),
   );
 };
+
+export const deleteColumnMapping: AdminHandler<"deleteColumnMapping"> = ({ db }, request) =>
+  withPrismaTransaction(db, async (tx) => {
+    const { schoolId, columnMappingId, headers, reach, origin } = request;
+    await refuseUnknownSchool(tx, reach, schoolId);
+    const found = (await list(tx, schoolId)).find(({ id }) => id === columnMappingId);
+    refuseStale(headers, found === undefined ? null : presentMapping(found));
+    if (found !== undefined) await remove(tx, schoolId, found, origin);
+    return { status: 204 };
+  });

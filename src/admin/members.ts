@@ -34,6 +34,8 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
   const state = query["sign-in"];
   const found = await listPeople(storeOf(deps.db), {
     groupId,
+    status: query.status,
+    role: query.role,
     hasLogin: query["has-login"],
     signIn: state && { state, homeSchoolId: schoolId },
     words: searchTermsOf(query.search),

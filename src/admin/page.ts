@@ -7,7 +7,7 @@ const defaultLimit = 100;
 type ListRequest = {
   operationId: OperationId;
   address: string;
-  query: { limit?: number | undefined; cursor?: string | undefined; sort?: string | undefined };
+  query: Partial<Record<"cursor" | "sort" | "order", string | undefined>> & { limit?: number | undefined };
 };
 
 type Answer<Presented> = { status: 200; body: Presented[]; headers: Record<string, string> };
@@ -35,8 +35,8 @@ const idOf = (entry: unknown): string => (entry as { id: string }).id;
 
 /** Errors: invalid invalid_cursor for a cursor of another list or order. */
 export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, address, query }: ListRequest): Page {
-  const { limit: size = defaultLimit, cursor, sort } = query;
-  const purpose = `admin cursor ${operationId}${sort === undefined ? "" : ` by ${sort}`}`;
+  const { limit: size = defaultLimit, cursor, sort, order } = query;
+  const purpose = ["admin cursor", operationId, sort && `by ${sort}`, order].filter(Boolean).join(" ");
   const opened = cursor === undefined ? undefined : unseal(keys, purpose, Buffer.from(cursor, "base64url"));
   if (opened === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
   const range = { limit: size + 1, after: opened?.toString() };

@@ -36,7 +36,7 @@ type PeopleQuery = AdminRequest<"listPeople">["query"];
 function refuseUnbounded({ sort, school, group, "sign-in": signIn }: PeopleQuery): void {
   if (school !== undefined || group !== undefined) return;
   if (signIn !== undefined) throw invalidRequest("The query parameter sign-in needs school or group.");
-  if (sort?.endsWith("name") === false)
+  if (sort !== undefined && sort !== "name")
     throw invalidRequest("The query parameter sort allows times only together with school or group.");
 }
 
@@ -68,7 +68,8 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
     words: personId === undefined ? searchTermsOf(query.search) : undefined,
     identifiersOf: reach.all ? null : keepingSchools(reach),
     among: reach.all ? null : [...reach.schoolIds],
-    order: query.sort,
+    sort: query.sort,
+    order: query.order,
     ...page.range,
   });
   const isOverSchools = schoolId === undefined && groupId === undefined && (reach.all || reach.schoolIds.size > 1);

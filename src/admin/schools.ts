@@ -12,7 +12,7 @@ type AdminSchool = Schemas["AdminSchool"];
 const schoolsPath = "/admin/v1/schools";
 /** Do not compile if a school has a property that the contract lacks. */
 export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
-export const newSchoolProperties: Same<keyof Schemas["NewSchool"], Exclude<keyof NewSchool, "id">> = true;
+export const newSchoolProperties: Same<keyof Schemas["SchoolInput"], Exclude<keyof NewSchool, "id">> = true;
 export const updatedProperties: Same<keyof Schemas["SchoolUpdate"], Exclude<keyof SchoolUpdate, "schoolId">> = true;
 
 async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {
@@ -25,7 +25,7 @@ export const listSchools: AdminHandler<"listSchools"> = async (deps, request) =>
   const { query, reach } = request;
   const page = readPage(deps, request);
   const among = reach.all ? undefined : [...reach.schoolIds];
-  const found = await list(storeOf(deps.db), { search: query.search, among, order: query.sort, ...page.range });
+  const found = await list(storeOf(deps.db), { search: query.search, among, order: query.order, ...page.range });
   return page.answer(found);
 };
 

@@ -32,7 +32,8 @@ type Fix = NonNullable<Step["fix"]>;
 /** For a guest, the explanation omits what the home school keeps, such as the user name and consents. */
 type Explanation = {
   facts: SignInFacts;
-  clientId: ClientId;
+  /** Null: only the steps before any app. */
+  clientId: ClientId | null;
   reach: Reach;
   roles: readonly StaffRole[];
   homeSchoolId: SchoolId | null;
@@ -150,8 +151,10 @@ function personSteps(asked: Explanation): Step[] {
   ];
 }
 
+type AboutApp = Explanation & { clientId: ClientId };
+
 /** The steps at one school, up to the first that refuses. */
-function schoolSteps({ facts, clientId, roles }: Explanation, school: SchoolFacts): Step[] {
+function schoolSteps({ facts, clientId, roles }: AboutApp, school: SchoolFacts): Step[] {
   const { id, name, audience, letsIn, groups } = school;
   const isLetInElsewhere = facts.person.schools.some((other) => other.letsIn);
   const outcomeOf = (isPassed: boolean) => (!isPassed && isLetInElsewhere ? "NOTE" : passedIf(isPassed));
@@ -187,10 +190,26 @@ function questions({ decisions, right, scopes }: SignInFacts): Step[] {
   return [step("school_choice", chosen ? "PASSED" : "NOTE", { schools: right.schools.length }), consent];
 }
 
+function appSteps(asked: AboutApp): Step[] {
+  const { facts, reach, isGuest } = asked;
+  const { schools } = facts.person;
+  const isSeen = ({ id }: SchoolFacts) => isReached(reach, { schools: [id] });
+  const isLetIn = schools.some(({ letsIn }) => letsIn);
+  return [
+    ...schools.filter(isSeen).flatMap((school) => schoolSteps(asked, school)),
+    ...otherSchools(
+      schools.filter((school) => !isSeen(school)),
+      isLetIn,
+    ),
+    ...(isGuest ? [] : questions(facts)),
+  ];
+}
+
 /** The reason why the sign-on refuses, or what prevents the person from getting that far. */
-function reasonOf(facts: SignInFacts): Schemas["SignInExplanation"]["reason"] {
+function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"]["reason"] {
   const { right, login, waits } = facts;
-  if (right.kind === "refused") return right.reason;
+  const needsGrant = clientId !== null;
+  if (right.kind === "refused" && (needsGrant || right.reason !== "no_grant")) return right.reason;
   if (login === null) return "no_login";
   if (!canSignIn(facts)) return "no_password";
   if (isCardRefused(facts)) return "card_refused";
@@ -199,24 +218,13 @@ function reasonOf(facts: SignInFacts): Schemas["SignInExplanation"]["reason"] {
 
 /** Explains a sign-in. Schools out of reach are counted, not named. */
 export function explain(asked: Explanation): Schemas["SignInExplanation"] {
-  const { facts, clientId, reach } = asked;
-  const { schools } = facts.person;
-  const isSeen = ({ id }: SchoolFacts) => isReached(reach, { schools: [id] });
-  const isLetIn = schools.some(({ letsIn }) => letsIn);
-  const reason = reasonOf(facts);
+  const { facts, clientId } = asked;
+  const reason = reasonOf(asked);
   return {
     personId: facts.person.id,
     clientId,
     isAllowed: reason === null,
     reason,
-    steps: [
-      ...personSteps(asked),
-      ...schools.filter(isSeen).flatMap((school) => schoolSteps(asked, school)),
-      ...otherSchools(
-        schools.filter((school) => !isSeen(school)),
-        isLetIn,
-      ),
-      ...(asked.isGuest ? [] : questions(facts)),
-    ],
+    steps: [...personSteps(asked), ...(clientId === null ? [] : appSteps({ ...asked, clientId }))],
   };
 }

@@ -81,7 +81,7 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
 };
 
 /** Reads the role that a request gives. */
-export function readRole(given: Omit<Schemas["NewStaffRole"], "holder">) {
+export function readRole(given: Omit<Schemas["StaffRoleInput"], "holder">) {
   const { role, schoolIds = [], clientIds = [], reason = null, endsAt } = given;
   return {
     role,
@@ -92,7 +92,7 @@ export function readRole(given: Omit<Schemas["NewStaffRole"], "holder">) {
   };
 }
 
-const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffRole["holder"] =>
+const holderOf = ({ personId, clientId }: Schemas["StaffRoleHolderInput"]): StaffRole["holder"] =>
   personId === undefined ? { clientId: clientId as ClientId } : { personId: personId as PersonId };
 
 /** Errors: not_found for a holder, school or app that is out of reach. */

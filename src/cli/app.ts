@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { scopeNames } from "../access/token.ts";
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
 import { valuesOf } from "../platform/contract-types.ts";
+import { listKeys } from "../platform/text/key-set.ts";
 import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
 import type { AllProperties, Schemas } from "./admin-api.ts";
 import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
@@ -20,6 +22,13 @@ const attributes = valuesOf<AdminApp["attributes"][number]>({
   SCHOOLING_LEVEL: true,
 });
 
+const authMethods = valuesOf<AdminApp["tokenEndpointAuthMethod"]>({
+  client_secret_basic: true,
+  client_secret_post: true,
+  private_key_jwt: true,
+  none: true,
+});
+
 const properties = {
   name: option.text("Its name, as people see it."),
   redirectUri: option.texts("Where people are sent back to; compared letter by letter.", "uri"),
@@ -27,10 +36,15 @@ const properties = {
   loginUrl: option.text("Where its tile leads.", "url"),
   backchannelLogoutUri: option.text("Where it is notified of logouts.", "uri"),
   scope: option.someOf(scopeNames, "Scopes it may ask for, such as schools:read."),
+  defaultScope: option.someOf(scopeNames, "Scopes of a token of its own, where the request names none."),
+  noDefaultScopes: option.flag("Such a token has no scopes; the default for a new app."),
   attribute: option.someOf(attributes, "What it may read beside the rest of a record; everything if left out."),
   noAttributes: option.flag("It may read none of these."),
   idTokenAlgorithm: option.oneOf(["RS256", "ES256", "EdDSA"] as const, "How its ID tokens are signed."),
   schulconnexSpelling: option.oneOf(["V1_4", "V1_7"] as const, "How it reads Schulconnex codes."),
+  authMethod: option.oneOf(authMethods, "How it authenticates; client_secret_basic for a new confidential app."),
+  publicKeys: option.text("A file with its public keys, a JSON Web Key Set, for private_key_jwt.", "file"),
+  jwksUri: option.text("Where it publishes its own key set, in place of a file.", "uri"),
   noPkce: option.flag("Do not require PKCE; confidential apps only."),
   pkce: option.flag("Require PKCE; the default for a new app."),
 };
@@ -43,17 +57,43 @@ const creation = {
   clientId: option.text("Its client id, where it has one already."),
 };
 
-function readRegistration(options: OptionsOf<typeof properties>): AllProperties<Schemas["AppUpdate"]> {
-  const { attribute, noAttributes, pkce, noPkce, redirectUri, postLogoutRedirectUri, scope } = options;
+type PublicKeys = AdminApp["publicKeys"];
+
+async function readKeys(file: string | undefined): Promise<PublicKeys | undefined> {
+  const keys = file === undefined ? undefined : listKeys(await readFile(file, "utf8"));
+  if (keys === null) throw new UsageError(`${file} is not a JSON Web Key Set.`);
+  return keys as PublicKeys | undefined;
+}
+
+async function readRegistration(options: OptionsOf<typeof properties>): Promise<AllProperties<Schemas["AppUpdate"]>> {
+  const { jwksUri } = options;
+  const publicKeys = await readKeys(options.publicKeys);
+  if (publicKeys && jwksUri) throw new UsageError("Give --public-keys or --jwks-uri, not both.");
+  const {
+    attribute,
+    noAttributes,
+    defaultScope,
+    noDefaultScopes,
+    pkce,
+    noPkce,
+    redirectUri,
+    postLogoutRedirectUri,
+    scope,
+  } = options;
   if (attribute && noAttributes) throw new UsageError("Give --attribute or --no-attributes, not both.");
+  if (defaultScope && noDefaultScopes) throw new UsageError("Give --default-scope or --no-default-scopes, not both.");
   if (pkce && noPkce) throw new UsageError("Give --pkce or --no-pkce, not both.");
   return {
     name: options.name,
+    tokenEndpointAuthMethod: options.authMethod,
+    publicKeys: jwksUri ? [] : publicKeys,
+    jwksUri: publicKeys ? null : jwksUri,
     redirectUris: redirectUri && [...redirectUri],
     postLogoutRedirectUris: postLogoutRedirectUri && [...postLogoutRedirectUri],
     loginUrl: options.loginUrl,
     backchannelLogoutUri: options.backchannelLogoutUri,
     scopes: scope && [...new Set(scope)],
+    defaultScopes: defaultScope || noDefaultScopes ? [...new Set(defaultScope)] : undefined,
     attributes: attribute || noAttributes ? [...new Set(attribute)] : undefined,
     idTokenAlgorithm: options.idTokenAlgorithm,
     schulconnexSpelling: options.schulconnexSpelling,
@@ -70,7 +110,7 @@ function readRegistration(options: OptionsOf<typeof properties>): AllProperties<
 const defaultOverlap = "24h";
 
 const shownValue = (value: unknown): string | null => {
-  if (Array.isArray(value)) return value.join(" ");
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(" ");
   return typeof value === "object" ? value && JSON.stringify(value) : String(value as string | boolean);
 };
 
@@ -155,7 +195,7 @@ export const verbs: Verbs = {
     options: creation,
     run: async ({ api }, { options }) => {
       const { name, type = "CONFIDENTIAL", clientId } = options;
-      const body = makeBody<Schemas["NewApp"]>({ ...readRegistration(options), name, type, clientId });
+      const body = makeBody<Schemas["AppInput"]>({ ...(await readRegistration(options)), name, type, clientId });
       return created(await bodyOf(api.POST(apps, { params: withIdempotencyKey(), body })));
     },
   }),
@@ -164,7 +204,7 @@ export const verbs: Verbs = {
     args,
     options: properties,
     run: async ({ api }, { args: path, options }) => {
-      const body = makeBody<Schemas["AppUpdate"]>(readRegistration(options));
+      const body = makeBody<Schemas["AppUpdate"]>(await readRegistration(options));
       if (!isEmpty(body)) await api.PATCH(oneApp, { params: { path }, body });
       const changed = Object.keys(body);
       return done(changed.length === 0 ? "No change." : "App updated.", { ...path, changed });

@@ -46,7 +46,7 @@ const printOptions = {
 };
 const remoteOnly = "It makes the cards with the addresses that the service has.";
 
-type Printing = { schoolId: SchoolId; file: string; body: Schemas["NewLoginCards"] };
+type Printing = { schoolId: SchoolId; file: string; body: Schemas["LoginCardsInput"] };
 
 async function print({ api }: Service, { schoolId, file, body }: Printing): Promise<Result> {
   const path = { schoolId };

@@ -9,7 +9,7 @@ import { argsNamed, changes, shows } from "./verbs.ts";
 
 type Grant = Schemas["Grant"];
 type GrantUpdate = Schemas["GrantSettings"];
-type NewAudience = Schemas["NewSignOnAudience"];
+type NewAudience = Schemas["SignOnAudienceInput"];
 
 const args = argsNamed("clientId", "schoolId");
 

@@ -7,6 +7,7 @@ import { option, required } from "./option.ts";
 import { argsOf, changes, shows } from "./verbs.ts";
 
 type AdminGroup = Schemas["AdminGroup"];
+type ClassSignIns = Schemas["ClassSignIns"];
 
 const groups = "/admin/v1/groups";
 const oneGroup = `${groups}/{groupId}` as const;
@@ -32,7 +33,7 @@ export const verbs: Verbs = {
       id: option.id<GroupId>("Its id, where it has one already."),
     },
     run: async (service, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
-      const body = makeBody<Schemas["NewGroup"]>({ schoolId, name, type, sourceSystemIdentifier: sourceId });
+      const body = makeBody<Schemas["GroupInput"]>({ schoolId, name, type, sourceSystemIdentifier: sourceId });
       if (id !== undefined) {
         const { createGroupWithId } = await import("./local/own-ids.ts");
         return made(await createGroupWithId(requireMachine(service, { id }), id, body));
@@ -82,6 +83,23 @@ export const verbs: Verbs = {
         members: ({ members }: AdminGroup) => String(members),
       };
       return readListResult("groups", read, { ...page, columns });
+    },
+  }),
+  "sign-ins": makeApiCommand({
+    summary: "Count for each class of a school who has never signed in, and who cannot.",
+    options: { school: required(option.school("The school.")), ...listOptions },
+    run: ({ api }, { options: { school: schoolId, search, ...page } }) => {
+      const at = "/admin/v1/schools/{schoolId}/class-sign-ins";
+      const read = (range: object) =>
+        api.GET(at, { params: { path: { schoolId }, query: { ...omitUndefined({ search }), ...range } } });
+      const columns = {
+        id: ({ id }: ClassSignIns) => id,
+        class: ({ name }: ClassSignIns) => name,
+        pupils: ({ students }: ClassSignIns) => String(students),
+        "never signed in": ({ neverSignedIn }: ClassSignIns) => String(neverSignedIn),
+        "cannot sign in": ({ withoutLogin }: ClassSignIns) => String(withoutLogin),
+      };
+      return readListResult("classes", read, { ...page, columns });
     },
   }),
 };

@@ -83,8 +83,10 @@ export async function previewImport(service: Service, request: NewImport): Promi
 export const getColumns = ({ api }: Service, id: string): Promise<Schemas["ImportColumns"]> =>
   bodyOf(api.GET(`${oneImport}/columns`, pathOf(id)));
 
-export async function mapColumns(service: Service, id: string, body: Schemas["NewImportColumns"]): Promise<Import> {
-  const params = { ...pathOf(id).params, query: { "in-background": true } };
+export async function mapColumns(service: Service, id: string, body: Schemas["ImportColumnsInput"]): Promise<Import> {
+  const looksAgain = (body.sheet ?? body.encoding ?? body.separator) !== undefined;
+  // In the background, a wrong choice would get no error.
+  const params = { ...pathOf(id).params, query: { "in-background": !looksAgain } };
   return waitFor(service, await bodyOf(service.api.PUT(`${oneImport}/columns`, { params, body })));
 }
 

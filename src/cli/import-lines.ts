@@ -51,7 +51,7 @@ export function importLines(
 }
 
 export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): string[] {
-  const { sheet, sheets, role, className, mode, columns: all } = columns;
+  const { sheet, sheets, encoding, separator, role, className, mode, columns: all } = columns;
   const rows = all.map(({ heading, use, samples }, index) => [
     `  ${index + 1}`,
     heading,
@@ -66,6 +66,7 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
     ...(sheets.length > 1
       ? [`Sheet: ${sheet ?? ""}; the others: ${sheets.filter((one) => one !== sheet).join(", ")}`]
       : []),
+    ...(sheet === null ? [`Encoding: ${encoding}; separator: ${separator.toLowerCase()}`] : []),
     ...(role === null ? [] : [`Role of everybody: ${role.toLowerCase()}`]),
     ...(className === null ? [] : [`Class of everybody: ${className}`]),
     `Mode: ${mode.toLowerCase()}`,

@@ -5,9 +5,12 @@ import * as calls from "./import-calls.ts";
 import { columnLines, importColumns, importLines, leftOutCsv, undoLines } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import { argsNamed } from "./verbs.ts";
+import { argsNamed, changes, listsAll } from "./verbs.ts";
 
 const args = argsNamed("importId");
+const mappings = "/admin/v1/schools/{schoolId}/column-mappings";
+const encodings = ["utf-8", "windows-1252", "iso-8859-15"] as const;
+const separators = ["semicolon", "comma", "tab"] as const;
 const faultsOption = { faults: option.count("How many faults of a broken file to print; 1000 if left out.") };
 
 export const verbs: Verbs = {
@@ -53,6 +56,8 @@ export const verbs: Verbs = {
       class: option.text("The class of everybody, if no column has it.", "5a"),
       mode: option.oneOf(["bulk", "delta"] as const, "bulk: people who are not in the file leave; delta: they stay."),
       sheet: option.text("Look at another sheet of the workbook instead.", "Tabelle2"),
+      encoding: option.oneOf(encodings, "Look at the file again with this character encoding."),
+      separator: option.oneOf(separators, "Look at the file again with this separator of fields."),
       idsFromName: option.flag("Make ids of name and date of birth, for a file without numbers."),
       ...faultsOption,
     },
@@ -60,6 +65,20 @@ export const verbs: Verbs = {
       const body = changeColumns(await calls.getColumns(service, id), options);
       return show(service, await calls.mapColumns(service, id, body), options.faults);
     },
+  }),
+  mappings: listsAll(mappings, {
+    summary: "List the mappings of columns that a school's next files are read with.",
+    name: "mappings",
+    columns: {
+      id: ({ id }) => id,
+      "last used": ({ usedAt }) => usedAt,
+      columns: ({ columns }) => columns.map(({ heading, use }) => `${heading}=${use?.toLowerCase() ?? "-"}`).join(", "),
+    },
+    id: ({ id }) => id,
+  }),
+  "delete-mapping": changes("delete", `${mappings}/{columnMappingId}`, {
+    summary: "Delete a mapping of columns: the school's next file with these headings waits for its columns again.",
+    line: "Mapping deleted.",
   }),
   apply: makeApiCommand({
     summary: "Apply an import as its preview showed, school by school, and notify the apps.",
@@ -156,6 +175,8 @@ type ColumnOptions = {
   class?: string | undefined;
   mode?: string | undefined;
   sheet?: string | undefined;
+  encoding?: string | undefined;
+  separator?: string | undefined;
   idsFromName: boolean;
 };
 
@@ -163,7 +184,7 @@ type ColumnOptions = {
 function changeColumns(
   { columns, role, className, idFromName, mode }: Schemas["ImportColumns"],
   options: ColumnOptions,
-): Schemas["NewImportColumns"] {
+): Schemas["ImportColumnsInput"] {
   const uses = columns.map(({ use }) => use);
   for (const text of options.column ?? []) {
     const [, number, use] = /^(\d+)=([a-z_]+|-)$/i.exec(text) ?? [];
@@ -181,6 +202,8 @@ function changeColumns(
     idFromName: options.idsFromName || idFromName,
     mode: (options.mode?.toUpperCase() as Schemas["ImportMode"] | undefined) ?? mode,
     ...(options.sheet !== undefined && { sheet: options.sheet }),
+    ...(options.encoding !== undefined && { encoding: options.encoding as Schemas["TextEncoding"] }),
+    ...(options.separator !== undefined && { separator: options.separator.toUpperCase() as Schemas["FieldSeparator"] }),
   };
 }
 

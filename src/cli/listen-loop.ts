@@ -10,7 +10,7 @@ type Attempt = Schemas["ReportedAttempt"];
 type Listening = {
   clientId: string;
   url: URL;
-  eventTypes: Schemas["NewListener"]["eventTypes"];
+  eventTypes: Schemas["ListenerInput"]["eventTypes"];
   endpointId: string | undefined;
   replay: Schemas["Replay"] | undefined;
 };

@@ -10,7 +10,7 @@ import { argument, option, required, schoolRoles, UsageError } from "./option.ts
 import { argsNamed, argsOf, changes, lists, shows } from "./verbs.ts";
 
 type AdminPerson = Schemas["AdminPerson"];
-type NewName = NonNullable<Schemas["NewPersonName"]>;
+type NewName = NonNullable<Schemas["PersonNameInput"]>;
 
 const properties = {
   firstFull: option.text("All first names."),
@@ -94,7 +94,7 @@ export const verbs: Verbs = {
     },
     run: async (service, { options }) => {
       const { id, school, role, sourceId, group = [] } = options;
-      const body = makeBody<Schemas["NewPerson"]>({
+      const body = makeBody<Schemas["PersonInput"]>({
         role,
         schoolIds: school,
         groupIds: [...new Set(group)],

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { SchoolId } from "../directory/index.ts";
 import type { PasswordKind, UserNameRule } from "../accounts/index.ts";
 import { listTexts, type TextName } from "../platform/contract-texts.ts";
@@ -22,13 +23,13 @@ import { argsOf, lists, shows } from "./verbs.ts";
 
 type AdminSchool = Schemas["AdminSchool"];
 type SignInSettings = Schemas["SignInSettings"];
-type Text = TextName<Schemas["NewSchool"]>;
+type Text = TextName<Schemas["SchoolInput"]>;
 
 const userNameRules = ["FIRST_DOT_LAST", "FIRST_INITIAL_LAST", "FIRST_LAST_INITIAL", "RANDOM", "ROSTER"] as const;
 const highestGrade = 13;
 
 // The options and lines of texts come from the contract; only what an option says more than its name is written here.
-const texts = listTexts<Schemas["NewSchool"]>("NewSchool");
+const texts = listTexts<Schemas["SchoolInput"]>("SchoolInput");
 const meanings: Partial<Record<Text, string>> = {
   name: "Name of the school.",
   officialId: "Official identifier, different for every school.",
@@ -84,12 +85,17 @@ function readTexts(options: Readonly<Record<string, unknown>>): Pick<AllProperti
   return Object.fromEntries(texts.map(({ name }) => [name, valueOf(name)])) as ReturnType<typeof readTexts>;
 }
 
-function readNewSchool(options: OptionsOf<typeof creation>): Schemas["NewSchool"] {
+function readNewSchool(options: OptionsOf<typeof creation>): Schemas["SchoolInput"] {
   const { street, addition, zip, city, country, state } = options;
-  return makeBody<Schemas["NewSchool"]>({
+  return makeBody<Schemas["SchoolInput"]>({
     ...readTexts(options),
-    address: makeBody<Schemas["NewSchoolAddress"]>({ address: street, addressAddition: addition, city, zipCode: zip }),
-    location: makeBody<Schemas["NewSchoolLocation"]>({ country, state }),
+    address: makeBody<Schemas["SchoolAddressInput"]>({
+      address: street,
+      addressAddition: addition,
+      city,
+      zipCode: zip,
+    }),
+    location: makeBody<Schemas["SchoolLocationInput"]>({ country, state }),
   });
 }
 
@@ -171,6 +177,25 @@ export const verbs: Verbs = {
         await api.PUT(address, { params: { path, header: ifMatch }, body });
         return done("Sign-in of the school changed.", { id: path.schoolId, ...body });
       });
+    },
+  }),
+  letter: shows(`${oneSchool}/parent-letter`, {
+    summary: "Print the text of the letter to parents: `… school letter ID > letter.txt`.",
+    show: (letter) => ({ lines: [letter.text ?? letter.defaults.en], isFile: true, data: letter }),
+  }),
+  "set-letter": makeApiCommand({
+    summary: "Change the text of the letter to parents.",
+    args,
+    options: {
+      file: option.text("A text file in UTF-8.", "path"),
+      default: option.flag("Use the default text again."),
+    },
+    run: async ({ api }, { args: path, options: { file, default: isDefault } }) => {
+      if (isDefault === (file !== undefined)) throw new UsageError("Give either --file or --default.");
+      const utf8 = new TextDecoder("utf-8", { fatal: true });
+      const text = file === undefined ? null : utf8.decode(await readFile(file)).trim();
+      await api.PUT(`${oneSchool}/parent-letter`, { params: { path }, body: { text } });
+      return done("Letter to parents changed.", { id: path.schoolId, text });
     },
   }),
   show: shows(oneSchool, { summary: "Show one school.", show }),

@@ -14,7 +14,7 @@ export const roleOptions = {
   ends: option.time("When it ends by itself; SUPPORT needs it, at most SUPPORT_ROLE_DAYS (14) from now."),
 };
 
-type Role = Pick<AllProperties<Schemas["NewStaffRole"]>, "role" | "schoolIds" | "clientIds" | "reason" | "endsAt">;
+type Role = Pick<AllProperties<Schemas["StaffRoleInput"]>, "role" | "schoolIds" | "clientIds" | "reason" | "endsAt">;
 
 export const readRole = (role: StaffRoleName, options: OptionsOf<typeof roleOptions>): Role => ({
   role,
@@ -40,7 +40,7 @@ export const staffPeopleVerbs: Verbs = {
       ...roleOptions,
     },
     run: async ({ api }, { args: { role }, options: { username, first, last, ...options } }) => {
-      const body = makeBody<Schemas["NewStaffPerson"]>({
+      const body = makeBody<Schemas["StaffPersonInput"]>({
         ...readRole(role, options),
         name: { firstFull: first, firstCall: first.trim().split(/\s+/)[0]!, last },
         username,

@@ -42,9 +42,9 @@ const columns: Columns<ListedRole> = {
   reason: ({ reason }) => reason,
 };
 
-function readHolder(personId: PersonId | undefined, clientId: string | undefined): Schemas["NewStaffRoleHolder"] {
+function readHolder(personId: PersonId | undefined, clientId: string | undefined): Schemas["StaffRoleHolderInput"] {
   if ((personId === undefined) === (clientId === undefined)) throw new UsageError("Give either --person or --app.");
-  return makeBody<Schemas["NewStaffRoleHolder"]>({ personId, clientId });
+  return makeBody<Schemas["StaffRoleHolderInput"]>({ personId, clientId });
 }
 
 const gives = {
@@ -99,7 +99,7 @@ export const verbs: Verbs = {
     options: gives,
     run: async ({ api }, { args: { role }, options }) => {
       const { person, app, confirmPartners } = options;
-      const body = makeBody<Schemas["NewStaffRole"]>({
+      const body = makeBody<Schemas["StaffRoleInput"]>({
         ...readRole(role, options),
         holder: readHolder(person, app),
         confirmPartners: confirmPartners || undefined,

@@ -29,6 +29,7 @@ const parameters = {
   deliveryId: argument.text("delivery"),
   sessionId: argument.text("session"),
   importId: argument.id<ImportId>("import"),
+  columnMappingId: argument.id("mapping"),
   handoverId: argument.id("hand-over"),
   sandboxId: argument.id("sandbox"),
   credentialBatchId: argument.id("batch"),

@@ -107,7 +107,7 @@ export const verbs: Verbs = {
       type: typeOption,
     },
     run: async ({ api }, { args: { clientId }, options: { url, type = [...eventTypes] } }) => {
-      const body = makeBody<Schemas["NewWebhookEndpoint"]>({ clientId, url, eventTypes: type });
+      const body = makeBody<Schemas["WebhookEndpointInput"]>({ clientId, url, eventTypes: type });
       const { id, secret } = await bodyOf(api.POST(endpoints, { params: withIdempotencyKey(), body }));
       return { lines: [`Endpoint: ${id}`, ...secretLines(secret)], quiet: [id, secret], data: { id, secret } };
     },

@@ -3,9 +3,10 @@ import type { RecordStore, Store } from "../platform/database/db.ts";
 import { isInSignInState, type SignInState } from "./sign-in-state.ts";
 import { empty, fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
 import type { Parameter, Part as SqlPart, Sql } from "../platform/database/sql.ts";
+import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { nameOf, type PersonName, type PersonRole } from "./person.ts";
-import { isAfter, orderBy, type NameOrder, type PersonOrder } from "./order.ts";
+import { isAfter, orderBy, type PeopleSort, type SortOrder } from "./order.ts";
 import type { School } from "./school.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
@@ -48,7 +49,7 @@ const lastSchool = table("school", "last_school");
 type SchoolsAmong = { among: readonly SchoolId[] | null };
 
 const schoolPosition = { key: s.sortKey, id: s.id };
-const searchSchools = (order: NameOrder) =>
+const searchSchools = (order: SortOrder) =>
   statement<Search & SchoolsAmong>(
     ({ search, limit, after, among }) => sql`
   SELECT ${fields<IdRow<SchoolId>>({ id: s.id })} FROM ${s}
@@ -57,11 +58,11 @@ const searchSchools = (order: NameOrder) =>
     AND ${isAfter(order, schoolPosition, { from: lastSchool, key: lastSchool.sortKey, id: lastSchool.id, after })}
   ${orderBy(order, schoolPosition)} LIMIT ${limit}`,
   );
-const schoolSearches = { name: searchSchools("name"), "-name": searchSchools("-name") };
+const schoolSearches = { asc: searchSchools("asc"), desc: searchSchools("desc") };
 
 export async function listSchools(
   db: Store,
-  { among, order = "name", ...page }: Page & { among?: readonly SchoolId[] | undefined; order?: NameOrder | undefined },
+  { among, order = "asc", ...page }: Page & { among?: readonly SchoolId[] | undefined; order?: SortOrder | undefined },
 ): Promise<School[]> {
   const query = { ...searchOf(page), among: among ?? null };
   const found = await findRows<IdRow<SchoolId>, Search & SchoolsAmong>(db, schoolSearches[order], query);
@@ -97,6 +98,7 @@ export async function findGroup({ prisma }: RecordStore, groupId: GroupId): Prom
 type GroupFilter = {
   schoolId: SchoolId;
   withDeleted: boolean;
+  type?: GroupType | undefined;
   taughtBy?: PersonId | undefined;
   byIdentifier?: boolean | undefined;
 };
@@ -110,22 +112,23 @@ const groupText = (byIdentifier: SqlPart): Sql =>
   sql`concat_ws(' ', ${g.name}, CASE WHEN ${byIdentifier}::boolean THEN ${g.sourceSystemIdentifier} END)`;
 
 const groupPosition = { key: g.naturalKey, id: g.id };
-const searchGroups = (order: NameOrder) =>
+const searchGroups = (order: SortOrder) =>
   statement<Search & GroupFilter>(
-    ({ search, limit, after, schoolId, withDeleted, taughtBy, byIdentifier }) => sql`
+    ({ search, limit, after, schoolId, withDeleted, type, taughtBy, byIdentifier }) => sql`
   SELECT ${fields<IdRow<GroupId>>({ id: g.id })} FROM ${g}
   WHERE ${g.schoolId} = ${schoolId} AND (${withDeleted} OR ${g.status} = 'ACTIVE')
+    AND (${type}::group_type IS NULL OR ${g.type} = ${type})
     AND ${contains(groupText(byIdentifier), search)}
     AND (${taughtBy}::uuid IS NULL OR EXISTS (SELECT FROM ${m}
       WHERE ${m.groupId} = ${g.id} AND ${m.personId} = ${taughtBy} AND ${m.role} = 'TEACHER'))
     AND ${isAfter(order, groupPosition, { from: lastGroup, key: lastGroup.naturalKey, id: lastGroup.id, after })}
   ${orderBy(order, groupPosition)} LIMIT ${limit}`,
   );
-const groupSearches = { name: searchGroups("name"), "-name": searchGroups("-name") };
+const groupSearches = { asc: searchGroups("asc"), desc: searchGroups("desc") };
 
 export async function listGroups(
   db: Store,
-  { search, limit, after, order = "name", ...filter }: Page & GroupFilter & { order?: NameOrder | undefined },
+  { search, limit, after, order = "asc", ...filter }: Page & GroupFilter & { order?: SortOrder | undefined },
 ): Promise<Group[]> {
   const query = { ...filter, ...searchOf({ search, limit, after }) };
   const found = await findRows<IdRow<GroupId>, Search & GroupFilter>(db, groupSearches[order], query);
@@ -248,15 +251,12 @@ const isInSandbox = sql`(${p.homeSchoolId} = ANY (ARRAY(
 const lastSignInOf = (id: Sql): Sql =>
   sql`coalesce((SELECT max(${signedIn.lastSignInAt}) FROM ${signedIn} WHERE ${signedIn.personId} = ${id}), '-infinity')`;
 
-const peopleKeys: Record<PersonOrder, (of: { sortKey: Sql; createdAt: Sql; id: Sql }) => Sql> = {
+const peopleKeys: Record<PeopleSort, (of: { sortKey: Sql; createdAt: Sql; id: Sql }) => Sql> = {
   name: ({ sortKey }) => sortKey,
-  "-name": ({ sortKey }) => sortKey,
   createdAt: ({ createdAt }) => createdAt,
-  "-createdAt": ({ createdAt }) => createdAt,
   lastSignIn: ({ id }) => lastSignInOf(id),
-  "-lastSignIn": ({ id }) => lastSignInOf(id),
 };
-const personPosition = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[order](of), id: of.id });
+const personPosition = (sort: PeopleSort, of: typeof p) => ({ key: peopleKeys[sort](of), id: of.id });
 
 type Narrowing = "person" | "group" | "school" | "schools" | "text";
 type OfPeople = { [Name in keyof People]-?: Parameter };
@@ -297,7 +297,7 @@ function findRarest(texts: readonly string[]): string | null {
   return longest === undefined || longest.length < 3 ? null : `%${longest.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-const searchPeople = (order: PersonOrder, narrowing: Narrowing | null) =>
+const searchPeople = (sort: PeopleSort, order: SortOrder, narrowing: Narrowing | null) =>
   statement<People>((given) => {
     const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = given;
     const { signInState, signInHome } = given;
@@ -322,12 +322,17 @@ const searchPeople = (order: PersonOrder, narrowing: Narrowing | null) =>
     AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${identifiers})`, search)}
     AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
       IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers}))) = 0))
-    AND ${isAfter(order, personPosition(order, p), { from: lastPerson, ...personPosition(order, lastPerson), after })}
-  ${orderBy(order, personPosition(order, p))} LIMIT ${limit}`;
+    AND ${isAfter(order, personPosition(sort, p), { from: lastPerson, ...personPosition(sort, lastPerson), after })}
+  ${orderBy(order, personPosition(sort, p))} LIMIT ${limit}`;
   });
-const orders = Object.keys(peopleKeys) as PersonOrder[];
+const sorts = Object.keys(peopleKeys) as PeopleSort[];
 const searchesBy = (narrowing: Narrowing | null) =>
-  new Map(orders.map((order) => [order, searchPeople(order, narrowing)]));
+  new Map(
+    sorts.map((sort) => [
+      sort,
+      { asc: searchPeople(sort, "asc", narrowing), desc: searchPeople(sort, "desc", narrowing) },
+    ]),
+  );
 const peopleSearches = new Map(
   ([null, "person", "group", "school", "schools", "text"] as const).map((by) => [by, searchesBy(by)]),
 );
@@ -338,10 +343,11 @@ export async function listPeople(
     search,
     limit,
     after,
-    order = "name",
+    sort = "name",
+    order = "asc",
     signIn,
     ...filter
-  }: Page & PeopleFilter & { order?: PersonOrder | undefined },
+  }: Page & PeopleFilter & { sort?: PeopleSort | undefined; order?: SortOrder | undefined },
 ): Promise<Person[]> {
   const texts = searchOf({ search, limit, after });
   const words = filter.words?.map((word) => word.normalize("NFC"));
@@ -355,7 +361,7 @@ export async function listPeople(
     signInHome: signIn?.homeSchoolId,
     atNoSchool: filter.atNoSchool ?? false,
   };
-  const statement = peopleSearches.get(narrowingOf(query))!.get(order)!;
+  const statement = peopleSearches.get(narrowingOf(query))!.get(sort)![order];
   const found = await findRows<IdRow<PersonId>, People>(db, statement, query);
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);

@@ -12,7 +12,8 @@
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { auditChange, originOf, type Change, type Touched } from "./change.ts";
-export { naturalKey, type NameOrder, type PersonOrder } from "./order.ts";
+export { countSignIns } from "./class-sign-ins.ts";
+export { naturalKey, type PeopleSort, type SortOrder } from "./order.ts";
 export {
   findGroup,
   findPerson,

@@ -1,23 +1,21 @@
 import { sql, type Part, type Sql } from "../platform/database/sql.ts";
 
-export type NameOrder = "name" | "-name";
+export type SortOrder = "asc" | "desc";
 
-export type PersonOrder = NameOrder | "createdAt" | "-createdAt" | "lastSignIn" | "-lastSignIn";
+export type PeopleSort = "name" | "createdAt" | "lastSignIn";
 
 type SortPosition = { key: Sql; id: Sql };
 
-const isDescending = (order: string): boolean => order.startsWith("-");
-
-export const orderBy = (order: string, { key, id }: SortPosition): Sql =>
-  isDescending(order) ? sql`ORDER BY ${key} DESC, ${id} DESC` : sql`ORDER BY ${key}, ${id}`;
+export const orderBy = (order: SortOrder, { key, id }: SortPosition): Sql =>
+  order === "desc" ? sql`ORDER BY ${key} DESC, ${id} DESC` : sql`ORDER BY ${key}, ${id}`;
 
 export function isAfter(
-  order: string,
+  order: SortOrder,
   { key, id }: SortPosition,
   last: SortPosition & { from: Part; after: Part },
 ): Sql {
   const found = sql`(SELECT ${last.key}, ${last.id} FROM ${last.from} WHERE ${last.id} = ${last.after})`;
-  const compare = isDescending(order) ? sql`<` : sql`>`;
+  const compare = order === "desc" ? sql`<` : sql`>`;
   return sql`(${last.after}::uuid IS NULL OR (${key}, ${id}) ${compare} ${found})`;
 }
 

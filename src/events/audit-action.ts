@@ -63,6 +63,7 @@ export const auditActions = [
   "token_reused",
   "import_handed_in",
   "import_columns_mapped",
+  "column_mapping_deleted",
   "import_rows_left_out",
   "import_group_moves_set",
   "import_confirmed",

@@ -16,17 +16,20 @@ import { makeRenderProblem } from "./failure.ts";
 import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
 import { getSchool } from "./getSchool.ts";
+import { getSchoolRoster } from "./getSchoolRoster.ts";
 import { getUser } from "./getUser.ts";
 import { makeListChanges } from "./listChanges.ts";
 import { listSchoolGroups } from "./listSchoolGroups.ts";
 import { listSchoolPeople } from "./listSchoolPeople.ts";
 import { listSchools } from "./listSchools.ts";
 import { listSchoolUsers } from "./listSchoolUsers.ts";
+import { makeFillPseudonyms, type MakePseudonym } from "./pseudonyms.ts";
 
 const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
   getGroup,
   getPerson,
   getSchool,
+  getSchoolRoster,
   getUser,
   listSchoolGroups,
   listSchoolPeople,
@@ -37,16 +40,18 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
 type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
 type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
   changes: Db;
+  makePseudonym: MakePseudonym;
   issuerUrl: string;
   /** Validates every response against the contract (development and tests). */
   checkAnswers: boolean;
 };
 
-export function makeIdmRouter({ changes, issuerUrl, checkAnswers, ...deps }: Deps): Router {
+export function makeIdmRouter({ changes, makePseudonym, issuerUrl, checkAnswers, ...deps }: Deps): Router {
   const { reading, cursorKeys, document } = deps;
   return bindOperations<operations, AccessToken>({
     ...deps,
     handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
+    complete: makeFillPseudonyms(makePseudonym),
     scopeName: scopeOfContract,
     render: makeRenderProblem(makeProblemType(issuerUrl)),
     checkAnswersBy: checkAnswers ? [document] : [],

@@ -1,18 +1,15 @@
 import { groupIsShown, groupIsSynced } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
-import { sql, table, type Parameters } from "../platform/database/sql.ts";
+import { table, type Parameters } from "../platform/database/sql.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
-import { listedGroup, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
+import { groupsOfSchool, listedGroup, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
 
 const g = table("group", "g");
 
 const groupsOf = (given: Parameters<OfSchool>) => ({
-  from: sql`${g}`,
-  where: sql`${g.schoolId} = ${given.school}`,
-  sortKey: g.sortKey,
-  id: g.id,
-  item: listedGroup,
+  ...groupsOfSchool(given),
   ...ofSchool(given),
+  item: listedGroup,
 });
 const groups = makeListQuery<ListedGroup, OfSchool>("idm_school_groups", (given) => ({
   ...groupsOf(given),

@@ -2,6 +2,7 @@ import {
   fromShownGroupsOf,
   fromShownMembersOf,
   granted,
+  hasScope,
   jsonGranted,
   memberRole,
   peopleSortKey,
@@ -32,6 +33,7 @@ export type User = Schemas["User"];
 export type Person = Schemas["Person"];
 export type ListedPerson = Schemas["ListedPerson"];
 export type Group = Schemas["Group"];
+export type Roster = Schemas["Roster"];
 export type ListedGroup = Schemas["ListedGroup"];
 
 const s = readTable("school", "s");
@@ -85,6 +87,20 @@ export const ofSchool = ({ client, school }: Parameters<OfSchool>) => ({
   version: viewVersion(client, sql`SELECT ${school}::uuid`),
 });
 
+export const oneSchool = ({ school }: Parameters<OfSchool>) => ({
+  from: sql`${s}`,
+  where: sql`${s.id} = ${school}`,
+  sortKey: s.id,
+  id: s.id,
+});
+
+export const groupsOfSchool = ({ school }: Parameters<OfSchool>) => ({
+  from: sql`${g}`,
+  where: sql`${g.schoolId} = ${school}`,
+  sortKey: g.sortKey,
+  id: g.id,
+});
+
 /** The people of a school in list order: by name from an index; by id, sorting ids before records are read. */
 export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) {
   const sortKey = peopleSortKey(order, a, a.personId);
@@ -94,7 +110,6 @@ export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) 
       where: sql`${a.schoolId} = ${given.school}`,
       sortKey,
       id: a.personId,
-      ...ofSchool(given),
     };
   }
   const [key, id] = [sql`listed.sort_key`, sql`listed.person_id`];
@@ -104,7 +119,6 @@ export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) 
       ORDER BY 1, 2 OFFSET 0) AS listed ${lookUp("person", "p", sql`${p.id} = ${id}`)}`,
     sortKey: key,
     id,
-    ...ofSchool(given),
   };
 }
 
@@ -117,6 +131,7 @@ export function makePeopleLists<T extends object>(
   const make = (order: PeopleOrder) =>
     makeListQuery<T, OfSchool>(order === "name" ? list : `${list}_by_id`, (given) => ({
       ...peopleOfSchool(given, order),
+      ...ofSchool(given),
       ...build(given),
     }));
   return { name: make("name"), id: make("id") };
@@ -127,10 +142,15 @@ const userGroup = jsonObject<Schemas["UserGroup"]>()({
   name: jsonText(g.name),
   status: jsonCode<Schemas["UserGroup"]["status"]>(g.status),
 });
+
+/** The person's id, in whose place `makeFillPseudonyms` puts the pseudonym. */
+const pseudonym = ({ client }: Scope) => jsonWhen(hasScope(client, "pseudonym"), jsonCode(p.id));
+
 export const user = (scope: Scope) =>
   jsonObject<User>()({
     id: jsonCode(p.id),
     name: name(scope),
+    pseudonym: pseudonym(scope),
     status: jsonCode<User["status"]>(p.status),
     role: jsonCode<User["role"]>(p.role),
     groups: groupsOf(userGroup, scope),

@@ -134,6 +134,24 @@ const roleChecks: readonly Check[] = [
   }),
 ];
 
+const deleteParents = statement<{ importId: string }>(
+  ({ importId }) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${importId} AND NOT ${p.isDeleted}
+      AND EXISTS (SELECT FROM ${r}
+        WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId} AND ${r.role} = 'PARENT')
+      AND NOT EXISTS (SELECT FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId}
+        AND ${r.role} <> 'PARENT' AND NOT ${r.isDeleted})`,
+);
+const deleteParentRoles = statement<{ importId: string }>(
+  ({ importId }) => sql`DELETE FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.role} = 'PARENT'`,
+);
+
+/** Drops people who are only PARENT, and this role of others; returns how many people. */
+export async function skipParents(tx: Queryable, importId: string): Promise<number> {
+  const skipped = await run(tx, deleteParents, { importId });
+  await run(tx, deleteParentRoles, { importId });
+  return skipped;
+}
+
 /** Copies roles to people: the primary role, else the first, belongs to the home school. */
 const spreadRoles: readonly Statement<CheckValues>[] = [
   statement(

@@ -1,6 +1,6 @@
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { run, sql, statement, table, update } from "../platform/database/sql.ts";
-import { openSourceFile, type SourceFile } from "./read/source.ts";
+import { openSourceFile, type Reading, type SourceFile } from "./read/source.ts";
 import { readText } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import type { ImportId } from "./record.ts";
@@ -22,9 +22,9 @@ const setTexts = statement<{ importId: string; rows: readonly number[]; texts: r
 export async function keepFaultLines(
   db: PrismaDb,
   importId: ImportId,
-  { path, fileName }: { path: string; fileName?: string | undefined },
+  { path, fileName, encoding }: { path: string; fileName?: string | undefined } & Pick<Reading, "encoding">,
 ): Promise<void> {
-  const source = await openSourceFile(path, fileName);
+  const source = await openSourceFile(path, fileName, { encoding });
   const archive = source.kind === "zip" ? await openArchive(path) : undefined;
   const files: ReadonlyMap<string, SourceFile> = archive?.files ?? new Map([[source.name, source]]);
   const faults = await db.prisma.importError.findMany({ where: { importId } });

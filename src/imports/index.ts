@@ -50,4 +50,12 @@ export { listWarnings, type ImportWarning, type WarningKind } from "./warnings.t
 export { makeImportSweep } from "./sweep.ts";
 export { confirmUndo, listUndo, previewUndo, undoImport, type KeptCounts, type UndoPreview } from "./undo.ts";
 export type { UndoEntry, UndoReason, UndoStep } from "./undo-plan.ts";
-export { getUpload, listColumnMappings, type KeptMapping, type Upload } from "./unmapped.ts";
+export {
+  deleteColumnMapping,
+  getUpload,
+  listColumnMappings,
+  shownEncoding,
+  type KeptMapping,
+  type Upload,
+} from "./unmapped.ts";
+export { separators, type SeparatorName } from "./read/csv.ts";

@@ -6,7 +6,7 @@ import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../platform/database/interrupt.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/database/sql.ts";
-import { checkStaged } from "./check.ts";
+import { checkStaged, skipParents } from "./check.ts";
 import { setFaultyRowsAside } from "./faulty-rows.ts";
 import { countDifference, isHeld } from "./counts.ts";
 import { findDifference, longWork } from "./difference.ts";
@@ -20,7 +20,8 @@ import type { OnProgress } from "./progress.ts";
 import { checkQueue, joinQueue } from "./queue.ts";
 import { writeSheet, type Sheet } from "./read/workbook.ts";
 import { openSourceFile, type SourceFile } from "./read/source.ts";
-import { findEncoding } from "./read/text.ts";
+import type { Separator } from "./read/csv.ts";
+import { findEncoding, type Encoding } from "./read/text.ts";
 import { openArchive } from "./read/zip.ts";
 import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { loadSchools } from "./schools.ts";
@@ -45,6 +46,8 @@ export type NewImport = {
   /** Waits for the columns even if they are known. */
   choosesColumns?: boolean | undefined;
   sheet?: string | undefined;
+  encoding?: Encoding | undefined;
+  separator?: Separator | undefined;
   /** The workbook whose sheet `path` is. */
   workbook?: Sheet | undefined;
   holdShare: number;
@@ -146,7 +149,7 @@ export async function readImport(
 }
 
 const describe = async (file: SourceFile, guess: TableGuess, request: NewImport): Promise<Upload> => ({
-  table: { ...guess, encoding: await findEncoding(file) },
+  table: { ...guess, encoding: file.encoding ?? (await findEncoding(file)) },
   sheet: request.workbook?.name ?? null,
   sheets: request.workbook?.names ?? [],
   mode: request.mode ?? null,
@@ -194,8 +197,8 @@ type Staged = { read: ReadResult; faults: number; notes: Record<string, number> 
 
 const formats = { xlsx: "PLAIN", zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const;
 
-async function openRoster({ path, fileName, format: request, schoolId }: NewImport) {
-  const file = await openSourceFile(path, fileName);
+async function openRoster({ path, fileName, format: request, schoolId, workbook, ...reading }: NewImport) {
+  const file = await openSourceFile(path, fileName, workbook === undefined ? reading : {});
   const format = formats[file.kind];
   if (request !== undefined && request !== format)
     throw new AppError("invalid", "format_differs", "The file is a roster of another format.");
@@ -221,6 +224,7 @@ async function check(
   { read, faults, notes }: Staged,
 ): Promise<void> {
   await tx.query(longWork);
+  const parents = await skipParents(tx, id);
   const all = await checkStaged(tx, id, read, faults);
   const rows = all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id) : null;
   const checked = await tx.prisma.import.updateMany({
@@ -229,7 +233,7 @@ async function check(
       mode: read.mode,
       state: all > 0 ? "BROKEN" : "READY",
       errorCount: rows === null ? all : await tx.prisma.importError.count({ where: { importId: id } }),
-      notes,
+      notes: parents === 0 ? notes : { ...notes, parents_and_guardians: parents },
       ...(rows !== null && { rows, headings: [...(read.headings ?? [])] }),
       namedSchoolIds: [...read.schools],
     },

@@ -137,13 +137,14 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       origin: Origin,
       options: CallOptions,
     ): Promise<void> {
-      const request = { ...(await beginMapped(control, id, columns, origin)), among, holdShare: rules.holdShare };
-      await within(readFile(id, request, origin), options, (error) => recordFailure(control, id, error)).catch(
-        async (error: unknown) => {
-          await waitAgain(control, id);
-          throw error;
-        },
-      );
+      const begun = await beginMapped(control, id, columns, origin);
+      const request = { ...begun, among, holdShare: rules.holdShare };
+      const onLate = (error: unknown) =>
+        "choosesColumns" in begun ? waitAgain(control, id) : recordFailure(control, id, error);
+      await within(readFile(id, request, origin), options, onLate).catch(async (error: unknown) => {
+        await waitAgain(control, id);
+        throw error;
+      });
     },
     /** Applies an import in its turn; as `read`. Errors: those of `applyImport`. */
     async apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void> {

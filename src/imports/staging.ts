@@ -24,7 +24,7 @@ export type StagedPerson = {
 export type StagedRole = {
   personSourceId: string;
   schoolId: SchoolId | null;
-  role: PersonRole;
+  role: PersonRole | "PARENT";
   isPrimary: boolean;
   isDeleted: boolean;
 };

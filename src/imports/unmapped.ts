@@ -17,7 +17,7 @@ import { foldWord } from "./formats/words.ts";
 import { noProgress } from "./progress.ts";
 import { joinQueue, checkQueue } from "./queue.ts";
 import { readHead } from "./read/head.ts";
-import type { SourceFile } from "./read/source.ts";
+import type { Reading, SourceFile } from "./read/source.ts";
 import type { Encoding } from "./read/text.ts";
 import type { ImportId } from "./record.ts";
 
@@ -73,18 +73,29 @@ export async function getUpload({ prisma }: RecordStore, id: ImportId): Promise<
 
 const notWaiting = () => new AppError("conflict", "import_mapped", "The import does not wait for its columns.");
 
-export type NewColumns = Mapping & { sheet?: string | undefined };
+export type NewColumns = Mapping & Reading & { sheet?: string | undefined };
 
 /**
- * Begins to read the import with its columns; a sheet other than the present one is looked at instead.
+ * Begins to read the import with its columns; with another sheet, encoding or separator it is looked at again instead.
  *
  * Errors: those of `checkMapping` and `checkQueue`; invalid sheet_unknown; conflict import_mapped.
  */
-export async function beginMapped(db: PrismaDb, id: ImportId, { sheet, ...columns }: NewColumns, origin: Origin) {
+export async function beginMapped(
+  db: PrismaDb,
+  id: ImportId,
+  { sheet, encoding, separator, ...columns }: NewColumns,
+  origin: Origin,
+) {
   const upload = await getUpload(db, id);
-  const isOther = sheet !== undefined && sheet !== upload.sheet;
-  if (isOther && !upload.sheets.includes(sheet))
+  const { table } = upload;
+  if (sheet !== undefined && sheet !== upload.sheet && !upload.sheets.includes(sheet))
     throw new AppError("invalid", "sheet_unknown", "The workbook has no such sheet.");
+  const present = { sheet: upload.sheet, encoding: shownEncoding(table.encoding), separator: table.separator };
+  const isText = upload.sheet === null;
+  const asked = isText ? { encoding, separator } : { sheet };
+  const isOther = Object.entries(asked).some(
+    ([name, value]) => value && value !== present[name as keyof typeof present],
+  );
   if (!isOther) checkMapping(upload.table, columns);
   const actorId = origin.actorId ?? "";
   const { fileName, schoolYear, namedSchoolIds } = await withPrismaTransaction(db, async (tx) => {
@@ -106,6 +117,8 @@ export async function beginMapped(db: PrismaDb, id: ImportId, { sheet, ...column
     schoolYear,
     schoolId: namedSchoolIds[0] as SchoolId,
     sheet: sheet ?? upload.sheet ?? undefined,
+    encoding: encoding === present.encoding ? table.encoding : (encoding ?? table.encoding),
+    separator: separator ?? table.separator,
     carryOvers: new Map(upload.carryOvers),
     ...(isOther ? { mode: upload.mode ?? undefined, choosesColumns: true } : { mode: columns.mode, columns }),
   };
@@ -133,6 +146,9 @@ async function restoreFile({ prisma }: RecordStore, importId: ImportId): Promise
   );
   return path;
 }
+
+/** The encoding as people choose it: a damaged file is UTF-8 too. */
+export const shownEncoding = (encoding: Encoding) => (encoding === "damaged utf-8" ? "utf-8" : encoding);
 
 /** `mapping` is undefined if nobody knows it yet; "template" means that the columns are found by their names. */
 export type TablePlan = { guess: TableGuess; mapping: Mapping | "template" | undefined };
@@ -207,9 +223,28 @@ export async function keepMapping(
   if (gone.length > 0) await prisma.columnMapping.deleteMany({ where: { schoolId, headings: { in: gone } } });
 }
 
-export type KeptMapping = Mapping & { headings: readonly string[]; usedAt: Date };
+export type KeptMapping = Mapping & { id: string; headings: readonly string[]; usedAt: Date };
 
 export async function listColumnMappings({ prisma }: RecordStore, schoolId: SchoolId): Promise<KeptMapping[]> {
   const rows = await prisma.columnMapping.findMany({ where: { schoolId }, orderBy: { usedAt: "desc" } });
-  return rows.map(({ mapping, usedAt }) => ({ ...(mapping as unknown as Omit<KeptMapping, "usedAt">), usedAt }));
+  return rows.map(({ headings: key, mapping, usedAt }) => ({
+    ...(mapping as unknown as Omit<KeptMapping, "id" | "usedAt">),
+    id: idOf(key),
+    usedAt,
+  }));
+}
+
+/** A UUID of version 8 (RFC 9562). */
+const idOf = (key: string): string =>
+  [key.slice(0, 8), key.slice(8, 12), `8${key.slice(13, 16)}`, `8${key.slice(17, 20)}`, key.slice(20, 32)].join("-");
+
+export async function deleteColumnMapping(
+  tx: RecordStore,
+  schoolId: SchoolId,
+  mapping: KeptMapping,
+  origin: Origin,
+): Promise<void> {
+  await tx.prisma.columnMapping.deleteMany({ where: { schoolId, headings: keyOf(mapping) } });
+  const detail = { columnMappingId: mapping.id };
+  await recordAudit(tx, { ...origin, action: "column_mapping_deleted", schoolId, detail });
 }

@@ -17,7 +17,15 @@ export const contents: readonly Group[] = [
   },
   {
     title: "Sign-on",
-    entries: ["sign-on-server", "sign-on-browser", "sign-on-mobile", "logout", "sign-on-without-pkce"],
+    entries: [
+      "sign-on-server",
+      "sign-on-browser",
+      "sign-on-mobile",
+      "logout",
+      "sign-on-without-pkce",
+      "compatibility",
+      "coming-from-another-provider",
+    ],
   },
   { title: "Data", entries: ["first-load", "not-found", "school-year", "people", "schulconnex-spelling"] },
   { title: "Webhooks", entries: ["receive-webhooks"] },
@@ -31,6 +39,7 @@ export const contents: readonly Group[] = [
     entries: [
       "errors",
       "promises",
+      "conformance",
       { path: "/docs/changelog", title: "Changelog of the contract" },
       { path: "/openapi", title: "Versions of the contract" },
       { path: "/docs/rules", title: "Rules of the contract" },

@@ -1,7 +1,8 @@
 import { type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
-import type { CheckAccessToken } from "../access/index.ts";
+import type { CheckAccessToken, ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
+import { makeGuardedSender } from "../platform/outbound/guarded-request.ts";
 import { makeReadAddress } from "../platform/server/client-address.ts";
 import type { Clock } from "../platform/clock.ts";
 import { makeAnswerCheck, type OpenApiDocument } from "../platform/http/index.ts";
@@ -13,6 +14,7 @@ import {
   makeCardMaker,
   makeCardSweep,
   makeCheckPassword,
+  makePseudonym,
   makeVoidSignInsJob,
   sweepSignInTraces,
   type MakeCard,
@@ -36,6 +38,7 @@ import { makeOwnPasswordRouter } from "./forms/new-password/own.ts";
 import { makePlatformSignIn } from "./forms/platform-sign-in.ts";
 import type { Lifetimes } from "./protocol/provider/deps.ts";
 import type { WithoutPkce } from "./protocol/provider/without-pkce.ts";
+import { makeFindClientKeys } from "./protocol/provider/client-keys.ts";
 import { makeProvider } from "./protocol/provider/make-provider.ts";
 import { makeShowPages } from "./forms/provider-pages.ts";
 import { needsSecondFactor } from "./protocol/admin-scopes.ts";
@@ -63,7 +66,7 @@ export type SignOnOptions = {
   staffSecondFactor: StaffSecondFactor;
   withoutPkce: WithoutPkce;
   passwordHashConcurrency?: number;
-  /** Development only: apps on this machine are notified of logouts too. */
+  /** Development only: apps on this machine are notified of logouts, and their key sets are read. */
   allowPrivateAddresses: boolean;
   count?: Count;
   /** Their `X-Forwarded-For` decides which address a limit counts. */
@@ -82,6 +85,7 @@ export type SignOn = {
   /** For pages; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
+  makePseudonym(pair: { clientId: ClientId; personId: PersonId }): string;
   makeCard: MakeCard;
   jobs: WorkerJob[];
   close(): Promise<void>;
@@ -97,6 +101,8 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
 
   const store = makeStoreByRoute(shares, options.clock);
   const limitTokens = makeLimitTokens({ db: shares.tokens, clock });
+  const keySets = makeGuardedSender({ allowPrivateAddresses: options.allowPrivateAddresses, timeoutMs: 3000 });
+  const findClientKeys = makeFindClientKeys(keySets.get, clock);
   const findPersonName = makeFindPersonName(db);
   const pages = makeShowPages(findPersonName);
   let signingKeys: readonly SigningKey[];
@@ -119,6 +125,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
         secrets,
         signingKeys,
         readAddress,
+        findClientKeys,
         limitTokens,
       },
       pages,
@@ -166,6 +173,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     findSignedInPerson: async (req, res) => (await findSignedIn(deps, req, res))?.personId ?? null,
     findPersonName,
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
+    makePseudonym: (pair) => makePseudonym(secrets.pseudonyms, pair),
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
     jobs: [
       makeKeyWatch(jobs, version, useCurrentKeys),
@@ -181,7 +189,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
       makeVoidSignInsJob({ db: jobs, clock }),
       makeLogoutJob({ db: jobs, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
     ],
-    close: () => sender.close(),
+    close: async () => void (await Promise.all([sender.close(), keySets.close()])),
   };
 }
 

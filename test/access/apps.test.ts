@@ -13,7 +13,7 @@ import {
   secretMatches,
   updateApp,
 } from "../../src/access/index.ts";
-import type { App, AppUpdate, BackchannelLogoutUri, ClientId, ForgetApp, NewApp } from "../../src/access/index.ts";
+import type { App, AppUpdate, CalledUri, ClientId, ForgetApp, NewApp } from "../../src/access/index.ts";
 import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { testDatabase } from "../support/database.ts";
@@ -63,7 +63,7 @@ test("a registration is found as it was made, and an unknown client id finds non
     scopes: allScopes,
     postLogoutRedirectUris: ["https://app.example/"],
     loginUrl: "https://app.example/login",
-    backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri,
+    backchannelLogoutUri: "https://app.example/logout" as CalledUri,
     idTokenAlgorithm: "EdDSA" as const,
     schulconnexSpelling: "V1_7" as const,
     pkceRequired: false,
@@ -98,6 +98,20 @@ test("a registration is changed in what is given, under the rules of a new one",
   expect(await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" } })).toMatchObject([
     { detail: { changed: ["name", "scopes", "loginUrl"] } },
   ]);
+});
+
+test("default scopes are some of the scopes of an app that has a secret, and go with them", async () => {
+  const { clientId } = await register({ scopes: ["schools:read", "users:read"], defaultScopes: ["users:read"] });
+  const update = (wishes: Omit<AppUpdate, "clientId">) =>
+    withPrismaTransaction(db, (tx) => updateApp(tx, { clientId, ...wishes }, { ...origin, allowLoopbackHttp: false }));
+  const refused = { kind: "invalid", code: "default_scopes_refused" };
+  await expect(update({ defaultScopes: ["people:read"] })).rejects.toMatchObject(refused);
+  await expect(register({ defaultScopes: ["openid"] })).rejects.toMatchObject(refused);
+  const open = register({ type: "PUBLIC", scopes: ["openid"], defaultScopes: ["openid"] });
+  await expect(open).rejects.toMatchObject(refused);
+  await update({ defaultScopes: ["schools:read", "users:read"] });
+  await update({ scopes: ["schools:read"] });
+  expect(await findApp(db.pool, clientId)).toMatchObject({ defaultScopes: ["schools:read"] });
 });
 
 test("a client id is taken once, and never again when its app is gone with all that hung on it", async () => {

@@ -128,8 +128,8 @@ const hidden: Record<AppAttribute, Record<string, string[]>> = {
     person: ["name"],
     group: ["members.name"],
     ...schulconnex(["person.name"]),
-    userinfo: ["given_name", "call_name", "family_name"],
-    "ID token": ["given_name", "call_name", "family_name"],
+    userinfo: ["name", "given_name", "call_name", "family_name"],
+    "ID token": ["name", "given_name", "call_name", "family_name"],
   },
   SOURCE_SYSTEM_IDENTIFIER: {
     people: ["sourceSystemIdentifier"],

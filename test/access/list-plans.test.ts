@@ -124,7 +124,7 @@ async function findFaults(db: TestDatabase, { clientId, readsNames }: Reader, mo
     };
     for (const list of lists) {
       const everybody = list.label === "personen-info" || list.label === "vollstaendig";
-      const items = bind(list.query.rows, list.given);
+      const items = bind(list.query.parts[0]!.rows, list.given);
       await check(list.label, items, everybody ? sampled : 0);
       if (everybody)
         await check(
@@ -152,7 +152,7 @@ async function findFaults(db: TestDatabase, { clientId, readsNames }: Reader, mo
 async function listPids(db: TestDatabase, clientId: ClientId): Promise<string[]> {
   const list = listsOf({ clientId }).find(({ label }) => label === "personen-info")!;
   return withReader(db, async (client) => {
-    const { rows } = await client.query<{ item: string }>(bind(list.query.rows, list.given));
+    const { rows } = await client.query<{ item: string }>(bind(list.query.parts[0]!.rows, list.given));
     return rows.map(({ item }) => (JSON.parse(item) as { pid: string }).pid);
   });
 }
@@ -186,7 +186,7 @@ test(
     const lists = listsOf(found).flatMap((list) => [
       {
         what: list.label,
-        ...bind(list.query.rows, list.given),
+        ...bind(list.query.parts[0]!.rows, list.given),
         beside: ["personen-info", "vollstaendig"].includes(list.label) ? sampled : 0,
       },
       ...(hasPages(list) ? [{ what: `page of ${list.label}`, ...firstPage(list), beside: 0 }] : []),

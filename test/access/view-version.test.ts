@@ -10,7 +10,7 @@ import { AppError } from "../../src/platform/errors.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { makeImporter } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
-import { listsOf, readLists, type List } from "../support/lists.ts";
+import { listsOf, readLists, rosterOf, type Versioned } from "../support/lists.ts";
 import { makeMakers } from "../support/make.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
 import { act, deed, signIn, type World } from "./events-world.ts";
@@ -76,13 +76,13 @@ async function take(world: World, taken: Step): Promise<boolean> {
   }
 }
 
-async function listAll(world: World): Promise<List[]> {
+async function listAll(world: World): Promise<Versioned[]> {
   const { rows } = await db.pool.query<{ id: string }>(
     "SELECT id FROM affiliation WHERE person_id = ANY ($1) ORDER BY id",
     [world.people],
   );
-  const lists = world.clients.flatMap((clientId) => [
-    ...world.schools.flatMap((school) => listsOf({ clientId, school })),
+  const lists = world.clients.flatMap((clientId): Versioned[] => [
+    ...world.schools.flatMap((school) => [...listsOf({ clientId, school }), rosterOf({ clientId, school })]),
     ...world.people.flatMap((person) => listsOf({ clientId, person })),
     ...world.groups.flatMap(({ id: group }) => listsOf({ clientId, group })),
     ...rows.flatMap(({ id: affiliation }) => listsOf({ clientId, affiliation })),
@@ -90,7 +90,7 @@ async function listAll(world: World): Promise<List[]> {
   return [...new Map(lists.map((list) => [keyOf(list), list])).values()];
 }
 
-const keyOf = ({ query, given }: List) => JSON.stringify([query.name, given]);
+const keyOf = ({ query, given }: Versioned) => JSON.stringify([query.name, given]);
 
 test(
   "whatever happens, a version that was seen before has the items that it had",
@@ -123,7 +123,7 @@ test(
   },
 );
 
-const versionsOf = async (lists: readonly List[]) => (await readLists(db, lists)).map(({ version }) => version);
+const versionsOf = async (lists: readonly Versioned[]) => (await readLists(db, lists)).map(({ version }) => version);
 
 async function makeSchool(clientId: ClientId, people = 1) {
   const officialId = `DE-${Math.random().toString(36).slice(2)}`;

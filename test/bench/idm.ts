@@ -14,10 +14,11 @@ import { getAppToken, type TestApp } from "../support/token.ts";
 import { openBenchDatabase } from "./database.ts";
 import { compare, measureUrls, report, reportHead, startSubject, type Subject } from "./harness.ts";
 
-type World = { app: TestApp; user: string; people: string };
+type World = { app: TestApp; user: string; people: string; roster: string };
 type Statement = { name: string; text: string; values: unknown[] };
 
 const [seconds, rounds] = [Number(process.env["BENCH_SECONDS"] ?? 5), Number(process.env["BENCH_ROUNDS"] ?? 5)];
+const readScopes = ["schools:read", "groups:read", "people:read", "users:read"] as const;
 const database = await openBenchDatabase();
 const subjects: Subject[] = [];
 try {
@@ -27,13 +28,14 @@ try {
   const ours = await startSubject("service", "./subjects/service.ts", environment);
   const base = await startSubject("bare", "./subjects/bare-pg.ts", environment);
   subjects.push(ours, base);
-  const headers = { authorization: `Bearer ${await getAppToken(ours, world.app, ["users:read", "people:read"])}` };
+  const headers = { authorization: `Bearer ${await getAppToken(ours, world.app, readScopes)}` };
   await refuseDifference(ours.url, base.url, Object.keys(statements), headers);
 
   console.log(reportHead);
   for (const [title, path, target] of [
     ["GET /users/:id, 16 connections", world.user, 0.9],
     ["GET /schools/:id/people, 1,000 people in 3 groups each, 16 connections", world.people, 0.85],
+    ["GET /schools/:id/roster of the same school, 16 connections", world.roster, 0.8],
   ] as const) {
     const measure = (subject: Subject) => () =>
       measureUrls(subject.url, { paths: [path], headers, connections: 16, seconds });
@@ -61,15 +63,19 @@ async function makeWorld(db: PrismaDb): Promise<World> {
   const { rows } = await db.pool.query<{ id: string }>("SELECT id FROM person WHERE home_school_id = $1 LIMIT 1", [
     school,
   ]);
-  return { app, user: `/idm/ep/v1/users/${rows[0]!.id}`, people: `/idm/ep/v1/schools/${school}/people` };
+  const path = `/idm/ep/v1/schools/${school}`;
+  return { app, user: `/idm/ep/v1/users/${rows[0]!.id}`, people: `${path}/people`, roster: `${path}/roster` };
 }
 
 /**
  * The statements that the service itself sends for these addresses; a record's for itself alone, without the company
  * of others.
  */
-async function recordStatements(db: PrismaDb, { app, user, people }: World): Promise<Record<string, Statement>> {
-  const scopes = new Set(["users:read", "people:read"] as const);
+async function recordStatements(
+  db: PrismaDb,
+  { app, user, people, roster }: World,
+): Promise<Record<string, Statement>> {
+  const scopes = new Set(readScopes);
   let last: Statement | undefined;
   const client = {
     query: (statement: Statement) => ((last = statement), db.pool.query(statement)),
@@ -79,6 +85,7 @@ async function recordStatements(db: PrismaDb, { app, user, people }: World): Pro
   const router = makeIdmRouter({
     reading: makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists),
     changes: { pool },
+    makePseudonym: () => "Kiesel Otter",
     checkToken: async () => ({
       kind: "valid",
       token: { clientId: app.clientId, personId: null, hasSecondFactor: false, readsNames: true, scopes },
@@ -93,7 +100,7 @@ async function recordStatements(db: PrismaDb, { app, user, people }: World): Pro
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address() as { port: number };
   const statements: Record<string, Statement> = {};
-  for (const path of [user, people]) {
+  for (const path of [user, people, roster]) {
     await fetch(`http://127.0.0.1:${String(address.port)}${path}`, { headers: { authorization: "Bearer any" } });
     const { name, text, values } = last!;
     const alone = /^\s*SELECT \((.*)\)\s+FROM unnest/s.exec(text)?.[1];

@@ -13,7 +13,37 @@ import { makeTestClock, startService } from "../support/service.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { expectHeading } from "./support/steps.ts";
 
-// The way that docs/school-guide.en.md describes. PICTURES names a folder for its pictures.
+// The way that docs/school-guide.en.md describes. PICTURES names a folder for its pictures; with PICTURES_LOCALE=de
+// they are those of docs/school-guide.de.md.
+const locale = process.env["PICTURES_LOCALE"] === "de" ? "de" : "en";
+const words = {
+  en: {
+    addSchool: "Register a school",
+    saveSchool: "Register the school",
+    apply: "Apply",
+    tiles: "Your apps",
+    grant: "Grant this app",
+    everyone: "Everyone at the school",
+    chooseGroups: "Select the groups that the app can see",
+    preview: "Show preview",
+    visible: "25 students",
+    confirm: "Confirm the grant",
+    granted: "The grant has been changed.",
+  },
+  de: {
+    addSchool: "Schule anlegen",
+    saveSchool: "Schule anlegen",
+    apply: "Übernehmen",
+    tiles: "Deine Apps",
+    grant: "App freigeben",
+    everyone: "Alle an der Schule",
+    chooseGroups: "Gruppen wählen, die die App sieht",
+    preview: "Vorschau ansehen",
+    visible: "25 Lernende",
+    confirm: "So freigeben",
+    granted: "Die Freigabe ist geändert.",
+  },
+}[locale];
 const { newPage } = useBrowser();
 const service = await startService({
   clock: makeTestClock(new Date()),
@@ -30,9 +60,16 @@ const csv = [
   "100;teacher;Ada;;Beispiel;5a",
 ].join("\n");
 
+const mostHeight = 1000;
+
 async function look(page: Page, name: string): Promise<void> {
   const folder = process.env["PICTURES"];
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  if (folder !== undefined) {
+    const file = locale === "en" ? `${name}.png` : `${name}.${locale}.png`;
+    const height = await page.evaluate<number>("document.documentElement.scrollHeight");
+    const clip = { x: 0, y: 0, width: page.viewportSize()!.width, height: Math.min(height, mostHeight) };
+    await page.screenshot({ path: join(folder, file), fullPage: true, clip });
+  }
   await expectAccessible(page, name);
 }
 
@@ -49,13 +86,13 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   });
   expect(made.status).toBe(201);
   const operator = await makePortalUser(service, "OPERATOR");
-  const page = await newPage({ locale: "en" });
+  const page = await newPage({ locale });
 
   await page.goto(`${service.url}/admin`);
   await page.locator("#username").fill(operator.username);
   await page.locator("#password").fill(operator.password);
   await page.locator("main form button.primary").first().click();
-  await page.getByRole("link", { name: "Register a school" }).click();
+  await page.getByRole("link", { name: words.addSchool }).click();
   for (const [field, text] of Object.entries({
     name: "Linden-Gymnasium",
     officialId: "DE-NI-4711",
@@ -67,7 +104,7 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await page.locator("#state").selectOption("NI");
   await page.locator("#schoolingLevel").selectOption("GYMNASIUM");
   await look(page, "register-school");
-  await page.getByRole("button", { name: "Register the school" }).click();
+  await page.getByRole("button", { name: words.saveSchool }).click();
   await page.waitForURL("**/today**");
   const school = /schools\/([0-9a-f-]{36})/.exec(page.url())![1]!;
   const at = `${service.url}/admin/schools/${school}`;
@@ -76,7 +113,7 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await page.goto(`${at}/imports`);
   await page.locator("#file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
   await page.locator("main form button.primary").click();
-  await page.getByRole("heading", { name: "Apply" }).waitFor();
+  await page.getByRole("heading", { name: words.apply }).waitFor();
   await page.waitForLoadState("networkidle");
   await look(page, "import-difference");
   await page.locator("form[action$='/apply'] button[type=submit]").click();
@@ -86,6 +123,7 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await page.locator("form[action$='/cards'] input[name=enabled]").check();
   await page.locator("form[action$='/cards'] button[type=submit]").click();
   await page.goto(`${at}/classes`);
+  await look(page, "classes");
   await page.getByRole("link", { name: "5a", exact: true }).click();
   await page.locator("main a[href$='/logins']").first().click();
   await page.locator("input[name=kind][value=cards]").check();
@@ -108,24 +146,24 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   const { text } = readQr(pictures[0]!, 0);
   expect(text).toMatch(new RegExp(`^${service.url}/card/`));
 
-  const tablet = await newPage({ locale: "en", size: "phone" });
+  const tablet = await newPage({ locale, size: "phone" });
   await tablet.goto(text!);
   await look(tablet, "card");
   await tablet.locator("main form button.primary").click();
   await tablet.waitForURL(`${service.url}/`);
-  await expectHeading(tablet, "Your apps");
+  await expectHeading(tablet, words.tiles);
 
   await page.goto(`${at}/apps/${clientId}`);
-  await page.getByRole("link", { name: "Grant this app" }).click();
-  await page.getByLabel("Everyone at the school").check();
+  await page.getByRole("link", { name: words.grant }).click();
+  await page.getByLabel(words.everyone).check();
   await page.locator("input[name=sync]").check();
-  await page.getByText("Select the groups that the app can see").click();
+  await page.getByText(words.chooseGroups).click();
   await page.locator("input[name=syncedGroup]").first().check();
-  await page.getByRole("button", { name: "Show preview" }).click();
-  await page.getByText("25 students").first().waitFor();
+  await page.getByRole("button", { name: words.preview }).click();
+  await page.getByText(words.visible).first().waitFor();
   await look(page, "dry-run");
-  await page.getByRole("button", { name: "Confirm the grant" }).click();
-  await page.getByText("The grant has been changed.").waitFor();
+  await page.getByRole("button", { name: words.confirm }).click();
+  await page.getByText(words.granted).waitFor();
   await page.goto(`${at}/apps/${clientId}/view`);
   await look(page, "app-view");
 

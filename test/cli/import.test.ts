@@ -43,12 +43,23 @@ test("a school's own file shows its columns, and is read with them or with other
   const previewed = await schultor("preview", path, "--school", school);
   expect(previewed.code).toBe(3);
   expect(previewed.output).toMatch(/3 +Kl +classes +5a \| 5b\n +4 +Kürzel +id +mus \| bei/);
+  expect(previewed.output).toContain("Encoding: utf-8; separator: comma");
   const id = /import columns (\S+)\n/.exec(previewed.output)![1]!;
+  const again = await schultor("columns", id, "--encoding", "windows-1252");
+  expect(again.output).toMatch(/KÃ¼rzel[^]*Encoding: windows-1252; separator: comma/);
+  expect((await schultor("columns", id, "--encoding", "utf-8")).code).toBe(3);
+  expect((await schultor("columns", id, "--separator", "tab")).output).toContain("has a single column");
   expect((await schultor("columns", id, "--column", "9=id")).output).toContain("--column: '9=id' is not of the form");
   expect((await schultor("columns", id, "--column", "4=-")).output).toContain("no column with a number of each person");
   const read = await schultor("columns", id, "--column", "3=-", "--role", "teacher");
   expect(read.output).toMatch(/PLAIN, DELTA, READY[^]*people +2 created[^]*groups +no change/);
   expect((await schultor("preview", path, "--school", school)).output).toContain("READY");
+
+  const mappings = await schultor("mappings", school);
+  expect(mappings.output).toContain("Familienname=last_name, Vorname=first_name, Kl=-, Kürzel=id");
+  const [mapping = ""] = /[0-9a-f-]{36}/.exec(mappings.output) ?? [];
+  expect((await schultor("delete-mapping", school, mapping)).output).toContain("Mapping deleted.");
+  expect((await schultor("preview", path, "--school", school)).output).toContain("UNMAPPED");
 });
 
 test("a broken roster prints every fault with its place, and a held one says how to confirm it", async () => {

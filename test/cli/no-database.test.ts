@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -47,18 +47,41 @@ async function listCommands(): Promise<[name: string, command: Command][]> {
   return listed.flat().filter(([, command]) => command.on !== "its own");
 }
 
-/** They work without a database, or make one. */
-const needNone = ["app update", "database where", "check-config", "migrate", "restore"];
+/** They work without a database. */
+const needNone = ["app update", "database where", "check-config", "restore"];
 const clear = /There is no database in|This command needs a running service/;
 
 test("in a folder without a database, every command says so or which option is missing, and makes none", async () => {
   const run = runHere({ NODE_ENV: "test", DATA_DIR: dataDir });
   const unclear: string[] = [];
   for (const [name, command] of await listCommands()) {
-    if (needNone.includes(name)) continue;
+    // It is there to make one.
+    if (name === "migrate") continue;
     const { code, err } = await run([...name.split(" "), ...wordsOf(command)]);
     expect(existsSync(dataDir), name).toBe(false);
+    if (needNone.includes(name)) continue;
     if (code !== 2 && !(code === 3 && clear.test(err))) unclear.push(`${name}: ${code} ${err}`);
   }
   expect(unclear).toEqual([]);
+});
+
+test("restore says what is wrong with a backup, before it makes anything", async () => {
+  const run = runHere({ NODE_ENV: "test", DATA_DIR: dataDir });
+  const unfinished = join(folder, "unfinished");
+  mkdirSync(join(unfinished, "global"), { recursive: true });
+  writeFileSync(join(unfinished, "PG_VERSION"), "15\n");
+  const older = join(folder, "older");
+  cpSync(unfinished, older, { recursive: true });
+  writeFileSync(join(older, "global/pg_control"), "");
+  writeFileSync(join(folder, "dump"), "PGDMP");
+  for (const [place, said] of [
+    ["nowhere", "There is no "],
+    [folder, "is not a backup of the embedded database"],
+    [unfinished, "is not a backup of the embedded database"],
+    [join(folder, "dump"), "set DATABASE_URL to an empty database"],
+    [older, "was made by PostgreSQL 15"],
+  ] as const) {
+    expect(await run(["restore", place]), place).toMatchObject({ code: 1, err: expect.stringContaining(said) });
+    expect(existsSync(dataDir), place).toBe(false);
+  }
 });

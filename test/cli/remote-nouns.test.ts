@@ -116,6 +116,8 @@ test("groups and memberships", async () => {
   const twin = await make.group({ school: await make.school(), name: "6a" });
   expect(await remote.refusal("group", "show", "6a")).toEqual(await local.refusal("group", "show", "6a"));
   await expectSameReading("group", "show", twin);
+  await make.group({ school, name: "10c", type: "KLASSE" });
+  await expectSameReading("group", "sign-ins", "--school", school);
 });
 
 test("apps, grants and sync", async () => {
@@ -147,6 +149,10 @@ test("apps, grants and sync", async () => {
   await bothAt("app", "update", "--name", "Neu", "--no-pkce");
   await bothAt("app", "update");
   await bothAt("app", "update", "--no-attributes");
+  await bothAt("app", "update", "--default-scope", "schools:read");
+  await bothAt("app", "show");
+  await bothAt("app", "update", "--default-scope", "users:read");
+  await bothAt("app", "update", "--no-default-scopes");
   await bothAt("app", "show");
   const rotated = await remote.ask("app", "rotate-secret", two, "--keep-old-for", "7d");
   expect(Object.keys(rotated)).toEqual(

@@ -1,8 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { requestScopes } from "../../src/access/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import { readPdf } from "../support/read-cards.ts";
 import { makeTestClock } from "../support/service.ts";
 import { getUserTokens, giveLogin } from "../support/token.ts";
 import { makeRemoteWorld } from "./remote-world.ts";
@@ -148,6 +149,35 @@ test("passwords of a class are prepared by a job, and written to a file once", a
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const again = await there([...fetching, join(folder, "again.csv")]);
   expect([again.code, again.err]).toEqual([3, expect.stringContaining("was fetched before")]);
+});
+
+test("the letter to parents is printed, changed from a file, and put above the cards of a class", async () => {
+  const person = await make.person({ school, groups: [await make.group({ school, name: "6c" })] });
+  const letter = ["school", "letter", "DE-NI-9"];
+  const setting = ["school", "set-letter", "DE-NI-9"];
+  const file = join(folder, "letter.txt");
+  expect((await there(letter)).out).toMatch(/^Dear parents,\n[^]*\{username\}/);
+  expect(await there(setting)).toMatchObject({ code: 2 });
+  expect(await there([...setting, "--file", file])).toMatchObject({ code: 1 });
+  await writeFile(file, "Hello,\n\n{name} is {username} here, or {nobody}.\n");
+  expect(await there([...setting, "--file", file])).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("{nobody}"),
+  });
+  await writeFile(file, Buffer.from("Grüße", "latin1"));
+  expect(await there([...setting, "--file", file])).toMatchObject({ code: 1, err: expect.stringContaining("utf-8") });
+  await writeFile(file, "Hello,\n\n{name} is {username} here.\n");
+  expect(await there([...setting, "--file", file])).toMatchObject({ code: 0 });
+  expect((await there(letter)).out).toBe("Hello,\n\n{name} is {username} here.\n");
+
+  const { id } = await remote.ask<{ id: string }>("card", "prepare", "DE-NI-9", "--group", "DE-NI-9/6c", "--letters");
+  await service.jobs.find(({ name }) => name === "accounts.prepareCredentials")!.run(new AbortController().signal);
+  const pdf = join(folder, "letters.pdf");
+  expect(await remote.ask("card", "fetch", "DE-NI-9", id, "--file", pdf)).toEqual({ file: pdf });
+  const { username } = await service.db.prisma.credential.findUniqueOrThrow({ where: { personId: person } });
+  expect(readPdf(await readFile(pdf)).pages.join()).toContain(`is ${username} here.`);
+  await expectSameDoing([...setting, "--default"]);
+  expect((await there(letter)).out).toContain("Dear parents,");
 });
 
 test("what only a running service answers: its health, what an app sees, and why somebody cannot sign in", async () => {

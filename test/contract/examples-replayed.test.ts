@@ -36,6 +36,7 @@ const withDeleted = (id: string) => ({ params: { path: { id }, query: { "show-de
 const reads: [example: string, read: () => Promise<{ data?: unknown }>][] = [
   ["SchoolsOfLernapp", () => idm.GET("/idm/ep/v1/schools")],
   ["GoetheGymnasium", () => idm.GET("/idm/ep/v1/schools/{id}", withId(school(1)))],
+  ["RosterOfGoethe", () => idm.GET("/idm/ep/v1/schools/{id}/roster", withId(school(1)))],
   ["UsersOfGoethe", () => idm.GET("/idm/ep/v1/schools/{id}/users", withId(school(1)))],
   ["StudentUser", () => idm.GET("/idm/ep/v1/users/{id}", withId(person(2)))],
   ["UserWithoutName", () => idm.GET("/idm/ep/v1/users/{id}", withId(person(3)))],

@@ -89,7 +89,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
   [
-    ["src/idm/{getGroup,getPerson,getSchool,getUser,listSchoolGroups,listSchools,records}.ts"],
+    ["src/idm/{getGroup,getPerson,getSchool,getUser,listSchools,records}.ts"],
     "prepared reads of the IDM API whose JSON is built in PostgreSQL; measured against `include`",
   ],
   [["src/schulconnex/{getPersonInfo,people,records}.ts"], "the same for Schulconnex"],
@@ -176,6 +176,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/accounts/cards/{last-card,use-card}.ts"],
     "the sign-in by card: the card with all that decides on it, and its limits, in one prepared statement",
   ],
+  [["src/directory/class-sign-ins.ts"], "several counts of each class in one statement"],
   [["src/directory/sign-in-state.ts"], "conditions that the list of people and the numbers of it share"],
   [["src/accounts/cards/settings.ts"], "all who hold a card of the school in one statement"],
   [

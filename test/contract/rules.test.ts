@@ -222,7 +222,7 @@ paths:
       requestBody:
         content:
           application/json:
-            schema: { $ref: "#/components/schemas/NewBook" }
+            schema: { $ref: "#/components/schemas/BookInput" }
             example: { first_author: Grass, key_words: [tin] }
       responses:
         "201": { description: It is there. }
@@ -239,7 +239,7 @@ components:
       type: object
       required: [book_id]
       properties: { book_id: { type: integer }, first_author: { type: [string, "null"] } }
-    NewBook:
+    BookInput:
       type: object
       properties:
         first_author: { type: [string, "null"], maxLength: 100 }
@@ -249,18 +249,19 @@ components:
 
 const failed = { content: { "application/json": { schema: { type: "object" }, example: {} } } };
 const describeRead = (responses: Json): Json => ({ paths: { "/books/{book_id}": { get: { responses } } } });
+const book = { type: "object" };
 const add = (operation: Json): Json => ({ paths: { "/books": { post: operation } } });
-const newBook = (properties: Json): Json => ({ components: { schemas: { NewBook: { properties } } } });
+const bookInput = (properties: Json): Json => ({ components: { schemas: { BookInput: { properties } } } });
 /** What a reviewer's contract may get wrong, as changes of the good one, with the rule that finds it. */
 const mistakes: [mistake: string, change: Json, rule: string][] = [
   ["an operation without errors", describeRead({ default: null }), "operation-errors"],
   ["an error without a body", describeRead({ "404": { description: "Unknown." } }), "error-has-body"],
   ["no 401", describeRead({ default: null, "403": failed }), "refusal-documented"],
   ["no 403", describeRead({ default: null, "401": failed }), "refusal-documented"],
-  ["a string of any length", newBook({ first_author: { maxLength: null } }), "request-has-limits"],
-  ["an array of any length", newBook({ key_words: { maxItems: null } }), "request-has-limits"],
-  ["a property in another casing", newBook({ lastAuthor: { type: "boolean" } }), "one-casing"],
-  ["an id in another casing", newBook({ shelfID: { type: "integer" } }), "one-casing"],
+  ["a string of any length", bookInput({ first_author: { maxLength: null } }), "request-has-limits"],
+  ["an array of any length", bookInput({ key_words: { maxItems: null } }), "request-has-limits"],
+  ["a property in another casing", bookInput({ lastAuthor: { type: "boolean" } }), "one-casing"],
+  ["an id in another casing", bookInput({ shelfID: { type: "integer" } }), "one-casing"],
   ["an operation id in another casing", add({ operationId: "addBook" }), "one-casing"],
   ["a list without pages", { paths: { "/books": { get: { parameters: [] } } } }, "list-has-limit"],
   ["a summary with a full stop", add({ summary: "Add a book." }), "operation-summary"],
@@ -273,6 +274,19 @@ const mistakes: [mistake: string, change: Json, rule: string][] = [
     "a required property that is unknown",
     { components: { schemas: { Book: { required: ["id"] } } } },
     "required-properties",
+  ],
+  ["a constructor's name", { components: { schemas: { NewBook: book } } }, "generated-names"],
+  ["the name of parameters", { components: { schemas: { BooksListRequest: book } } }, "generated-names"],
+  [
+    "values that differ in punctuation",
+    bookInput({ order: { type: "string", enum: ["name", "-name"] } }),
+    "distinct-values",
+  ],
+  ["a set of values", bookInput({ key_words: { uniqueItems: true, items: { enum: ["a", "b"] } } }), "list-of-values"],
+  [
+    "bytes of some characters",
+    bookInput({ cover: { type: "string", format: "binary", minLength: 1 } }),
+    "binary-without-length",
   ],
   ["no success", add({ responses: { "201": null } }), "operation-succeeds"],
   ["an operation without tags", add({ tags: null }), "operation-tags"],
@@ -321,13 +335,13 @@ describe("the package, installed from its tarball elsewhere", () => {
     expect(links.map((link) => link?.slice(1)).toSorted()).toEqual(rules.map((rule) => [rule, rule]));
   });
 
-  test("the general rules find each of sixteen mistakes, and a DELETE with a body", async () => {
+  test("the general rules find each of these mistakes, and a DELETE with a body", async () => {
     const operation = {
       tags: ["Books"],
       description: "Less.",
       responses: { "204": { description: "Gone." }, default: failed },
     };
-    const schema = { $ref: "#/components/schemas/NewBook" };
+    const schema = { $ref: "#/components/schemas/BookInput" };
     const requestBody = { content: { "application/json": { schema, example: {} } } };
     const removal = { ...operation, operationId: "books_delete", summary: "Delete books", requestBody };
     const all = [

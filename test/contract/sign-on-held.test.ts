@@ -106,7 +106,7 @@ describe("a request to sign-on", () => {
 test("the claims of each scope are those of the contract", () => {
   expect(claimsByScope).toEqual({
     openid: ["sub", "jti", "sid", "at_hash", "auth_time", "rat"],
-    profile: ["given_name", "call_name", "family_name"],
+    profile: ["name", "given_name", "call_name", "family_name"],
     role: ["role"],
     school: ["school", "school_name", "school_official_id", "school_location", "schooling_level"],
     groups: ["groups"],

@@ -1,13 +1,16 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Locale } from "../../src/platform/pages/index.ts";
+import { listTexts } from "../support/page-texts.ts";
 import { startService } from "../support/service.ts";
 
 const service = await startService();
 
 const read = (locale: Locale): string => readFileSync(`docs/school-guide.${locale}.md`, "utf8");
 const partsOf = (text: string): string[] =>
-  [...text.matchAll(/^(#+) |(\(pictures\/.+\))|^(```)/gm)].map(([, ...parts]) => parts.find(Boolean)!);
+  [...text.replaceAll(".de.png)", ".png)").matchAll(/^(#+) |(\(pictures\/.+\))|^(```)/gm)].map(([, ...parts]) =>
+    parts.find(Boolean)!,
+  );
 
 test.each(["de", "en"] as const)(
   "the guide for schools is served in the language of the browser: %s",
@@ -24,4 +27,16 @@ test.each(["de", "en"] as const)(
 
 test("both languages have the same chapters and pictures", () => {
   expect(partsOf(read("de"))).toEqual(partsOf(read("en")));
+});
+
+test.each(["de", "en"] as const)("what the guide prints in bold is a text of the pages: %s", (locale) => {
+  const plain = (text: string) =>
+    text
+      .replace(/{{\w+}}| …$/g, "")
+      .replace(/\s+/g, " ")
+      .trim();
+  const texts = globSync("src/portal/*/").flatMap((folder) => [...listTexts(folder, locale).values()].map(plain));
+  const bold = [...read(locale).matchAll(/\*\*([^*]+)\*\*/g)].map(([, text]) => plain(text!));
+  expect(bold.length).toBeGreaterThan(10);
+  expect(bold.filter((text) => !texts.includes(text))).toEqual([]);
 });

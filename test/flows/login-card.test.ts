@@ -22,7 +22,7 @@ const school = await make.school();
 const class5 = await make.group({ school, name: "5a" });
 const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 
-const everywhere: Schemas["NewCardSettings"] = {
+const everywhere: Schemas["CardSettingsInput"] = {
   enabled: true,
   grades: null,
   hours: null,
@@ -30,7 +30,7 @@ const everywhere: Schemas["NewCardSettings"] = {
   secondStep: "NONE",
   printSecondStep: false,
 };
-const setCards = (wishes: Partial<Schemas["NewCardSettings"]> = {}) =>
+const setCards = (wishes: Partial<Schemas["CardSettingsInput"]> = {}) =>
   admin.call("PUT", `/schools/${school}/card-settings`, { body: { ...everywhere, ...wishes } });
 
 async function makePupil(): Promise<PersonId> {
@@ -180,7 +180,7 @@ test("what a card had opened before is neither exchanged nor renewed with scopes
 test("outside its hours, networks and grades a card says when and where it works", async () => {
   await setCards();
   const { url } = await makeCard(await makePupil());
-  const see = async (wishes: Partial<Schemas["NewCardSettings"]>, from?: string) => {
+  const see = async (wishes: Partial<Schemas["CardSettingsInput"]>, from?: string) => {
     await setCards(wishes);
     return open(from).open(url!);
   };

@@ -59,7 +59,13 @@ test.each([
   const app = demoApp(clientId);
   const config = await discover(app);
   const { tokens } = await signIn(config, app, 2, { pkce });
-  expect(tokens.claims()).toMatchObject({ sub: pupil, given_name: "Bo Emil", call_name: "Bo", family_name: "Muster" });
+  expect(tokens.claims()).toMatchObject({
+    sub: pupil,
+    name: "Bo Muster",
+    given_name: "Bo Emil",
+    call_name: "Bo",
+    family_name: "Muster",
+  });
   expect(await client.fetchUserInfo(config, tokens.access_token, pupil)).toMatchObject({ sub: pupil, call_name: "Bo" });
 });
 

@@ -82,6 +82,7 @@ const gates: Gate[] = [
   parallel("examples", tests("test:examples", 10)),
   parallel("clients", tests("test:clients", 10)),
   parallel("outside generators", tests("test:generators", 10)),
+  parallel("compatibility", tests("test:compatibility", 5)),
   { name: "browser", ...tests("test:browser", 20) },
   ...otherServers(),
 ];

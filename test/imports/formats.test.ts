@@ -38,6 +38,8 @@ u-ada,,,true,org-1,student,ada,,Ada,Muster,Marie,
 u-bo,,,true,org-2,student,bo,,Bo,"de, Vries",,
 u-tom,,,true,"org-1,org-2",teacher,tom,,Tom,Öztürk,,
 u-admin,,,true,district,administrator,adm,,Ann,Office,,
+u-mum,,,true,org-1,Guardian,,,Eva,Muster,,
+u-dad,,,true,elsewhere,parent,,,,,,
 `,
 };
 const ofBothVersions = {
@@ -61,7 +63,7 @@ test("OneRoster 1.1, then the same schools as 1.2, then Schulconnex in both spel
     format: "ONEROSTER",
     mode: "BULK",
     state: "APPLIED",
-    notes: { people_without_school: 1 },
+    notes: { people_without_school: 1, parents_and_guardians: 2 },
   });
   expect(await readDirectory(db)).toEqual(ofBothVersions);
   const before = await fingerprint(db);
@@ -79,6 +81,7 @@ u-ada,,,true,ada,,Ada,Muster,Marie,
 u-bo,,,true,bo,,Bo,"de, Vries",,
 u-tom,,,true,tom,,Tom,Öztürk,,
 u-admin,,,true,adm,,Ann,Office,,
+u-mum,,,true,,,Eva,Muster,,
 `,
     "export/roles.csv": `sourcedId,status,dateLastModified,userSourcedId,roleType,role,beginDate,endDate,orgSourcedId
 r1,,,u-ada,primary,student,,,org-1
@@ -86,9 +89,11 @@ r2,,,u-bo,primary,student,,,org-2
 r3,,,u-tom,secondary,teacher,,,org-2
 r4,,,u-tom,primary,teacher,,,org-1
 r5,,,u-admin,primary,siteAdministrator,,,district
+r6,,,u-mum,primary,guardian,,,org-1
+r7,,,u-tom,secondary,parent,,,org-2
 `,
   };
-  await run(await zip(oneRoster12));
+  expect(await run(await zip(oneRoster12))).toMatchObject({ notes: { parents_and_guardians: 1 } });
   expect(await fingerprint(db)).toBe(before);
 
   for (const spell of [(text: string) => text.toUpperCase(), (text: string) => text]) {

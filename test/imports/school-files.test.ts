@@ -188,3 +188,27 @@ test("no damaged file makes the service fail", async () => {
     walks(60),
   );
 }, 120_000);
+
+test("encoding and separator can be chosen, and the file is read with them", async () => {
+  const { call, send } = await makeSchool();
+  const text = "Schüler-ID;Nachname;Vorname;Klasse\n1;Mu\xdfler;Bj\xf6rn, jun.;5a\n2;Mu\xdfler;Zo\xeb;5a\n";
+  const { id } = (await send(Buffer.from(text, "latin1"))).body as { id: string };
+  const find = async () => (await call("GET", `/imports/${id}/columns`)).body as Columns & Record<string, unknown>;
+  const mapping = { uses: [] as (string | null)[], role: null, className: null, idFromName: false, mode: "DELTA" };
+  const put = (body: object) => call("PUT", `/imports/${id}/columns`, { body: { ...mapping, ...body } });
+  expect(await find()).toMatchObject({ encoding: "windows-1252", separator: "SEMICOLON" });
+
+  expect((await put({ encoding: "utf-8" })).body).toMatchObject({ state: "UNMAPPED" });
+  const wrong = await find();
+  expect([wrong["encoding"], wrong.columns[1]!.samples[0]]).toEqual(["utf-8", "Mu\ufffdler"]);
+  expect((await put({ separator: "TAB" })).body).toMatchObject({ status: 400, code: "file_has_one_column" });
+  expect(await find()).toEqual(wrong);
+  await call("PUT", `/imports/${id}/columns?in-background=true`, { body: { ...mapping, separator: "TAB" } });
+  const stateOf = async () => ((await call("GET", `/imports/${id}`)).body as { state: string }).state;
+  await expect.poll(stateOf, { timeout: 8000 }).not.toBe("READING");
+  expect(await find()).toEqual(wrong);
+  expect((await put({ encoding: "iso-8859-15" })).body).toMatchObject({ state: "UNMAPPED" });
+  expect((await find()).columns[1]!.samples).toEqual(["Mußler", "Mußler"]);
+  const uses = ["ID", "LAST_NAME", "FIRST_NAME", "CLASSES"];
+  expect((await put({ uses, role: "STUDENT" })).body).toMatchObject({ state: "READY" });
+});

@@ -5,6 +5,7 @@ import { jpeg } from "../support/images.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
+import { giveLogin } from "../support/token.ts";
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -48,7 +49,9 @@ describe("the classes of a school", () => {
     await make.group({ school: world.school, name: "Klasse 4z", status: "DELETED" });
     const office = await makeOffice(world);
     const { html } = await office.open(world.base);
-    expect(textOf(html)).toMatch(/Klassen \(1\).*Weitere Gruppen \(1\).*Gelöscht \(1\).*Klasse 5a eine Person/);
+    expect(textOf(html)).toMatch(
+      /Klassen \(1\).*Weitere Gruppen \(1\).*Gelöscht \(1\).*Klasse Lernende Noch nie angemeldet Ohne Anmeldung Klasse 5a 1 1 1/,
+    );
     expect(textOf(html)).not.toContain("Chor");
     expect(textOf((await office.open(`${world.base}?kind=SONSTIG`)).html)).toContain("Chor");
     expect(textOf((await office.open(`${world.base}?search=chor`)).html)).toContain("Chor");
@@ -68,6 +71,65 @@ describe("the classes of a school", () => {
     for (const address of ["/add", "/delete", "/name", "/people/"]) expect(mainOf(group.html)).not.toContain(address);
     expect((await browser.open(`${world.base}/${other}`)).status).toBe(404);
     expect((await browser.open(`/admin/schools/${world.school}/people`)).status).toBe(403);
+  });
+
+  test("each number of a class opens the list that has as many people", async () => {
+    const world = await makeClass();
+    const more = { school: world.school, groups: [world.group] };
+    await giveLogin(service.db, await make.person({ ...more, ...named("Ada", "Beck") }));
+    await make.person({ ...more, ...named("Cem", "Kurz"), role: "TEACHER" });
+    await make.person({ ...more, ...named("Dora", "Weg"), status: "SOFT_DELETED" });
+    await make.group({ school: world.school, name: "Klasse 10a" });
+    for (const reader of [await makeOffice(world), (await makeTeacher(world)).browser]) {
+      const { html } = await reader.open(world.base);
+      const row = mainOf(html)
+        .split("<tr>")
+        .find((one) => one.includes("Klasse 5a"))!;
+      const numbers = [...row.matchAll(/href="([^"]+)">(\d+)</g)].map(
+        ([, address, count]) => [address!, Number(count)] as const,
+      );
+      expect(numbers.map(([, count]) => count)).toEqual([2, 2, 1]);
+      for (const [address, count] of numbers) {
+        const list = mainOf((await reader.open(address.replaceAll("&amp;", "&"))).html);
+        expect(list.match(/<th scope="row">/g), address).toHaveLength(count);
+        expect(textOf(list)).toContain("Alle zeigen");
+      }
+    }
+    expect(textOf((await (await makeOffice(world)).open(world.base)).html)).toMatch(/Klasse 5a 2 2 1 Klasse 10a 0 0 0/);
+  });
+
+  test("a class teacher sees why a pupil cannot sign in, and ends a wait there", async () => {
+    const world = await makeClass();
+    const { browser } = await makeTeacher(world);
+    const member = await browser.open(`${world.page}/members/${world.pupil}`);
+    const address = `${world.page}/members/${world.pupil}/sign-in`;
+    expect(mainOf(member.html)).toContain(`href="${address}"`);
+    const before = textOf((await browser.open(address)).html);
+    expect(before).toContain("Bo Müller Die Person kann sich nicht anmelden");
+    expect(before).toContain("Das ändern kann: ");
+    await giveLogin(service.db, world.pupil);
+    const after = await browser.open(address);
+    expect(textOf(after.html)).toContain("Die Person kann sich anmelden");
+    const token = /name="token" value="([^"]*)"/.exec((await browser.open(`${world.page}/logins`)).html)![1]!;
+    const released = await browser.once(`${world.page}/members/${world.pupil}/release`, {
+      method: "POST",
+      body: new URLSearchParams({ token }),
+    });
+    const shown = await browser.open(released.headers.get("location")!);
+    expect([released.status, shown.status, textOf(shown.html).includes("Bo Müller")]).toEqual([303, 200, true]);
+  });
+
+  test("a class teacher is not offered QR codes where the school has switched them off", async () => {
+    const world = await makeClass();
+    await giveLogin(service.db, world.pupil);
+    const { browser } = await makeTeacher(world);
+    const form = await browser.open(`${world.page}/members/${world.pupil}/card`);
+    expect(mainOf(form.html)).not.toContain("newPasswords");
+    const made = await browser.submit(form, "/card", {});
+    expect([made.status, passwordsOf(made).length]).toEqual([200, 1]);
+    const forAll = mainOf((await browser.open(`${world.page}/logins`)).html);
+    expect(forAll).toContain("Anmeldekarten mit QR-Code sind an Ihrer Schule ausgeschaltet");
+    expect(forAll.match(/name="kind"/g)).toHaveLength(2);
   });
 
   test("a class of another school does not exist, whichever school stands in the address", async () => {
@@ -381,6 +443,9 @@ describe("passwords and cards for several classes", () => {
     const start = await office.open(startOf(world));
     const staff = await office.submit(start, "/credentials", { kind: "letters", role: "TEACHER" });
     expect([staff.status, textOf(staff.html).includes("Elternbriefe gibt es nur für Lernende")]).toEqual([400, true]);
+    const only = await office.submit(await office.open(startOf(world)), "/credentials", { kind: "letters" });
+    expect(textOf(only.html)).toMatch(/Elternbriefe Inhalt Nur Elternbriefe/);
+    expect(textOf(only.html)).not.toContain("Karten und Passwörter");
     const page = await office.submit(start, "/credentials", { kind: "passwords", letters: "yes", role: "STUDENT" });
     expect(textOf(page.html)).toContain("Passwörter, mit Elternbrief");
   });

@@ -69,6 +69,22 @@ describe("handing in a file", () => {
     expect(textOf(list)).toMatch(/liste\.csv .* Übernommen/);
   });
 
+  test("a table is looked at again with another encoding or separator, and words say when it does not fit", async () => {
+    const world = await makeWorld();
+    const lines = ["Nachname;Vorname;Klasse;Schülernummer", "Müller;Ada;5a;4711", "Ölçer;Bo;5b;4712"];
+    const mapping = await handIn(world, Buffer.from(lines.join("\r\n"), "latin1"), { name: "export.csv" });
+    const utf8 = await world.office.submit(mapping, "/columns", {
+      look: "again",
+      encoding: "utf-8",
+      separator: "SEMICOLON",
+    });
+    expect(textOf(utf8)).toMatch(/Spalten zuordnen.*M\ufffdller/);
+    const refused = await world.office.submit(utf8, "/columns", { look: "again", encoding: "utf-8", separator: "TAB" });
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining("hat nur eine Spalte")]);
+    const fields = { look: "again", encoding: "windows-1252", separator: "SEMICOLON" };
+    expect(textOf(await world.office.submit(refused, "/columns", fields))).toContain("Müller");
+  });
+
   test("a school's own export is mapped by choosing, and the next one needs no question", async () => {
     const world = await makeWorld();
     const lines = ["Liste;;;", "Name;Vorname;Kl.;Nr. im Programm", "Müller;Ada;5a;4711", ";;;", "Ölçer;Bo;5b;4712"];
@@ -99,6 +115,15 @@ describe("handing in a file", () => {
     const list = await world.office.open(world.base);
     const waiting = await world.office.open(/href="([^"]+)">neu\.csv/.exec(list.html)![1]!);
     expect(textOf(waiting)).toMatch(/Spalten offen.*Sagen Sie uns, was in den Spalten/);
+
+    expect(textOf(list)).toMatch(
+      /Gemerkte Spaltenzuordnungen \(1\).*Name → Nachname, Vorname → Vorname, Kl\. → Klasse,/,
+    );
+    const [, forget = ""] = /action="[^"]*(\/column-mappings\/[^"]+)"/.exec(list.html) ?? [];
+    const forgotten = await world.office.submit(list, forget);
+    expect(textOf(forgotten)).toContain("Die Zuordnung ist gelöscht.");
+    expect(textOf(forgotten)).not.toContain("Gemerkte Spaltenzuordnungen");
+    expect((await handIn(world, file)).url).toMatch(/\/columns$/);
   });
 
   test("a photo, a PDF and a file of one column are refused in words", async () => {

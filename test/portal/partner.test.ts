@@ -122,6 +122,7 @@ test("the registration is changed; what is refused stays as it was typed", async
     postLogoutRedirectUris: "",
     loginUrl: "https://a.example/login",
     pkceRequired: "on",
+    scope: "openid",
     idTokenAlgorithm: "ES256",
     schulconnexSpelling: "V1_7",
   };
@@ -129,12 +130,14 @@ test("the registration is changed; what is refused stays as it was typed", async
   expect(saved.html).toContain("Die Registrierung ist gespeichert.");
   expect((await browser.submit(form, "/registration", fields)).status).toBe(200);
   expect(await readApp(clientId)).toMatchObject({
+    defaultScopes: ["openid"],
     name: "Lernapp 2",
     redirectUris: ["https://a.example/cb", "https://b.example/cb"],
     loginUrl: "https://a.example/login",
     idTokenAlgorithm: "ES256",
   });
   expect(saved.html).toContain('value="Verlag"');
+  expect(saved.html).toContain('name="scope" value="openid" checked');
   const refused = await browser.submit(saved, "/registration", { ...fields, redirectUris: "http://insecure.example/" });
   expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("muss mit https beginnen")]);
   expect(refused.html).toContain("http://insecure.example/</textarea>");

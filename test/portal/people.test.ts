@@ -33,7 +33,7 @@ describe("the list of people", () => {
     await make.person({ school, groups: [group], ...person("Bo", "Müller") });
     await make.person({ school, ...person("Cem", "Yıldız") });
     const all = await office.open(base);
-    expect(textOf(all.html)).toMatch(/Bo Müller Klasse 5a.* Cem Yıldız Lernende/);
+    expect(textOf(all.html)).toMatch(/Bo Müller Klasse 5a.* Cem Yıldız Schülerin oder Schüler/);
     const found = await office.submit(all, "/people/search", { search: "müll" });
     expect(textOf(found.html)).toContain("Bo Müller");
     expect(textOf(found.html)).not.toContain("Cem");
@@ -320,7 +320,7 @@ describe("a person", () => {
     await browser.submit(await browser.open(page), "/block");
     const refused = await browser.open(`${page}/sign-in?app=${clientId}`);
     expect(textOf(refused.html)).toMatch(/kann sich nicht anmelden.*Hier klemmt es Die Person ist seit .* gesperrt/);
-    expect(textOf(refused.html)).toMatch(/lässt nur zu: Lehrkraft/);
+    expect(textOf(refused.html)).toMatch(/lässt nur zu: Lehrkräfte/);
     expect(refused.html).toContain(`/admin/schools/${school}/apps/${clientId}`);
     await browser.submit(refused, "/unblock");
     expect((await read(id)).blockedAt).toBeNull();

@@ -93,6 +93,8 @@ test("nobody gets around it", async () => {
   await browser.once(`${address}/school`, { method: "POST", body: new URLSearchParams(named) });
   expect(await schoolOf(school)).toMatchObject({ name: "Alte Schule" });
   expect((await browser.open(`/admin/schools/${await make.school()}/settings`)).status).toBe(404);
+  const teacher = (await makePortalUser(service, "CLASS_TEACHER", { schoolIds: [school] })).browser;
+  expect((await teacher.open(address)).status).toBe(403);
   const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
   const page = await secretary.open(address);
   expect(page.html).not.toContain("speichern</button>");

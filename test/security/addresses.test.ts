@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
-import { checkBackchannelLogoutUri, findApp } from "../../src/access/index.ts";
+import { checkCalledUri, findApp } from "../../src/access/index.ts";
 import { makeGuardedSender, type Lookup } from "../../src/platform/outbound/guarded-request.ts";
 import { makeOperator, runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";
@@ -81,7 +81,7 @@ test("a name that leads to a public address at registration and inside the netwo
     callback(null, [{ address: answers[Math.min(lookups++, 1)]!, family: 4 }]);
   const policy = { allowPrivateAddresses: false, allowHttp: true, lookup };
   const uri = `http://app.example:${port}/logout`;
-  expect(await checkBackchannelLogoutUri(uri, policy)).toBe(uri);
+  expect(await checkCalledUri(uri, policy)).toBe(uri);
   const sender = makeGuardedSender({ ...policy, timeoutMs: 2000 });
   await expect(sender.post(new URL(uri), { headers: {}, body: "" })).rejects.toMatchObject({ code: "EREFUSED" });
   await sender.close();
@@ -94,7 +94,8 @@ test("a name with one address inside the network beside public ones is refused",
       { address: "193.99.144.80", family: 4 },
       { address: "::ffff:10.0.0.1", family: 6 },
     ]);
-  await expect(
-    checkBackchannelLogoutUri("https://app.example/", { allowPrivateAddresses: false, lookup }),
-  ).rejects.toMatchObject({ kind: "invalid", code: "uri_refused" });
+  await expect(checkCalledUri("https://app.example/", { allowPrivateAddresses: false, lookup })).rejects.toMatchObject({
+    kind: "invalid",
+    code: "uri_refused",
+  });
 });

@@ -1,6 +1,7 @@
+import { decodeJwt } from "jose";
 import { beforeEach, expect, test } from "vitest";
 import type { components } from "../../generated/openapi/admin.ts";
-import { changeDirectory, type BackchannelLogoutUri } from "../../src/access/index.ts";
+import { changeDirectory, type CalledUri } from "../../src/access/index.ts";
 import { movePerson, type PersonId } from "../../src/directory/index.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";
@@ -46,7 +47,7 @@ beforeEach(async () => {
   expect((await setEnabled(true)).status).toBe(204);
   pupil = await make.person({ schools: [school, other], groups: [group] });
   login = await giveLogin(db, pupil);
-  app = await make.app({ backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri });
+  app = await make.app({ backchannelLogoutUri: "https://app.example/logout" as CalledUri });
   await make.grant({ app: app.clientId, school: other });
   card = await makeCard();
 });
@@ -57,7 +58,7 @@ const scan = async (browser: Browser) => browser.submit(await browser.open(card.
 async function signInByCard(): Promise<TokenBody & { browser: Browser }> {
   const browser = makeBrowser(service.url);
   await scan(browser);
-  return getUserTokens(service, app, login, { scopes, browser });
+  return getUserTokens(service, app, login, { scopes, browser, params: { acr_values: "any" } });
 }
 
 /** The same for an app that waited for the card. */
@@ -109,6 +110,7 @@ test.each([
 
 test("offline access that a card gave ends with it, when the session has long ended", async () => {
   const opened = await signInByCard();
+  expect(decodeJwt(opened.id_token!)["acr"]).toBe("urn:schultor:acr:card");
   await db.prisma.oidcArtifact.deleteMany({ where: { personId: pupil, kind: "Session" } });
   expect(await attack(opened)).toMatchObject({ tiles: false, refresh: 200 });
   const { refresh_token: next } = await signOnByCard();

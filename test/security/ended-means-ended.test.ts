@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import type { BackchannelLogoutUri, ClientId } from "../../src/access/index.ts";
+import type { CalledUri, ClientId } from "../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { sequenceEvents } from "../../src/events/index.ts";
 import { makeOperator, runHere } from "../cli/program.ts";
@@ -61,7 +61,7 @@ beforeEach(async () => {
   school = await make.school();
   pupil = await make.person({ school, sourceSystemIdentifier: "p1" });
   login = await giveLogin(db, pupil);
-  app = await make.app({ backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri });
+  app = await make.app({ backchannelLogoutUri: "https://app.example/logout" as CalledUri });
   await make.grant({ app: app.clientId, school });
   stolen = await getUserTokens(service, app, login, { scopes });
 });

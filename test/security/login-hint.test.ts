@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { checkBackchannelLogoutUri } from "../../src/access/index.ts";
+import { checkCalledUri } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { loadSharedSecrets } from "../../src/sign-on/protocol/keys/shared-secrets.ts";
@@ -156,7 +156,7 @@ test("the login form shows what the app wrote, whether or not it is somebody's n
 
 test("at the logout those apps are told that got a code, also without a page in between, and no app that only asked", async () => {
   const { service, login } = world;
-  const backchannelLogoutUri = await checkBackchannelLogoutUri("http://127.0.0.1:9/logout", {
+  const backchannelLogoutUri = await checkCalledUri("http://127.0.0.1:9/logout", {
     allowPrivateAddresses: true,
   });
   const [app, silent, nosy] = await Promise.all([1, 2, 3].map(() => world.app({ backchannelLogoutUri })));

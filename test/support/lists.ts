@@ -4,13 +4,14 @@ import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { getGroup } from "../../src/idm/getGroup.ts";
 import { getPerson } from "../../src/idm/getPerson.ts";
 import { getSchool } from "../../src/idm/getSchool.ts";
+import { getSchoolRoster } from "../../src/idm/getSchoolRoster.ts";
 import { getUser } from "../../src/idm/getUser.ts";
 import { listSchoolGroups } from "../../src/idm/listSchoolGroups.ts";
 import { listSchoolPeople } from "../../src/idm/listSchoolPeople.ts";
 import { listSchools } from "../../src/idm/listSchools.ts";
 import { listSchoolUsers } from "../../src/idm/listSchoolUsers.ts";
 import type { Db } from "../../src/platform/database/db.ts";
-import type { JsonRead } from "../../src/platform/http/answer.ts";
+import type { JsonObject, JsonRead } from "../../src/platform/http/answer.ts";
 import type { ListQuery } from "../../src/platform/http/index.ts";
 import type { Statement } from "../../src/platform/database/sql.ts";
 import { getPersonInfo } from "../../src/schulconnex/getPersonInfo.ts";
@@ -18,6 +19,8 @@ import { listPersonenInfo } from "../../src/schulconnex/listPersonenInfo.ts";
 
 /** A list as a handler asks for it. */
 export type List = { label: string; query: ListQuery<unknown>; given: Record<string, unknown> };
+/** What has a version: a list, or an object of lists. */
+export type Versioned = Omit<List, "query"> & { query: Pick<ListQuery<unknown>, "name" | "version" | "parts"> };
 
 /** A statement with its values in their order. */
 export const bind = <Given extends object>({ text, values }: Statement<Given>, given: Given) => ({
@@ -78,6 +81,12 @@ export function listsOf({ clientId, readsNames, school, person, group, affiliati
   ];
 }
 
+export function rosterOf({ clientId, school }: { clientId: ClientId; school: SchoolId }): Versioned {
+  const answer = getSchoolRoster({ caller: appToken(clientId), path: { id: school }, query: noQuery });
+  const { query, given } = answer as JsonObject<unknown>;
+  return { label: "roster", query, given };
+}
+
 /** The single records that an app reads, as statements with their values. */
 export function recordsOf({
   clientId,
@@ -100,7 +109,7 @@ export function recordsOf({
 export type ReadList = { shown: boolean; version: string; body: string };
 
 /** Reads lists with their versions in one snapshot. */
-export async function readLists(db: Pick<Db, "pool">, lists: readonly List[]): Promise<ReadList[]> {
+export async function readLists(db: Pick<Db, "pool">, lists: readonly Versioned[]): Promise<ReadList[]> {
   const client = await db.pool.connect();
   try {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -113,12 +122,16 @@ export async function readLists(db: Pick<Db, "pool">, lists: readonly List[]): P
   }
 }
 
-async function readList(client: pg.ClientBase, { query, given }: List): Promise<ReadList> {
+async function readList(client: pg.ClientBase, { query, given }: Versioned): Promise<ReadList> {
   const { rows: versions } = await client.query<{ shown: boolean; version: string }>({
     name: query.version.name,
     ...bind(query.version, given),
   });
-  const { rows } = await client.query<{ item: string }>({ name: query.rows.name, ...bind(query.rows, given) });
+  const items: string[] = [];
+  for (const { rows: part } of query.parts) {
+    const { rows } = await client.query<{ item: string }>({ name: part.name, ...bind(part, given) });
+    items.push(...rows.map(({ item }) => item));
+  }
   const { shown, version } = versions[0]!;
-  return { shown, version, body: rows.map(({ item }) => item).join("\n") };
+  return { shown, version, body: items.join("\n") };
 }

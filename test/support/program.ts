@@ -15,11 +15,11 @@ export type Program = {
 const root = join(import.meta.dirname, "../..");
 
 /**
- * Runs one of our programs as a process of its own, with nothing in its environment but what is given, and where
- * compiled code is kept; ends with the test file.
+ * Runs a program, Node by default, as a process of its own, with nothing in its environment but what is given, and
+ * where compiled code is kept; ends with the test file.
  */
-export function startProgram(args: string[], env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, args, {
+export function startProgram(args: string[], env: Record<string, string> = {}, command = process.execPath): Program {
+  const child = spawn(command, args, {
     cwd: root,
     env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -242,6 +242,8 @@ describe("errors", () => {
   test("are what a 404 is, unless the service says that the record is absent", async () => {
     const absent = makeStub(() => problem(404, "user_not_found"));
     expect(await absent.client.findPerson(id)).toBeNull();
+    const hidden = makeStub(() => problem(404, "organization_not_found"));
+    expect(await hidden.client.findSchoolRoster(id)).toBeNull();
     const wrongAddress = makeStub(() => problem(404, "path_not_found"));
     await expect(wrongAddress.client.findPerson(id)).rejects.toMatchObject({ code: "path_not_found" });
     const proxy = makeStub(() => new Response("Not Found", { status: 404 }));

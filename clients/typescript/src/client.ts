@@ -9,6 +9,7 @@ import type {
   Person,
   Personendatensatz,
   PersonenInfoFilter,
+  Roster,
   School,
   SchulconnexPaths,
   SchulconnexSpelling,
@@ -47,6 +48,8 @@ export type IdmClient = {
   listSchoolGroups(schoolId: string, options?: ListDeletedOptions): AsyncGenerator<ListedGroup, void>;
   listSchoolPeople(schoolId: string, options?: ListDeletedOptions): AsyncGenerator<ListedPerson, void>;
   findSchool(id: string, options?: CallOptions): Promise<School | null>;
+  /** The school with its groups, people and users, as far as the scopes of the client reach. */
+  findSchoolRoster(id: string, options?: CallOptions): Promise<Roster | null>;
   findUser(id: string, options?: CallOptions): Promise<User | null>;
   findGroup(id: string, options?: CallOptions): Promise<Group | null>;
   findPerson(id: string, options?: CallOptions): Promise<Person | null>;
@@ -122,6 +125,8 @@ export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
       ),
     findSchool: (id, { signal } = {}) =>
       orNull(idm.GET("/idm/ep/v1/schools/{id}", { params: { path: { id } }, ...onlySet({ signal }) })),
+    findSchoolRoster: (id, { signal } = {}) =>
+      orNull(idm.GET("/idm/ep/v1/schools/{id}/roster", { params: { path: { id } }, ...onlySet({ signal }) })),
     findUser: (id, { signal } = {}) =>
       orNull(idm.GET("/idm/ep/v1/users/{id}", { params: { path: { id } }, ...onlySet({ signal }) })),
     findGroup: (id, { signal } = {}) =>
@@ -179,7 +184,7 @@ const throwErrors: Middleware = {
   },
 };
 
-const absent = ["school_not_found", "user_not_found", "group_not_found"];
+const absent = ["school_not_found", "organization_not_found", "user_not_found", "group_not_found"];
 
 /** The service itself must say that the record is absent: an address that is wrong answers 404 too. */
 async function orNull<Data>(answer: Promise<{ data?: Data }>): Promise<Data | null> {

@@ -6312,12 +6312,16 @@ export const AppScalarFieldEnum = {
   secretHash: 'secretHash',
   oldSecretHash: 'oldSecretHash',
   oldSecretEndsAt: 'oldSecretEndsAt',
+  tokenEndpointAuthMethod: 'tokenEndpointAuthMethod',
+  publicKeys: 'publicKeys',
+  jwksUri: 'jwksUri',
   pkceRequired: 'pkceRequired',
   redirectUris: 'redirectUris',
   postLogoutRedirectUris: 'postLogoutRedirectUris',
   loginUrl: 'loginUrl',
   backchannelLogoutUri: 'backchannelLogoutUri',
   scopes: 'scopes',
+  defaultScopes: 'defaultScopes',
   attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',
@@ -7338,14 +7342,6 @@ export const QueryMode = {
 export type QueryMode = (typeof QueryMode)[keyof typeof QueryMode]
 
 
-export const NullsOrder = {
-  first: 'first',
-  last: 'last'
-} as const
-
-export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
-
-
 export const JsonNullValueFilter = {
   DbNull: DbNull,
   JsonNull: JsonNull,
@@ -7353,6 +7349,14 @@ export const JsonNullValueFilter = {
 } as const
 
 export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
+
+
+export const NullsOrder = {
+  first: 'first',
+  last: 'last'
+} as const
+
+export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
 
 
 
@@ -7414,6 +7418,34 @@ export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel
  * Reference to a field of type 'DateTime[]'
  */
 export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime[]'>
+    
+
+
+/**
+ * Reference to a field of type 'TokenEndpointAuthMethod'
+ */
+export type EnumTokenEndpointAuthMethodFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'TokenEndpointAuthMethod'>
+    
+
+
+/**
+ * Reference to a field of type 'TokenEndpointAuthMethod[]'
+ */
+export type ListEnumTokenEndpointAuthMethodFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'TokenEndpointAuthMethod[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Json'
+ */
+export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
+    
+
+
+/**
+ * Reference to a field of type 'QueryMode'
+ */
+export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
     
 
 
@@ -7505,20 +7537,6 @@ export type ListEnumPersonRoleFieldRefInput<$PrismaModel> = FieldRefInputType<$P
  * Reference to a field of type 'PersonRole'
  */
 export type EnumPersonRoleFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'PersonRole'>
-    
-
-
-/**
- * Reference to a field of type 'Json'
- */
-export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
-    
-
-
-/**
- * Reference to a field of type 'QueryMode'
- */
-export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
     
 
 

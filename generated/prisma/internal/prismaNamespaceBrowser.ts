@@ -154,12 +154,16 @@ export const AppScalarFieldEnum = {
   secretHash: 'secretHash',
   oldSecretHash: 'oldSecretHash',
   oldSecretEndsAt: 'oldSecretEndsAt',
+  tokenEndpointAuthMethod: 'tokenEndpointAuthMethod',
+  publicKeys: 'publicKeys',
+  jwksUri: 'jwksUri',
   pkceRequired: 'pkceRequired',
   redirectUris: 'redirectUris',
   postLogoutRedirectUris: 'postLogoutRedirectUris',
   loginUrl: 'loginUrl',
   backchannelLogoutUri: 'backchannelLogoutUri',
   scopes: 'scopes',
+  defaultScopes: 'defaultScopes',
   attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',
@@ -1180,14 +1184,6 @@ export const QueryMode = {
 export type QueryMode = (typeof QueryMode)[keyof typeof QueryMode]
 
 
-export const NullsOrder = {
-  first: 'first',
-  last: 'last'
-} as const
-
-export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
-
-
 export const JsonNullValueFilter = {
   DbNull: DbNull,
   JsonNull: JsonNull,
@@ -1195,4 +1191,12 @@ export const JsonNullValueFilter = {
 } as const
 
 export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
+
+
+export const NullsOrder = {
+  first: 'first',
+  last: 'last'
+} as const
+
+export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
 

@@ -31,6 +31,8 @@ export type AppMinAggregateOutputType = {
   secretHash: runtime.Bytes | null
   oldSecretHash: runtime.Bytes | null
   oldSecretEndsAt: Date | null
+  tokenEndpointAuthMethod: $Enums.TokenEndpointAuthMethod | null
+  jwksUri: string | null
   pkceRequired: boolean | null
   loginUrl: string | null
   backchannelLogoutUri: string | null
@@ -47,6 +49,8 @@ export type AppMaxAggregateOutputType = {
   secretHash: runtime.Bytes | null
   oldSecretHash: runtime.Bytes | null
   oldSecretEndsAt: Date | null
+  tokenEndpointAuthMethod: $Enums.TokenEndpointAuthMethod | null
+  jwksUri: string | null
   pkceRequired: boolean | null
   loginUrl: string | null
   backchannelLogoutUri: string | null
@@ -63,12 +67,16 @@ export type AppCountAggregateOutputType = {
   secretHash: number
   oldSecretHash: number
   oldSecretEndsAt: number
+  tokenEndpointAuthMethod: number
+  publicKeys: number
+  jwksUri: number
   pkceRequired: number
   redirectUris: number
   postLogoutRedirectUris: number
   loginUrl: number
   backchannelLogoutUri: number
   scopes: number
+  defaultScopes: number
   attributes: number
   idTokenAlgorithm: number
   schulconnexSpelling: number
@@ -85,6 +93,8 @@ export type AppMinAggregateInputType = {
   secretHash?: true
   oldSecretHash?: true
   oldSecretEndsAt?: true
+  tokenEndpointAuthMethod?: true
+  jwksUri?: true
   pkceRequired?: true
   loginUrl?: true
   backchannelLogoutUri?: true
@@ -101,6 +111,8 @@ export type AppMaxAggregateInputType = {
   secretHash?: true
   oldSecretHash?: true
   oldSecretEndsAt?: true
+  tokenEndpointAuthMethod?: true
+  jwksUri?: true
   pkceRequired?: true
   loginUrl?: true
   backchannelLogoutUri?: true
@@ -117,12 +129,16 @@ export type AppCountAggregateInputType = {
   secretHash?: true
   oldSecretHash?: true
   oldSecretEndsAt?: true
+  tokenEndpointAuthMethod?: true
+  publicKeys?: true
+  jwksUri?: true
   pkceRequired?: true
   redirectUris?: true
   postLogoutRedirectUris?: true
   loginUrl?: true
   backchannelLogoutUri?: true
   scopes?: true
+  defaultScopes?: true
   attributes?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
@@ -210,12 +226,16 @@ export type AppGroupByOutputType = {
   secretHash: runtime.Bytes | null
   oldSecretHash: runtime.Bytes | null
   oldSecretEndsAt: Date | null
+  tokenEndpointAuthMethod: $Enums.TokenEndpointAuthMethod
+  publicKeys: runtime.JsonValue
+  jwksUri: string | null
   pkceRequired: boolean
   redirectUris: string[]
   postLogoutRedirectUris: string[]
   loginUrl: string | null
   backchannelLogoutUri: string | null
   scopes: string[]
+  defaultScopes: string[]
   attributes: $Enums.AppAttribute[]
   idTokenAlgorithm: $Enums.IdTokenAlgorithm
   schulconnexSpelling: $Enums.SchulconnexSpelling
@@ -251,12 +271,16 @@ export type AppWhereInput = {
   secretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
   oldSecretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.DateTimeNullableFilter<"App"> | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFilter<"App"> | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonFilter<"App">
+  jwksUri?: Prisma.StringNullableFilter<"App"> | string | null
   pkceRequired?: Prisma.BoolFilter<"App"> | boolean
   redirectUris?: Prisma.StringNullableListFilter<"App">
   postLogoutRedirectUris?: Prisma.StringNullableListFilter<"App">
   loginUrl?: Prisma.StringNullableFilter<"App"> | string | null
   backchannelLogoutUri?: Prisma.StringNullableFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
+  defaultScopes?: Prisma.StringNullableListFilter<"App">
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
@@ -286,12 +310,16 @@ export type AppOrderByWithRelationInput = {
   secretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   oldSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   oldSecretEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  tokenEndpointAuthMethod?: Prisma.SortOrder
+  publicKeys?: Prisma.SortOrder
+  jwksUri?: Prisma.SortOrderInput | Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   postLogoutRedirectUris?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrderInput | Prisma.SortOrder
   scopes?: Prisma.SortOrder
+  defaultScopes?: Prisma.SortOrder
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
@@ -324,12 +352,16 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   secretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
   oldSecretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.DateTimeNullableFilter<"App"> | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFilter<"App"> | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonFilter<"App">
+  jwksUri?: Prisma.StringNullableFilter<"App"> | string | null
   pkceRequired?: Prisma.BoolFilter<"App"> | boolean
   redirectUris?: Prisma.StringNullableListFilter<"App">
   postLogoutRedirectUris?: Prisma.StringNullableListFilter<"App">
   loginUrl?: Prisma.StringNullableFilter<"App"> | string | null
   backchannelLogoutUri?: Prisma.StringNullableFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
+  defaultScopes?: Prisma.StringNullableListFilter<"App">
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
@@ -359,12 +391,16 @@ export type AppOrderByWithAggregationInput = {
   secretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   oldSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   oldSecretEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  tokenEndpointAuthMethod?: Prisma.SortOrder
+  publicKeys?: Prisma.SortOrder
+  jwksUri?: Prisma.SortOrderInput | Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   postLogoutRedirectUris?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrderInput | Prisma.SortOrder
   scopes?: Prisma.SortOrder
+  defaultScopes?: Prisma.SortOrder
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
@@ -385,12 +421,16 @@ export type AppScalarWhereWithAggregatesInput = {
   secretHash?: Prisma.BytesNullableWithAggregatesFilter<"App"> | runtime.Bytes | null
   oldSecretHash?: Prisma.BytesNullableWithAggregatesFilter<"App"> | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.DateTimeNullableWithAggregatesFilter<"App"> | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodWithAggregatesFilter<"App"> | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonWithAggregatesFilter<"App">
+  jwksUri?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   pkceRequired?: Prisma.BoolWithAggregatesFilter<"App"> | boolean
   redirectUris?: Prisma.StringNullableListFilter<"App">
   postLogoutRedirectUris?: Prisma.StringNullableListFilter<"App">
   loginUrl?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   backchannelLogoutUri?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
+  defaultScopes?: Prisma.StringNullableListFilter<"App">
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmWithAggregatesFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingWithAggregatesFilter<"App"> | $Enums.SchulconnexSpelling
@@ -405,12 +445,16 @@ export type AppCreateInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -440,12 +484,16 @@ export type AppUncheckedCreateInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -475,12 +523,16 @@ export type AppUpdateInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -510,12 +562,16 @@ export type AppUncheckedUpdateInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -545,12 +601,16 @@ export type AppCreateManyInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -565,12 +625,16 @@ export type AppUpdateManyMutationInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -585,12 +649,16 @@ export type AppUncheckedUpdateManyInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -621,12 +689,16 @@ export type AppCountOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   oldSecretHash?: Prisma.SortOrder
   oldSecretEndsAt?: Prisma.SortOrder
+  tokenEndpointAuthMethod?: Prisma.SortOrder
+  publicKeys?: Prisma.SortOrder
+  jwksUri?: Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   postLogoutRedirectUris?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
+  defaultScopes?: Prisma.SortOrder
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
@@ -641,6 +713,8 @@ export type AppMaxOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   oldSecretHash?: Prisma.SortOrder
   oldSecretEndsAt?: Prisma.SortOrder
+  tokenEndpointAuthMethod?: Prisma.SortOrder
+  jwksUri?: Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
@@ -657,6 +731,8 @@ export type AppMinOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   oldSecretHash?: Prisma.SortOrder
   oldSecretEndsAt?: Prisma.SortOrder
+  tokenEndpointAuthMethod?: Prisma.SortOrder
+  jwksUri?: Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
@@ -688,6 +764,10 @@ export type AppCreatescopesInput = {
   set: string[]
 }
 
+export type AppCreatedefaultScopesInput = {
+  set: string[]
+}
+
 export type AppCreateattributesInput = {
   set: $Enums.AppAttribute[]
 }
@@ -708,6 +788,14 @@ export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null
 }
 
+export type EnumTokenEndpointAuthMethodFieldUpdateOperationsInput = {
+  set?: $Enums.TokenEndpointAuthMethod
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
+}
+
 export type BoolFieldUpdateOperationsInput = {
   set?: boolean
 }
@@ -722,11 +810,12 @@ export type AppUpdatepostLogoutRedirectUrisInput = {
   push?: string | string[]
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
+export type AppUpdatescopesInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
-export type AppUpdatescopesInput = {
+export type AppUpdatedefaultScopesInput = {
   set?: string[]
   push?: string | string[]
 }
@@ -967,12 +1056,16 @@ export type AppCreateWithoutProfileInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1001,12 +1094,16 @@ export type AppUncheckedCreateWithoutProfileInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1051,12 +1148,16 @@ export type AppUpdateWithoutProfileInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1085,12 +1186,16 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1119,12 +1224,16 @@ export type AppCreateWithoutLogoInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1153,12 +1262,16 @@ export type AppUncheckedCreateWithoutLogoInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1203,12 +1316,16 @@ export type AppUpdateWithoutLogoInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1237,12 +1354,16 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1271,12 +1392,16 @@ export type AppCreateWithoutScopeRequestsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1305,12 +1430,16 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1355,12 +1484,16 @@ export type AppUpdateWithoutScopeRequestsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1389,12 +1522,16 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1423,12 +1560,16 @@ export type AppCreateWithoutGrantsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1457,12 +1598,16 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1507,12 +1652,16 @@ export type AppUpdateWithoutGrantsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1541,12 +1690,16 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1575,12 +1728,16 @@ export type AppCreateWithoutSignInsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1609,12 +1766,16 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1659,12 +1820,16 @@ export type AppUpdateWithoutSignInsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1693,12 +1858,16 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1727,12 +1896,16 @@ export type AppCreateWithoutLastCallsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1761,12 +1934,16 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1811,12 +1988,16 @@ export type AppUpdateWithoutLastCallsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1845,12 +2026,16 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1879,12 +2064,16 @@ export type AppCreateWithoutSandboxesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1913,12 +2102,16 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1963,12 +2156,16 @@ export type AppUpdateWithoutSandboxesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1997,12 +2194,16 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2031,12 +2232,16 @@ export type AppCreateWithoutNoticesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2065,12 +2270,16 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2115,12 +2324,16 @@ export type AppUpdateWithoutNoticesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2149,12 +2362,16 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2183,12 +2400,16 @@ export type AppCreateWithoutConsentsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2217,12 +2438,16 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2267,12 +2492,16 @@ export type AppUpdateWithoutConsentsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2301,12 +2530,16 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2335,12 +2568,16 @@ export type AppCreateWithoutChoicesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2369,12 +2606,16 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2419,12 +2660,16 @@ export type AppUpdateWithoutChoicesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2453,12 +2698,16 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2487,12 +2736,16 @@ export type AppCreateWithoutStaffRolesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2521,12 +2774,16 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2571,12 +2828,16 @@ export type AppUpdateWithoutStaffRolesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2605,12 +2866,16 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2639,12 +2904,16 @@ export type AppCreateWithoutStaffRolesForInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2673,12 +2942,16 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2723,12 +2996,16 @@ export type AppUpdateWithoutStaffRolesForInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2757,12 +3034,16 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2791,12 +3072,16 @@ export type AppCreateWithoutRequestsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2825,12 +3110,16 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2875,12 +3164,16 @@ export type AppUpdateWithoutRequestsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2909,12 +3202,16 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2943,12 +3240,16 @@ export type AppCreateWithoutSignOnStepsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2977,12 +3278,16 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3027,12 +3332,16 @@ export type AppUpdateWithoutSignOnStepsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3061,12 +3370,16 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3095,12 +3408,16 @@ export type AppCreateWithoutWebhooksInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3129,12 +3446,16 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   secretHash?: runtime.Bytes | null
   oldSecretHash?: runtime.Bytes | null
   oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3179,12 +3500,16 @@ export type AppUpdateWithoutWebhooksInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3213,12 +3538,16 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3386,12 +3715,16 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   secretHash?: boolean
   oldSecretHash?: boolean
   oldSecretEndsAt?: boolean
+  tokenEndpointAuthMethod?: boolean
+  publicKeys?: boolean
+  jwksUri?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  defaultScopes?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3422,12 +3755,16 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   secretHash?: boolean
   oldSecretHash?: boolean
   oldSecretEndsAt?: boolean
+  tokenEndpointAuthMethod?: boolean
+  publicKeys?: boolean
+  jwksUri?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  defaultScopes?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3442,12 +3779,16 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   secretHash?: boolean
   oldSecretHash?: boolean
   oldSecretEndsAt?: boolean
+  tokenEndpointAuthMethod?: boolean
+  publicKeys?: boolean
+  jwksUri?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  defaultScopes?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3462,12 +3803,16 @@ export type AppSelectScalar = {
   secretHash?: boolean
   oldSecretHash?: boolean
   oldSecretEndsAt?: boolean
+  tokenEndpointAuthMethod?: boolean
+  publicKeys?: boolean
+  jwksUri?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  defaultScopes?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3475,7 +3820,7 @@ export type AppSelectScalar = {
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -3523,12 +3868,16 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     secretHash: runtime.Bytes | null
     oldSecretHash: runtime.Bytes | null
     oldSecretEndsAt: Date | null
+    tokenEndpointAuthMethod: $Enums.TokenEndpointAuthMethod
+    publicKeys: runtime.JsonValue
+    jwksUri: string | null
     pkceRequired: boolean
     redirectUris: string[]
     postLogoutRedirectUris: string[]
     loginUrl: string | null
     backchannelLogoutUri: string | null
     scopes: string[]
+    defaultScopes: string[]
     attributes: $Enums.AppAttribute[]
     idTokenAlgorithm: $Enums.IdTokenAlgorithm
     schulconnexSpelling: $Enums.SchulconnexSpelling
@@ -3978,12 +4327,16 @@ export interface AppFieldRefs {
   readonly secretHash: Prisma.FieldRef<"App", 'Bytes'>
   readonly oldSecretHash: Prisma.FieldRef<"App", 'Bytes'>
   readonly oldSecretEndsAt: Prisma.FieldRef<"App", 'DateTime'>
+  readonly tokenEndpointAuthMethod: Prisma.FieldRef<"App", 'TokenEndpointAuthMethod'>
+  readonly publicKeys: Prisma.FieldRef<"App", 'Json'>
+  readonly jwksUri: Prisma.FieldRef<"App", 'String'>
   readonly pkceRequired: Prisma.FieldRef<"App", 'Boolean'>
   readonly redirectUris: Prisma.FieldRef<"App", 'String[]'>
   readonly postLogoutRedirectUris: Prisma.FieldRef<"App", 'String[]'>
   readonly loginUrl: Prisma.FieldRef<"App", 'String'>
   readonly backchannelLogoutUri: Prisma.FieldRef<"App", 'String'>
   readonly scopes: Prisma.FieldRef<"App", 'String[]'>
+  readonly defaultScopes: Prisma.FieldRef<"App", 'String[]'>
   readonly attributes: Prisma.FieldRef<"App", 'AppAttribute[]'>
   readonly idTokenAlgorithm: Prisma.FieldRef<"App", 'IdTokenAlgorithm'>
   readonly schulconnexSpelling: Prisma.FieldRef<"App", 'SchulconnexSpelling'>

@@ -55,7 +55,7 @@ export async function createBatchIn(
   const id = makeUuid(now) as BatchId;
   const times = { createdAt: now, expiresAt: addDays(now, keptDays) };
   await tx.prisma.credentialBatch.create({
-    data: { ...wishes, ...times, id, groupIds: [...groupIds], roles: [...roles] },
+    data: { ...wishes, ...times, id, groupIds: [...groupIds], roles: [...new Set(roles)] },
   });
   await run(tx, addPeople, { batchId: id, people });
   return id;

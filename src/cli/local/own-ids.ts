@@ -10,16 +10,16 @@ import type { Machine } from "../command.ts";
 const inChange = <T>({ withDatabase, origin }: Machine, work: (change: Change) => Promise<T>): Promise<T> =>
   withDatabase(({ db }) => changeDirectory(db, origin(), work));
 
-export const createSchoolWithId = (machine: Machine, id: SchoolId, school: Schemas["NewSchool"]): Promise<string> =>
+export const createSchoolWithId = (machine: Machine, id: SchoolId, school: Schemas["SchoolInput"]): Promise<string> =>
   inChange(machine, (change) => createSchool(change, { ...school, id }));
 
-export function createGroupWithId(machine: Machine, id: GroupId, group: Schemas["NewGroup"]): Promise<string> {
+export function createGroupWithId(machine: Machine, id: GroupId, group: Schemas["GroupInput"]): Promise<string> {
   const schoolId = group.schoolId as SchoolId;
   const sourceSystemIdentifier = group.sourceSystemIdentifier ?? undefined;
   return inChange(machine, (change) => createGroup(change, { ...group, id, schoolId, sourceSystemIdentifier }));
 }
 
-export function createPersonWithId(machine: Machine, id: PersonId, person: Schemas["NewPerson"]): Promise<string> {
+export function createPersonWithId(machine: Machine, id: PersonId, person: Schemas["PersonInput"]): Promise<string> {
   const { groupIds = [], role, name } = person;
   const schools = person.schoolIds as [SchoolId, ...SchoolId[]];
   const sourceSystemIdentifier = person.sourceSystemIdentifier ?? undefined;

@@ -1,6 +1,6 @@
 import type { PersonRole } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { CsvRecord } from "../read/csv.ts";
+import type { CsvRecord, Separator } from "../read/csv.ts";
 import type { Head } from "../read/head.ts";
 import type { TableLayout } from "../read/table.ts";
 import type { ImportMode } from "./format.ts";
@@ -20,7 +20,7 @@ export type Mapping = {
 };
 
 export type TableGuess = {
-  separator: string;
+  separator: Separator;
   /** 0 without headings. */
   headingLine: number;
   headings: readonly string[];

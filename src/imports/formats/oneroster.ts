@@ -41,9 +41,11 @@ const keyColumns: KeyColumns = {
 type RowContext = ReadContext & { orgs: Orgs; mode: ImportMode };
 
 const otherRoles = [
-  ...["administrator", "aide", "counselor", "districtadministrator", "guardian", "parent", "principal"],
-  ...["proctor", "relative", "siteadministrator", "systemadministrator"],
+  ...["administrator", "aide", "counselor", "districtadministrator", "principal"],
+  ...["proctor", "siteadministrator", "systemadministrator"],
 ];
+/** People of a pupil, not of the school. */
+const parentRoles = new Set(["guardian", "parent", "relative"]);
 const roles = new Map<string, PersonRole>([
   ["student", "STUDENT"],
   ["teacher", "TEACHER"],
@@ -63,6 +65,8 @@ const readRole = (row: Row): PersonRole | null =>
     "The role is none of OneRoster's.",
   );
 
+const isParent = (row: Row): boolean => parentRoles.has(row.get("role").toLowerCase());
+
 /** Bulk files have an empty status, but some programs write `active`. */
 function readIsDeleted(row: Row, mode: ImportMode): boolean {
   const status = row.get("status").toLowerCase();
@@ -77,12 +81,13 @@ function readIsDeleted(row: Row, mode: ImportMode): boolean {
 }
 
 function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
-  const sourceId = row.need("sourcedId", idLength);
   const isDeleted = readIsDeleted(row, context.mode);
+  if (!isRolesApart && !isDeleted && isParent(row)) return context.staging.note("parents_and_guardians");
+  const sourceId = row.need("sourcedId", idLength);
   const at = { line: row.line, column: row.column("sourcedId") };
   const named = { name: readName(row), username: readUsername(row) };
   if (isRolesApart) return context.staging.person(at, { sourceId, schools: [], role: null, ...named, isDeleted });
-  const role = readRole(row);
+  const role = isParent(row) ? "OTHER" : readRole(row);
   const keys = row
     .need("orgSourcedIds", 10_000)
     .split(",")
@@ -127,11 +132,13 @@ function readSchool(row: Row, { orgs }: RowContext): SchoolId | null {
 
 function readRoleRow(row: Row, context: RowContext): void {
   const personSourceId = row.need("userSourcedId", idLength);
-  const role = readRole(row);
   const isDeleted = readIsDeleted(row, context.mode);
-  const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", idLength), context.orgs);
   const isPrimary = row.get("roleType").toLowerCase() === "primary";
   const at = { line: row.line, column: row.column("userSourcedId") };
+  if (isParent(row))
+    return context.staging.role(at, { personSourceId, schoolId: null, role: "PARENT", isPrimary, isDeleted });
+  const role = readRole(row);
+  const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", idLength), context.orgs);
   context.staging.role(at, { personSourceId, schoolId: schoolId ?? null, role: role ?? "OTHER", isPrimary, isDeleted });
 }
 
@@ -159,6 +166,7 @@ function readClass(row: Row, context: RowContext): void {
 }
 
 function readEnrollment(row: Row, context: RowContext): void {
+  if (isParent(row)) return;
   const schoolId = readSchool(row, context);
   context.staging.membership(
     { line: row.line, column: row.column("userSourcedId"), groupColumn: row.column("classSourcedId") },

@@ -141,14 +141,16 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
   };
 }
 
-export const separators = [";", ",", "\t"] as const;
+export const separators = { SEMICOLON: ";", COMMA: ",", TAB: "\t" } as const;
+export type SeparatorName = keyof typeof separators;
+export type Separator = (typeof separators)[SeparatorName];
 
 const [quote, newline, carriage] = [0x22, 0x0a, 0x0d];
 
 function findDelimiter(text: string): number {
   const [first = ""] = text.split(/[\r\n]/, 1);
   const unquoted = first.replace(/"[^"]*"/g, "");
-  const counts = separators.map((sign) => [sign, unquoted.split(sign).length] as const);
+  const counts = Object.values(separators).map((sign) => [sign, unquoted.split(sign).length] as const);
   return counts.toSorted((a, b) => b[1] - a[1])[0]![0].charCodeAt(0);
 }
 

@@ -1,10 +1,10 @@
-import { csvLimits, makeCsvReader, separators, type CsvRecord } from "./csv.ts";
+import { csvLimits, makeCsvReader, separators, type CsvRecord, type Separator } from "./csv.ts";
 import type { SourceFile } from "./source.ts";
 import { isBlank } from "./table.ts";
 import { readText } from "./text.ts";
 
 export type Head = {
-  separator: string;
+  separator: Separator;
   /** The records at the beginning of the file, without blank ones. */
   records: readonly CsvRecord[];
   /** The number of fields that most of the records have. */
@@ -23,15 +23,15 @@ export async function readHead(file: SourceFile): Promise<Head> {
   }
   // The last line may be cut off.
   if (text.length > characters) text = text.slice(0, characters).replace(/[^\r\n]+$/, "") || text.slice(0, characters);
-  const named = /^"?sep=([;,\t])/i.exec(text)?.[1];
-  const heads = separators.map((separator) => measure(text, separator));
+  const named = file.separator ?? /^"?sep=([;,\t])/i.exec(text)?.[1];
+  const heads = Object.values(separators).map((separator) => measure(text, separator));
   return (
     heads.find(({ separator }) => separator === named) ??
     heads.reduce((best, head) => (head.votes * head.width > best.votes * best.width ? head : best))
   );
 }
 
-function measure(text: string, separator: string): Head & { votes: number } {
+function measure(text: string, separator: Separator): Head & { votes: number } {
   const reader = makeCsvReader(() => undefined, csvLimits, separator);
   const all = [...reader.push(text), ...reader.end()];
   const records = all.filter((record) => !isBlank(record) && !/^"?sep=./i.test(record.fields[0]!)).slice(0, looked);

@@ -7,12 +7,12 @@ export type Encoding = "utf-8" | "damaged utf-8" | "utf-16le" | "utf-16be" | "wi
 /**
  * Decodes a file: UTF-16 by its first bytes, else UTF-8, else ISO 8859-15 or Windows-1252 by the letters. If the first
  * non-ASCII character is UTF-8, later invalid bytes become `lostByte` (a fault in a value) instead. Reads the file
- * twice; `onBytes` counts both.
+ * twice, unless its encoding was chosen; `onBytes` counts both.
  *
  * Errors: invalid file_damaged.
  */
 export async function* readText(file: SourceFile, onBytes: (bytes: number) => void): AsyncGenerator<string> {
-  const encoding = await findEncoding(file, onBytes);
+  const encoding = file.encoding ?? (await findEncoding(file, onBytes));
   const isDamaged = encoding === "damaged utf-8";
   const decoder = new TextDecoder(isDamaged ? "utf-8" : encoding);
   const mark = (text: string): string => (isDamaged ? text.replaceAll("\ufffd", lostByte) : text);

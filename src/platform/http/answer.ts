@@ -1,6 +1,15 @@
 import type { AppError } from "../errors.ts";
 import type { JsonSql } from "../database/json-sql.ts";
-import { join, sql, statement, type Parameters, type Sql, type Statement } from "../database/sql.ts";
+import {
+  identifier,
+  join,
+  literal,
+  sql,
+  statement,
+  type Parameters,
+  type Sql,
+  type Statement,
+} from "../database/sql.ts";
 import type { Visible, VisibleRows } from "../database/visible-sql.ts";
 import type { Caller } from "../concurrency/caller.ts";
 
@@ -13,15 +22,27 @@ export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { reado
 
 export const asked = { client: sql`asked.client`, id: sql`asked.id` };
 
-export type ListQuery<T, Given extends object = object> = {
-  name: string;
-  version: Named<Given>;
-  whole: Named<Given>;
-  rows: Named<Given>;
+/** Rows between `open` and `close`, separated by commas. */
+export type BodyPart<Given extends object> = { open: string; rows: Named<Given>; close: string; rowsAtOnce: number };
+
+/** The body is `open`, the parts separated by commas, `close`. */
+type Body<Given extends object> = { open: string; parts: readonly BodyPart<Given>[]; close: string };
+
+type BodyQuery<Given extends object> = Body<Given> & { name: string; version: Named<Given>; whole: Named<Given> };
+
+export type ListQuery<T, Given extends object = object> = BodyQuery<Given> & {
   page: Named<Given & Limit>;
   nextPage: Named<Given & Limit & After>;
   readonly [shape]?: T;
 };
+
+/** An object of lists from one snapshot, which has no pages. */
+export type ObjectQuery<T, Given extends object = object> = BodyQuery<Given> & {
+  page?: undefined;
+  nextPage?: undefined;
+  readonly [shape]?: T;
+};
+
 type Limit = { limit: number };
 type After = { afterSortKey: string; afterId: string };
 
@@ -33,6 +54,7 @@ export type JsonList<T> = {
   missing: Missing | null;
   page: Page;
 };
+export type JsonObject<T> = Omit<JsonList<T>, "query"> & { query: ObjectQuery<T> };
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
 export type Done = {
   status: number;
@@ -62,6 +84,12 @@ export const answerList = <T, Given extends Record<string, unknown>>(
   missing: Missing | null,
   page: Page = {},
 ): JsonList<T> => ({ kind: "list", query, given, missing, page });
+
+export const answerObject = <T, Given extends Record<string, unknown>>(
+  query: ObjectQuery<T, Given>,
+  given: Given,
+  missing: Missing,
+): JsonObject<T> => ({ kind: "list", query, given, missing, page: {} });
 
 /** Compiles only with a rule of visibility; `where` precedes the rule, `filter` follows it. */
 type Found = { where?: Sql; filter?: Sql } & (
@@ -95,61 +123,133 @@ const named = <Given extends object>(name: string, build: (given: Parameters<Giv
 /** Lists up to this length are read in one statement; longer ones stream. */
 export const heldItems = 2000;
 
-type ListParts<T> = Found & {
+/** Larger batches of a stream would block other requests. */
+const rowsAtOnce = 250;
+
+type RowParts<T> = Found & {
   item: JsonSql<T>;
   before?: Sql;
   sortKey: Sql;
   id: Sql;
-  shown?: Visible;
-  /** Equal versions mean equal items. */
-  version: Sql;
   /** `from` already returns the rows in order; PostgreSQL would sort them all again. */
   comesInOrder?: boolean;
 };
 
+type VersionParts = {
+  shown?: Visible;
+  /** Equal versions mean equal items. */
+  version: Sql;
+};
+
+type ListParts<T> = RowParts<T> & VersionParts;
+
+const rowsOf = <T>({ item, before = sql``, sortKey, id, comesInOrder = false, ...found }: RowParts<T>) =>
+  sql`${before} SELECT ${item} AS item FROM ${fromAndWhere(found)}
+      ${comesInOrder ? sql`` : sql`ORDER BY ${sortKey}, ${id}`}`;
+
+const versionOf = ({ shown, version }: VersionParts) =>
+  sql`SELECT ${shown ?? sql`true`} AS shown, ${version} AS version`;
+
+type Framed<Given extends object> = {
+  open: string;
+  rows: (given: Parameters<Given>) => RowParts<unknown>;
+  close: string;
+  rowsAtOnce?: number | undefined;
+};
+
 /**
- * Makes the statements that read a list ordered by sort key, then id: `version` (shown, version); `whole` (version,
- * shown, count, body), counting to one more than `heldItems`; `rows` (item) for a cursor; `page` and `nextPage`
+ * Makes `version` (shown, version); `whole` (version, shown, count, body), counting each part to one more than
+ * `heldItems`; and `rows` (item) of each part, for a cursor.
+ */
+function makeBodyQuery<Given extends object>(
+  name: string,
+  version: (given: Parameters<Given>) => VersionParts,
+  { open, close, parts }: { open: string; close: string; parts: Record<string, Framed<Given>> },
+): BodyQuery<Given> {
+  const framed = Object.values(parts);
+  const columns = framed.map((_part, index) => identifier(`part_${String(index)}`));
+  // One statement is one snapshot. The aggregate keeps the order of the sorted subquery, as there is no join between.
+  const whole = (given: Parameters<Given>) => {
+    const from = framed.map(
+      ({ rows }, index) => sql`(
+      SELECT count(*)::int, coalesce(string_agg(t.item, ','), '') FROM (${rowsOf(rows(given))} LIMIT ${heldItems + 1}) AS t
+      ) AS ${columns[index]!} (count, items)`,
+    );
+    const texts = framed.map(
+      (part, index) => sql`${literal(part.open)} || ${columns[index]!}.items || ${literal(part.close)}`,
+    );
+    const counts = columns.map((column) => sql`${column}.count`);
+    return sql`
+      SELECT v.version, v.shown, greatest(${join(counts)}), ${literal(open)} || ${join(texts, " || ',' || ")} || ${literal(close)}
+      FROM (${versionOf(version(given))}) AS v, ${join(from)}`;
+  };
+  return {
+    name,
+    open,
+    close,
+    version: named<Given>(`${name}_version`, (given) => versionOf(version(given))),
+    whole: named<Given>(name, whole),
+    parts: Object.entries(parts).map(([part, { rows, ...frame }]) => ({
+      open: frame.open,
+      close: frame.close,
+      rowsAtOnce: frame.rowsAtOnce ?? rowsAtOnce,
+      rows: named<Given>(part === "" ? `${name}_rows` : `${name}_${part}_rows`, (given) => rowsOf(rows(given))),
+    })),
+  };
+}
+
+/**
+ * Makes the statements that read a list ordered by sort key, then id: those of its body, and `page` and `nextPage`
  * (version, shown, item, sort key, id).
  */
 export function makeListQuery<T extends object, Given extends object>(
   name: string,
   build: (given: Parameters<Given>) => ListParts<T>,
 ): ListQuery<T, Given> {
-  const rows = ({ item, before = sql``, sortKey, id, comesInOrder = false, ...found }: ListParts<T>) =>
-    sql`${before} SELECT ${item} AS item FROM ${fromAndWhere(found)}
-      ${comesInOrder ? sql`` : sql`ORDER BY ${sortKey}, ${id}`}`;
-  const version = ({ shown, version: value }: ListParts<T>) =>
-    sql`SELECT ${shown ?? sql`true`} AS shown, ${value} AS version`;
-  // The aggregate keeps the order of the sorted subquery, because there is no join between them.
-  const whole = (parts: ListParts<T>) => sql`
-    SELECT ${parts.shown ?? sql`true`}, count(*)::int, '[' || coalesce(string_agg(t.item, ','), '') || ']'
-    FROM (${rows(parts)} LIMIT ${heldItems + 1}) AS t`;
   const page = (parts: ListParts<T>, given: Parameters<Limit>, after: Sql) => {
-    const { item, before = sql``, sortKey, id, shown, ...found } = parts;
+    const { item, before = sql``, sortKey, id, ...found } = parts;
+    // One row, so the order of the others stays.
     return sql`
-    SELECT ${shown ?? sql`true`}, t.item, t.sort_key, t.id FROM (VALUES (1)) AS one (row) LEFT JOIN LATERAL (
+    SELECT v.version, v.shown, t.item, t.sort_key, t.id FROM (${versionOf(parts)}) AS v LEFT JOIN LATERAL (
       ${before} SELECT ${item} AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${fromAndWhere(found)} ${after}
       ORDER BY ${sortKey}, ${id} LIMIT ${given.limit}
     ) AS t ON true`;
   };
   const after = ({ sortKey, id }: ListParts<T>, { afterSortKey, afterId }: Parameters<After>) =>
     sql`AND (${sortKey}, ${id}) > (${afterSortKey}, ${afterId}::uuid)`;
-  // One statement is one snapshot, so the version is that of the rows; it is one row, so their order stays.
-  const withVersion = (parts: ListParts<T>, read: Sql, columns: Sql) =>
-    sql`SELECT v.version, w.* FROM (${version(parts)}) AS v, (${read}) AS w (${columns})`;
-  const paged = (parts: ListParts<T>, given: Parameters<Limit>, from: Sql) =>
-    withVersion(parts, page(parts, given, from), sql`shown, item, sort_key, id`);
-  const wholeWithVersion = (parts: ListParts<T>) => withVersion(parts, whole(parts), sql`shown, count, body`);
   return {
-    name,
-    version: named<Given>(`${name}_version`, (given) => version(build(given))),
-    whole: named<Given>(name, (given) => wholeWithVersion(build(given))),
-    rows: named<Given>(`${name}_rows`, (given) => rows(build(given))),
-    page: named<Given & Limit>(`${name}_page`, (given) => paged(build(given), given, sql``)),
+    ...makeBodyQuery<Given>(name, build, {
+      open: "",
+      parts: { "": { open: "[", rows: build, close: "]" } },
+      close: "",
+    }),
+    page: named<Given & Limit>(`${name}_page`, (given) => page(build(given), given, sql``)),
     nextPage: named<Given & Limit & After>(`${name}_next_page`, (given) => {
       const parts = build(given);
-      return paged(parts, given, after(parts, given));
+      return page(parts, given, after(parts, given));
     }),
   };
+}
+
+type One<T, Given extends object> = { one: (given: Parameters<Given>) => RowParts<T> };
+type Many<T, Given extends object> = { list: (given: Parameters<Given>) => RowParts<T>; rowsAtOnce?: number };
+type Property<T, Given extends object> = T extends readonly (infer Item)[] ? Many<Item, Given> : One<T, Given>;
+
+/** Makes the statements that read an object of lists and single records. */
+export function makeObjectQuery<T extends object, Given extends object>(
+  name: string,
+  version: (given: Parameters<Given>) => VersionParts,
+  properties: { [Key in keyof T]?: Property<Exclude<T[Key], undefined>, Given> | false },
+): ObjectQuery<T, Given> {
+  const parts: Record<string, Framed<Given>> = {};
+  for (const [key, property] of Object.entries(
+    properties as Record<string, One<unknown, Given> | Many<unknown, Given> | false>,
+  )) {
+    if (property === false) continue;
+    parts[key] =
+      "one" in property
+        ? { open: `"${key}":`, rows: property.one, close: "" }
+        : { open: `"${key}":[`, rows: property.list, close: "]", rowsAtOnce: property.rowsAtOnce };
+  }
+  return makeBodyQuery<Given>(name, version, { open: "{", parts, close: "}" });
 }

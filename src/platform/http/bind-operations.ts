@@ -3,7 +3,7 @@ import { Router, type Request, type RequestHandler, type Response } from "expres
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
-import type { Done, JsonDone, JsonList, JsonMade, JsonRead } from "./answer.ts";
+import type { Done, JsonDone, JsonList, JsonMade, JsonObject, JsonRead } from "./answer.ts";
 import { makeBodyReader, readHeaders } from "./body.ts";
 import { callerOf, CallerLeft } from "../concurrency/caller.ts";
 import { refuseGaps, refuseOtherScopes } from "./contract-gaps.ts";
@@ -27,6 +27,8 @@ export type Binding<Operations, Caller extends Token> = {
   findInnerCaller?: (req: IncomingMessage) => Promise<Caller | null>;
   innerReading?: Reading;
   scopeName: (inContract: string) => string;
+  /** Adds to the JSON of a record or list what the database does not know. */
+  complete?: (json: string, clientId: Caller["clientId"]) => string;
   reading: Reading;
   cursorKeys: EncryptionKeys;
   log: Log;
@@ -35,7 +37,8 @@ export type Binding<Operations, Caller extends Token> = {
   checkAnswersBy: readonly OpenApiDocument[];
 };
 
-type AnyHandler = (request: object) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done>;
+type AnyAnswer = JsonRead<unknown> | JsonList<unknown> | JsonObject<unknown> | JsonMade<unknown> | JsonDone<Done>;
+type AnyHandler = (request: object) => AnyAnswer;
 
 /** Makes the router of one document. Errors: throws for a missing or an unknown handler. */
 export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
@@ -65,8 +68,9 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const headerNames = parameters.filter((parameter) => parameter.in === "header").map((parameter) => parameter.name);
     const answer: RequestHandler = async (req, res) => {
       const connection = callerOf(res);
+      const caller = res.locals["caller"] as Caller;
       const given = handle({
-        caller: res.locals["caller"] as unknown,
+        caller,
         path: req.params,
         query: req.query,
         body: req.body as unknown,
@@ -81,6 +85,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
         clientId: String(res.locals["clientId"]),
         reading: (res.locals["isInner"] === true ? binding.innerReading : undefined) ?? binding.reading,
         check,
+        complete: (json: string) => binding.complete?.(json, caller.clientId) ?? json,
         readTogether,
         cursorKeys: binding.cursorKeys,
       };

@@ -52,12 +52,12 @@ function makeBytesReader(types: string[]): RequestHandler {
   };
 }
 
-function makeFileReader(operationId: string, { maxLength }: Schema): RequestHandler {
-  if (maxLength === undefined) throw new Error(`The file of ${operationId} must have a maxLength.`);
+function makeFileReader(operationId: string, { "x-max-bytes": maxBytes }: Schema): RequestHandler {
+  if (typeof maxBytes !== "number") throw new Error(`The file of ${operationId} must have x-max-bytes.`);
   return (req, _res, next) => {
     if (hasBody(req) && (req.is(fileType) === false || req.headers["content-encoding"] !== undefined))
       throw new AppError("unsupported_type", "unsupported_type", `The body must be ${fileType}, not encoded.`);
-    req.body = new Upload(req, maxLength);
+    req.body = new Upload(req, maxBytes);
     next();
   };
 }

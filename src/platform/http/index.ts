@@ -11,11 +11,14 @@ export {
   answerDone,
   answerList,
   answerMade,
+  answerObject,
   answerRead,
   asked,
   makeListQuery,
+  makeObjectQuery,
   makeReadQuery,
   type ListQuery,
+  type ObjectQuery,
 } from "./answer.ts";
 export { makeCookiePrefixes } from "./cookie-prefixes.ts";
 export { bindOperations, type Binding } from "./bind-operations.ts";

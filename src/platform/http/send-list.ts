@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { heldItems, type JsonList, type Page } from "./answer.ts";
+import { heldItems, type JsonList, type JsonObject, type Page } from "./answer.ts";
 import { etagOf, headersOf, isNotModified } from "./send.ts";
 import { readCursor, writeCursor, type Position } from "./page-position.ts";
 import { readFor } from "./reads.ts";
@@ -7,7 +7,9 @@ import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "
 import { streamList } from "./stream-list.ts";
 import { toQuery, type Statement } from "../database/sql.ts";
 
-export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {
+type List = JsonList<unknown> | JsonObject<unknown>;
+
+export async function sendList(list: List, sending: Sending): Promise<void> {
   const { lists, longLists } = sending.reading;
   const { page } = list;
   admit(lists, sending);
@@ -15,12 +17,12 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
   if (await isAnsweredByVersion(list, sending)) return;
   if (isPage(page)) {
     const held = await inPlace(lists, sending, () => readPage(list, after, sending));
-    return sendBody(held.body, sending, held);
+    return sendBody(sending.complete(held.body), sending, held);
   }
   const key = ownerOf(list);
   if (!longLists.has(key)) {
     const held = await inPlace(lists, sending, () => readWhole(list, sending));
-    if (held !== null) return sendBody(held.body, sending, held);
+    if (held !== null) return sendBody(sending.complete(held.body), sending, held);
     longLists.add(key);
   }
   await stream(list, sending);
@@ -28,7 +30,7 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
 
 const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || cursor !== undefined;
 
-const ownerOf = ({ query, given }: Pick<JsonList<unknown>, "query" | "given">): string =>
+const ownerOf = ({ query, given }: Pick<List, "query" | "given">): string =>
   JSON.stringify([query.name, Object.values(given)]);
 
 const ask = <Given extends object>(statement: Statement<Given>, given: Given) => ({
@@ -38,20 +40,17 @@ const ask = <Given extends object>(statement: Statement<Given>, given: Given) =>
 
 type Version = [shown: boolean, version: string | null];
 
-async function readTag(client: pg.ClientBase, list: JsonList<unknown>): Promise<string> {
+async function readTag(client: pg.ClientBase, list: List): Promise<string> {
   const { rows } = await client.query<Version>(ask(list.query.version, list.given));
   const [shown, version] = rows[0]!;
   if (!shown) throw list.missing!();
   return tagOf(list, version);
 }
 
-const tagOf = (
-  { query, given, page }: Pick<JsonList<unknown>, "query" | "given" | "page">,
-  version: string | null,
-): string =>
-  etagOf(JSON.stringify([query.rows.text, Object.values(given), page.limit ?? null, page.cursor ?? null, version]));
+const tagOf = ({ query, given, page }: Pick<List, "query" | "given" | "page">, version: string | null): string =>
+  etagOf(JSON.stringify([query.whole.text, Object.values(given), page.limit ?? null, page.cursor ?? null, version]));
 
-async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): Promise<boolean> {
+async function isAnsweredByVersion(list: List, sending: Sending): Promise<boolean> {
   const { req, res, reading, caller } = sending;
   const isHead = req.method === "HEAD" && !isPage(list.page);
   if (!isHead && req.headers["if-none-match"] === undefined) return false;
@@ -63,7 +62,7 @@ async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): P
   return res.headersSent;
 }
 
-async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending): Promise<Held | null> {
+async function readWhole(list: List, { reading, caller }: Sending): Promise<Held | null> {
   const { query, given, missing } = list;
   type Whole = [version: string | null, shown: boolean, count: number, body: string];
   const { rows } = await readFor(reading.share, caller, (client) => client.query<Whole>(ask(query.whole, given)));
@@ -72,8 +71,8 @@ async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending):
   return count > heldItems ? null : { body, etag: tagOf(list, version) };
 }
 
-async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> {
-  const { reading, caller, res, check } = sending;
+async function stream(list: List, sending: Sending): Promise<void> {
+  const { reading, caller, res, check, complete } = sending;
   const { query, given } = list;
   const work = () =>
     readFor(reading.share, caller, async (client) => {
@@ -82,8 +81,13 @@ async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> 
         `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${reading.pace.totalMs}`,
       );
       const etag = await readTag(client, list);
-      const { text, values } = ask(query.rows, given);
-      const count = await streamList(client, { text, values }, { res, etag, pace: reading.pace, check });
+      const { open, close } = query;
+      const parts = query.parts.map((part) => ({ ...part, rows: toQuery(part.rows, given) }));
+      const count = await streamList(
+        client,
+        { open, parts, close },
+        { res, etag, pace: reading.pace, check, complete },
+      );
       await client.query("COMMIT");
       return count;
     });
@@ -93,14 +97,14 @@ async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> 
 
 const defaultLimit = 100;
 
-async function readPage(list: JsonList<unknown>, after: Position | null, sending: Sending): Promise<Held> {
+async function readPage(list: List, after: Position | null, sending: Sending): Promise<Held> {
   const { query, given, missing } = list;
   const limit = list.page.limit ?? defaultLimit;
   const first = { ...given, limit: limit + 1 };
   const asked =
     after === null
-      ? ask(query.page, first)
-      : ask(query.nextPage, { ...first, afterSortKey: after.sortKey, afterId: after.id });
+      ? ask(query.page!, first)
+      : ask(query.nextPage!, { ...first, afterSortKey: after.sortKey, afterId: after.id });
   type Row = [version: string | null, shown: boolean, item: string | null, sortKey: string, id: string];
   const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Row>(asked));
   const [version, shown] = rows[0]!;

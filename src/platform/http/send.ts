@@ -17,6 +17,7 @@ export type Sending = {
   clientId: string;
   reading: Reading;
   check: BodyCheck | null;
+  complete: (json: string) => string;
   readTogether: ReadTogether;
   cursorKeys: EncryptionKeys;
 };
@@ -26,7 +27,7 @@ export async function sendRead({ query, client, id, missing }: JsonRead<unknown>
   admit(reading.records, sending);
   const body = await inPlace(reading.records, sending, () => readTogether(query, { client, id, caller }));
   if (body === null) throw missing();
-  await sendBody(body, sending);
+  await sendBody(sending.complete(body), sending);
 }
 
 export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): Promise<void> {

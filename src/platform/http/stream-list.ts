@@ -1,37 +1,44 @@
-import type { Response } from "express";
 import type pg from "pg";
 import Cursor from "pg-cursor";
-import { headersOf } from "./send.ts";
+import { contentType, headersOf, type Sending } from "./send.ts";
 import { makePacedBody } from "./paced-body.ts";
 import type { Pace } from "./reading.ts";
-import type { BodyCheck } from "./validation.ts";
 
 type Rows = { text: string; values: unknown[] };
-type Streaming = { res: Response; etag: string; pace: Pace; check: BodyCheck | null };
+type Part = { open: string; rows: Rows; close: string; rowsAtOnce: number };
+type Body = { open: string; parts: readonly Part[]; close: string };
+type Streaming = { etag: string; pace: Pace } & Pick<Sending, "res" | "check" | "complete">;
 
-// The first rows go out at once; larger batches would block other requests.
-const rowsAtOnce = { first: 50, then: 250 };
+/** The first rows go out at once. */
+const firstRows = 50;
 
-/** Returns the number of items. A list that breaks off gets no last chunk. */
+/** Returns the number of rows of the longest part. A body that breaks off gets no last chunk. */
 export async function streamList(
   client: pg.PoolClient,
-  { text, values }: Rows,
-  { res, etag, pace, check }: Streaming,
+  { open, parts, close }: Body,
+  { res, etag, pace, check, complete }: Streaming,
 ): Promise<number> {
   const body = makePacedBody(res, pace);
-  const cursor = client.query(new Cursor<[string]>(text, values, { rowMode: "array" }));
-  const writeHead = () =>
-    res.headersSent || res.writeHead(200, { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8" });
-  let count = 0;
-  for (let rows = await cursor.read(rowsAtOnce.first); rows.length > 0; rows = await cursor.read(rowsAtOnce.then)) {
-    const items = rows.map(([item]) => item).join(",");
-    check?.(JSON.parse(`[${items}]`));
-    writeHead();
-    await body.write((count === 0 ? "[" : ",") + items);
-    count += rows.length;
+  let [longest, written] = [0, open];
+  for (const [index, part] of parts.entries()) {
+    const cursor = client.query(new Cursor<[string]>(part.rows.text, part.rows.values, { rowMode: "array" }));
+    written += (index === 0 ? "" : ",") + part.open;
+    const { rowsAtOnce } = part;
+    let count = 0;
+    const first = Math.min(firstRows, rowsAtOnce);
+    for (let rows = await cursor.read(first); rows.length > 0; rows = await cursor.read(rowsAtOnce)) {
+      const items = complete(rows.map(([item]) => item).join(","));
+      check?.(JSON.parse(open + part.open + items + part.close + close));
+      if (!res.headersSent) res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType });
+      await body.write(written + (count === 0 ? "" : ",") + items);
+      written = "";
+      count += rows.length;
+    }
+    written += part.close;
+    longest = Math.max(longest, count);
   }
-  writeHead();
-  await body.write(count === 0 ? "[]" : "]");
+  if (!res.headersSent) res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType });
+  await body.write(written + close);
   await body.end();
-  return count;
+  return longest;
 }

@@ -22,10 +22,14 @@ type Message = { headers: Record<string, string>; body: string };
 export type Answer = {
   status: number;
   retryAfter: string | null;
-  /** The first bytes of the body, at most 4 KiB. */ start: Buffer;
+  /** The first bytes of the body; of the answer to a POST at most 4 KiB. */ start: Buffer;
 };
 
-export type GuardedSender = { post(url: URL, message: Message): Promise<Answer>; close(): Promise<void> };
+export type GuardedSender = {
+  post(url: URL, message: Message): Promise<Answer>;
+  get(url: URL, message: Omit<Message, "body"> & { mostBytes: number }): Promise<Answer>;
+  close(): Promise<void>;
+};
 
 export class RefusedTarget extends Error {
   readonly code = "EREFUSED";
@@ -34,8 +38,8 @@ export class RefusedTarget extends Error {
 const keptBytes = 4096;
 
 /**
- * Makes the sender of webhooks and logout tokens. A name is resolved once per connection, all its addresses are
- * checked, and only these are connected to; redirects are not followed, and a response is cut after 4 KiB.
+ * Sends webhooks and logout tokens, and reads key sets of apps. A name is resolved once per connection, all its
+ * addresses are checked, and only these are connected to; redirects are not followed, and a response is cut.
  *
  * Units: `timeoutMs` covers the whole exchange.
  * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or the connection's error.
@@ -53,12 +57,14 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
       bodyTimeout: timeoutMs,
     });
   };
+  const send = async (url: URL, sent: Omit<Sent, "timeoutMs">): Promise<Answer> => {
+    const refusal = findRefusal(url, policy);
+    if (refusal !== null) throw refusal;
+    return dispatch(await (agent ??= makeAgent()), url, { ...sent, timeoutMs });
+  };
   return {
-    post: async (url, message) => {
-      const refusal = findRefusal(url, policy);
-      if (refusal !== null) throw refusal;
-      return post(await (agent ??= makeAgent()), url, { ...message, timeoutMs });
-    },
+    post: (url, { headers, body }) => send(url, { method: "POST", headers, body, mostBytes: keptBytes }),
+    get: (url, { headers, mostBytes }) => send(url, { method: "GET", headers, body: null, mostBytes }),
     close: async () => (await agent)?.destroy(),
   };
 }
@@ -104,9 +110,16 @@ function makeCheckedLookup(policy: OutboundPolicy): LookupFunction {
   };
 }
 
-type Post = Message & { timeoutMs: number };
+type Sent = {
+  method: "POST" | "GET";
+  headers: Record<string, string>;
+  body: string | null;
+  mostBytes: number;
+  timeoutMs: number;
+};
 
-function post(agent: Dispatcher, url: URL, { headers, body, timeoutMs }: Post): Promise<Answer> {
+function dispatch(agent: Dispatcher, url: URL, sent: Sent): Promise<Answer> {
+  const { method, headers, body, mostBytes, timeoutMs } = sent;
   return new Promise((resolve, reject) => {
     let running: Dispatcher.DispatchController | null = null;
     let late: Error | null = null;
@@ -121,10 +134,10 @@ function post(agent: Dispatcher, url: URL, { headers, body, timeoutMs }: Post): 
     const settle = (): void => {
       clearTimeout(timer);
       if (answer)
-        resolve({ ...answer, start: chunks.length === 0 ? nothing : Buffer.concat(chunks).subarray(0, keptBytes) });
+        resolve({ ...answer, start: chunks.length === 0 ? nothing : Buffer.concat(chunks).subarray(0, mostBytes) });
     };
     agent.dispatch(
-      { origin: url.origin, path: url.pathname + url.search, method: "POST", headers, body },
+      { origin: url.origin, path: url.pathname + url.search, method, headers, body },
       {
         onRequestStart(controller) {
           if (late !== null) controller.abort(late);
@@ -137,7 +150,7 @@ function post(agent: Dispatcher, url: URL, { headers, body, timeoutMs }: Post): 
         onResponseData(controller, chunk) {
           chunks.push(chunk);
           size += chunk.length;
-          if (size <= keptBytes) return;
+          if (size <= mostBytes) return;
           settle();
           controller.abort(new Error("the rest of the answer is not wanted"));
         },

@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from "node:fs";
 import { copyFile, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import pg from "pg";
+import { findBinaries } from "./binaries.ts";
 import { findCluster, makeCluster } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { findServerUser } from "./server-user.ts";
@@ -47,8 +49,10 @@ export async function copyRunningServer(
   }
 }
 
-/** Marks the database as unfinished. Errors: DatabaseStartError if the folder has a database. */
+/** Marks the database as unfinished. Errors: DatabaseStartError, also if `source` is no backup. */
 export async function putCopy(dataDir: string, source: string, say: (line: string) => void): Promise<void> {
+  const user = findServerUser(say);
+  checkCopy(resolve(source), findBinaries(user, say).version);
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   const lock = lockFolder(dataDir);
   try {
@@ -57,7 +61,7 @@ export async function putCopy(dataDir: string, source: string, say: (line: strin
         `There is a database in ${dataDir}. Set another DATA_DIR, or delete it with \`schultor database remove\`.`,
       );
     await makeCluster(dataDir, {
-      user: findServerUser(say),
+      user,
       fill: async (folder) => {
         await copyTree(source, folder, { whole: true });
         await markUnfinishedFiles(folder);
@@ -66,6 +70,19 @@ export async function putCopy(dataDir: string, source: string, say: (line: strin
   } finally {
     lock.release();
   }
+}
+
+function checkCopy(source: string, version: string): void {
+  if (!existsSync(source)) throw new DatabaseStartError(`There is no ${source}.`);
+  if (["PG_VERSION", "global/pg_control"].some((name) => !existsSync(join(source, name))))
+    throw new DatabaseStartError(
+      `${source} is not a backup of the embedded database, which is a folder. For a file of pg_dump, set DATABASE_URL to an empty database.`,
+    );
+  const found = readFileSync(join(source, "PG_VERSION"), "utf8").trim();
+  if (found !== version)
+    throw new DatabaseStartError(
+      `The backup in ${source} was made by PostgreSQL ${found}, this version brings PostgreSQL ${version}. Restore it with the version of the service that made it.`,
+    );
 }
 
 async function copyTree(from: string, to: string, { whole = false, top = true } = {}): Promise<void> {

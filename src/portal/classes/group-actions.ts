@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { ifMatch, postAndRedirect, unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 import { groupAddress, listAddress, readGroup } from "./group-record.ts";
 
-type Kind = AdminSchemas["NewGroup"]["type"];
+type Kind = AdminSchemas["GroupInput"]["type"];
 
 const at = "/admin/v1/groups/{groupId}";
 

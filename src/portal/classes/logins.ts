@@ -88,7 +88,7 @@ const pageOf = (request: PageRequest): CardPage => {
 /** Creates cards and shows them once. */
 export async function makeCards(
   request: PageRequest,
-  body: AdminSchemas["NewLoginCards"],
+  body: AdminSchemas["LoginCardsInput"],
   page: CardPage,
 ): Promise<PageView> {
   const { api, path, idempotencyKey } = request;

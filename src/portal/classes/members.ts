@@ -2,7 +2,9 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import {
   listLoginCards,
   nameOf,
+  personAddress,
   postAndRedirect,
+  readMember,
   revokeLoginCard,
   unwrap,
   unwrapPage,
@@ -11,7 +13,6 @@ import {
   type Redirect,
 } from "../frame/index.ts";
 import { groupAddress, readGroup } from "./group-record.ts";
-import { readMember } from "./one-card.ts";
 
 const mostFound = 50;
 const membership = "/admin/v1/groups/{groupId}/members/{personId}";
@@ -21,7 +22,8 @@ export async function showMember(request: PageRequest): Promise<PageView> {
   const [{ record: group }, member] = await Promise.all([readGroup(request), readMember(request)]);
   const cards = member.isGuest ? [] : await listLoginCards(request);
   const mayChange = request.may("putMembership");
-  const mayGive = mayChange || (request.may("newPassword") && member.role === "STUDENT");
+  const isTaught = mayChange || member.role === "STUDENT";
+  const mayGive = isTaught && request.may("newPassword");
   const isReached = mayGive && !member.isGuest;
   const model = {
     group,
@@ -33,6 +35,7 @@ export async function showMember(request: PageRequest): Promise<PageView> {
     mayGivePassword: isReached && member.status === "ACTIVE",
     cards,
     mayRevoke: isReached,
+    mayExplain: isTaught && request.may("explainSignIn"),
     mayRequest: mayGive && member.isGuest && member.status === "ACTIVE",
   };
   return { title: t("member.title"), view: "member", model };
@@ -49,9 +52,7 @@ export const requestPassword = postAndRedirect("passwordRequested", groupAddress
   }),
 );
 
-const memberAddress = (request: PageRequest): string => `${groupAddress(request)}/members/${request.path.personId}`;
-
-export const revokeCard = postAndRedirect("cardRevoked", memberAddress, revokeLoginCard);
+export const revokeCard = postAndRedirect("cardRevoked", personAddress, revokeLoginCard);
 
 export const removeMember = postAndRedirect("memberRemoved", groupAddress, ({ api, path }) =>
   api.DELETE(membership, { params: { path } }),

@@ -1,29 +1,15 @@
-import type { AdminSchemas } from "../../admin/index.ts";
 import {
   findHasCards,
+  isMemberPage,
   listLoginCards,
   nameOf,
-  Refused,
+  personAddress,
+  readMember,
   unwrap,
-  unwrapPage,
   type PageRequest,
   type PageView,
 } from "../frame/index.ts";
-import { groupAddress } from "./group-record.ts";
 import { makeCards, type CardPage } from "./logins.ts";
-
-const mostMembers = 1000;
-
-/** Errors: Refused for a person who is not in the group. */
-export async function readMember({ api, path }: PageRequest): Promise<AdminSchemas["AdminMember"]> {
-  const params = { path, query: { limit: mostMembers } };
-  const { items } = await unwrapPage(api.GET("/admin/v1/groups/{groupId}/members", { params }));
-  const member = items.find(({ id }) => id === path.personId);
-  if (member === undefined) throw new Refused(404, { code: "person_not_found" });
-  return member;
-}
-
-const isMemberPage = ({ param }: PageRequest): boolean => param("groupId") !== "";
 
 /** A class teacher reads the person from the members of the class. */
 const readOwner = (request: PageRequest) =>
@@ -32,10 +18,7 @@ const readOwner = (request: PageRequest) =>
     : unwrap(request.api.GET("/admin/v1/people/{personId}", { params: { path: request.path } }));
 
 function pageOf(request: PageRequest): CardPage {
-  const { path } = request;
-  const base = isMemberPage(request)
-    ? `${groupAddress(request)}/members/${path.personId}`
-    : `/admin/schools/${path.schoolId}/people/${path.personId}`;
+  const base = personAddress(request);
   return { base, pdf: `${base}/card/pdf`, page: isMemberPage(request) ? "classes" : "people" };
 }
 

@@ -23,6 +23,7 @@ export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./
 export { listProposedTeachers } from "./class-teachers.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { findHasCards, listLoginCards, revokeLoginCard } from "./login-cards.ts";
+export { isMemberPage, personAddress, readMember } from "./member.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
 export { figureRanges, readPlots } from "./figures.ts";
 export { askedBy, leavingOf } from "./leaving.ts";

@@ -4,9 +4,8 @@ import type { PageRequest } from "./page-request.ts";
 
 const mostCards = 10;
 
-/** Whether the school uses QR codes. True for a class teacher, who cannot read it. */
-export async function findHasCards({ api, path, may }: PageRequest): Promise<boolean> {
-  if (!may("getCardSettings")) return true;
+/** Whether the school uses QR codes. */
+export async function findHasCards({ api, path }: PageRequest): Promise<boolean> {
   const settings = await unwrapIfFound(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } }));
   return settings?.enabled ?? true;
 }

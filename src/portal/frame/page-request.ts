@@ -40,7 +40,8 @@ type PathName =
   | "scopeRequestId"
   | "staffRoleId"
   | "sessionId"
-  | "credentialBatchId";
+  | "credentialBatchId"
+  | "columnMappingId";
 
 export type PageRequest = {
   req: Request;

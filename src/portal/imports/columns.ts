@@ -3,11 +3,14 @@ import { unwrap, type PageRequest, type PageView, type Redirect } from "../frame
 import { importAddress, readImport } from "./import-record.ts";
 import german from "./locales/de.json" with { type: "json" };
 
-type NewColumns = AdminSchemas["NewImportColumns"];
+type NewColumns = AdminSchemas["ImportColumnsInput"];
 type Use = NewColumns["uses"][number];
 
 const uses = Object.keys(german.columns.use) as NonNullable<Use>[];
 const roles = Object.keys(german.columns.roles) as NonNullable<NewColumns["role"]>[];
+
+const encodings = Object.keys(german.columns.encodings) as NonNullable<NewColumns["encoding"]>[];
+const separators = Object.keys(german.columns.separators) as NonNullable<NewColumns["separator"]>[];
 
 const readColumns = ({ api, path }: PageRequest) =>
   unwrap(api.GET("/admin/v1/imports/{importId}/columns", { params: { path } }));
@@ -33,6 +36,9 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     chosen,
     uses,
     roles,
+    // UTF-16 is known by its first bytes.
+    encodings: found.sheet === null && !found.encoding.startsWith("utf-16") ? encodings : [],
+    separators: found.sheet === null ? separators : [],
     hasNoId: isMissing("ID"),
     canMakeIds: !isMissing("BIRTH_DATE"),
     hasRoles: !isMissing("ROLE"),
@@ -44,11 +50,16 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
 
 export async function mapColumns(request: PageRequest): Promise<Redirect> {
   const { api, field, path } = request;
-  const { columns, sheet, ...guess } = await readColumns(request);
-  const other = field("sheet");
+  const found = await readColumns(request);
+  const { columns } = found;
+  const again = field("look") === "" ? null : readReading(request);
+  const isSame = (["sheet", "encoding", "separator"] as const).every(
+    (name) => (again?.[name] ?? found[name]) === found[name],
+  );
+  if (again !== null && isSame) return { to: `${importAddress(request)}/columns` };
   const body: NewColumns =
-    other !== "" && other !== sheet
-      ? { ...guessed(guess), uses: columns.map(({ use }) => use), sheet: other }
+    again !== null
+      ? { ...guessed(found), uses: columns.map(({ use }) => use), ...again }
       : {
           uses: columns.map((_, index) => uses.find((use) => use === field(`use${index}`)) ?? null),
           role: roles.find((role) => role === field("role")) ?? null,
@@ -60,7 +71,20 @@ export async function mapColumns(request: PageRequest): Promise<Redirect> {
   return { to: `${importAddress(request)}${made.state === "UNMAPPED" ? "/columns" : ""}` };
 }
 
-const guessed = ({ role, className, idFromName, mode }: Omit<NewColumns, "uses">) => ({
+/** A select that the page does not have is empty. */
+function readReading({ field }: PageRequest): Pick<NewColumns, "sheet" | "encoding" | "separator"> {
+  const sheet = field("sheet");
+  const encoding = encodings.find((one) => one === field("encoding"));
+  const separator = separators.find((one) => one === field("separator"));
+  return { ...(sheet !== "" && { sheet }), ...(encoding && { encoding }), ...(separator && { separator }) };
+}
+
+const guessed = ({
+  role,
+  className,
+  idFromName,
+  mode,
+}: Pick<NewColumns, "role" | "className" | "idFromName" | "mode">) => ({
   role,
   className,
   idFromName,

@@ -2,7 +2,7 @@ import { makeArea } from "../frame/index.ts";
 import { mapColumns, showColumns } from "./columns.ts";
 import { showImport } from "./import.ts";
 import { handOutLeftOut, leaveOut, showLeftOut, showWarnings } from "./left-out.ts";
-import { handOutTemplate, handIn, showImports } from "./list.ts";
+import { deleteMapping, handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showViewChanges } from "./lists.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
@@ -19,6 +19,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(imports, showImports);
   pages.upload(imports, handIn, showImports);
   pages.get(`${imports}/template`, handOutTemplate);
+  pages.post(`${imports}/column-mappings/:columnMappingId/delete`, deleteMapping, showImports);
   pages.get(one, showImport);
   pages.get(`${one}/columns`, showColumns);
   pages.post(`${one}/columns`, mapColumns, showColumns);

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { rosterTemplate, type AdminSchemas } from "../../admin/index.ts";
-import { hasManySchools, Refused, unwrap, unwrapPage } from "../frame/index.ts";
+import { hasManySchools, postAndRedirect, Refused, unwrap, unwrapPage } from "../frame/index.ts";
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
 import { listAddress } from "./import-record.ts";
 import { schoolYearOf } from "./moves.ts";
@@ -14,10 +14,15 @@ const modes: readonly Mode[] = ["BULK", "DELTA"];
 export async function showImports(request: PageRequest): Promise<PageView> {
   const { api, path, query, t } = request;
   const asked = { school: path.schoolId, limit: 50, ...request.cursor };
-  const { items, more } = await unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } }));
+  const [{ items, more }, mappings] = await Promise.all([
+    unwrapPage(api.GET("/admin/v1/imports", { params: { query: asked } })),
+    unwrap(api.GET("/admin/v1/schools/{schoolId}/column-mappings", { params: { path } })),
+  ]);
   const base = listAddress(request);
   const form = { mayImport: request.may("createImport"), hasManySchools: hasManySchools(request), formats, modes };
-  const model = { base, imports: items, more: more(base), isFirst: query("cursor") === "", ...form };
+  const mayDelete = request.may("deleteColumnMapping");
+  const lists = { imports: items, more: more(base), mappings, mayDelete };
+  const model = { base, isFirst: query("cursor") === "", ...lists, ...form };
   return { title: t("imports.title"), view: "list", model };
 }
 
@@ -49,6 +54,10 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
   );
   return { to: `${listAddress(request)}/${made.id}${made.state === "UNMAPPED" ? "/columns" : ""}` };
 }
+
+export const deleteMapping = postAndRedirect("mappingDeleted", listAddress, ({ api, path }) =>
+  api.DELETE("/admin/v1/schools/{schoolId}/column-mappings/{columnMappingId}", { params: { path } }),
+);
 
 /** An empty roster, for a school whose software exports none of the formats. */
 export const handOutTemplate = async ({ t }: PageRequest): Promise<Download> => ({

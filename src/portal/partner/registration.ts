@@ -1,13 +1,15 @@
-import { postAndRedirect, readImageUpload, unwrap, unwrapRecord, unwrapUnlessDone } from "../frame/index.ts";
+import { listKeys } from "../../platform/text/key-set.ts";
+import { postAndRedirect, readImageUpload, Refused, unwrap, unwrapRecord, unwrapUnlessDone } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
-import { addressOf, showAppPage } from "./app-page.ts";
+import { addressOf, type App, showAppPage } from "./app-page.ts";
+import { scopeNames } from "./options.ts";
 
 const app = "/admin/v1/apps/{clientId}";
 const registrationAddress = (request: PageRequest): string => `${addressOf(request)}/registration`;
 
 const linesOf = (text: string): string[] => [...new Set(text.split(/\s*\n\s*/).filter((line) => line !== ""))];
 
-function readTyped({ field }: PageRequest) {
+function readTyped({ field, typed }: PageRequest) {
   const orNull = (name: string) => field(name) || null;
   return {
     name: field("name"),
@@ -20,12 +22,26 @@ function readTyped({ field }: PageRequest) {
     postLogoutRedirectUris: linesOf(field("postLogoutRedirectUris")),
     loginUrl: orNull("loginUrl"),
     backchannelLogoutUri: orNull("backchannelLogoutUri"),
+    tokenEndpointAuthMethod:
+      field("type") === "PUBLIC"
+        ? ("none" as const)
+        : (authMethods.find((one) => one === field("tokenEndpointAuthMethod")) ?? "client_secret_basic"),
+    jwksUri: orNull("jwksUri"),
+    defaultScopes: scopeNames.filter((scope) => typed["scope"]?.includes(scope)),
     pkceRequired: field("pkceRequired") === "on" || field("type") === "PUBLIC",
     idTokenAlgorithm: algorithms.find((one) => one === field("idTokenAlgorithm")) ?? "RS256",
     schulconnexSpelling: spellings.find((one) => one === field("schulconnexSpelling")) ?? "V1_4",
   };
 }
 
+/** Errors: Refused public_key_refused. */
+function readPublicKeys({ field }: PageRequest): App["publicKeys"] {
+  const keys = field("publicKeys") === "" ? [] : listKeys(field("publicKeys"));
+  if (keys === null || keys.some((key) => "d" in key)) throw new Refused(400, { code: "public_key_refused" });
+  return keys as App["publicKeys"];
+}
+
+const authMethods = ["client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
 const algorithms = ["RS256", "ES256", "EdDSA"] as const;
 const spellings = ["V1_4", "V1_7"] as const;
 
@@ -33,17 +49,19 @@ export async function showRegistration(request: PageRequest): Promise<PageView> 
   const { record, tag } = await unwrapRecord(request.api.GET(app, { params: { path: request.path } }));
   const isTyped = request.field("form") === "registration";
   const shown = isTyped ? { ...record, ...readTyped(request) } : record;
+  const written = record.publicKeys.length === 0 ? "" : JSON.stringify({ keys: record.publicKeys }, null, 2);
+  const keys = isTyped ? request.field("publicKeys") : written;
   const isStale = request.refused?.code === "precondition_failed";
   return showAppPage(request, {
     app: record,
     page: "registration",
     view: "registration",
-    model: { shown: isStale ? record : shown, tag, algorithms, spellings },
+    model: { shown: isStale ? record : shown, keys, tag, authMethods, algorithms, spellings },
   });
 }
 
 export async function changeRegistration(request: PageRequest): Promise<Redirect> {
-  const body = readTyped(request);
+  const body = { ...readTyped(request), publicKeys: readPublicKeys(request) };
   const params = { path: request.path, header: { "If-Match": request.field("tag") } };
   await unwrapUnlessDone(request.api.PATCH(app, { params, body }), body);
   return { to: registrationAddress(request), done: "registrationChanged" };

@@ -17,6 +17,7 @@ const texts = { de: german, en: english };
 
 const people = "/admin/schools/:schoolId/people";
 const person = `${people}/:personId`;
+const member = "/admin/schools/:schoolId/classes/:groupId/members/:personId";
 
 /** `/admin/schools/:schoolId/people`: the people of a school. */
 export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: "people" }, (pages) => {
@@ -48,8 +49,10 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts, page: 
   pages.get(`${person}/data`, onlyIf("getPersonData", showData));
   pages.post(`${person}/data/json`, handDataAsJson, onlyIf("getPersonData", showData));
   pages.post(`${person}/data/pdf`, handDataAsPdf, onlyIf("getPersonData", showData));
-  pages.get(`${person}/sign-in`, showSignIn);
   pages.post(`${person}/release`, actions.release, showPerson);
+  for (const owner of [person, member]) pages.get(`${owner}/sign-in`, showSignIn);
+  for (const fix of ["restore", "unblock", "release"] as const)
+    pages.post(`${member}/${fix}`, actions[fix], showSignIn);
   pages.get(`${person}/apps`, showUses);
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);

@@ -49,7 +49,8 @@ const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters, sear
   ...(status !== "ALL" && { status: (status || "ACTIVE") as Status }),
   ...(role !== "" && { role: role as AdminSchemas["SchoolRole"] }),
   ...(signIn !== "" && { "sign-in": signIn as AdminSchemas["SignInState"] }),
-  ...(sort !== "" && { sort: sort as AdminSchemas["PersonOrder"] }),
+  ...(sort !== "" && { sort: sort.replace("-", "") as AdminSchemas["PeopleSort"] }),
+  ...(sort.startsWith("-") && { order: "desc" as const }),
 });
 
 export async function listPeople(request: PageRequest): Promise<PageView> {

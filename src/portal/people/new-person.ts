@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { unwrap, type Redirect, type PageView, type PageRequest } from "../frame/index.ts";
 import { listGroups, onlyClasses } from "./groups.ts";
 
-type NewPerson = AdminSchemas["NewPerson"];
+type NewPerson = AdminSchemas["PersonInput"];
 
 export async function showNewPerson(request: PageRequest): Promise<PageView> {
   const { t, param } = request;

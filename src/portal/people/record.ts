@@ -1,7 +1,7 @@
-import { Refused, unwrapRecord, type PageRequest } from "../frame/index.ts";
+import { personAddress, Refused, unwrapRecord, type PageRequest } from "../frame/index.ts";
 import type { Person } from "./presentation.ts";
 
-export const addressOf = ({ path }: PageRequest): string => `/admin/schools/${path.schoolId}/people/${path.personId}`;
+export const addressOf = personAddress;
 
 /** Errors: Refused for a person of another school. */
 export async function readPerson({ api, path }: PageRequest): Promise<{ record: Person; tag: string }> {

@@ -1,5 +1,13 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { nameOf, unwrap, unwrapPage, type PageRequest, type PageView } from "../frame/index.ts";
+import {
+  isMemberPage,
+  nameOf,
+  readMember,
+  unwrap,
+  unwrapPage,
+  type PageRequest,
+  type PageView,
+} from "../frame/index.ts";
 import { addressOf, readPerson } from "./record.ts";
 
 type Step = AdminSchemas["SignInStep"];
@@ -9,8 +17,9 @@ const mostApps = 200;
 
 /** The apps that the school can choose; none if the reader may not read them. */
 async function listApps(request: PageRequest): Promise<App[]> {
-  const { api, path } = request;
-  if (!request.may("listCatalogue")) return unwrap(api.GET("/admin/v1/people/{personId}/apps", { params: { path } }));
+  const { api, path, may } = request;
+  if (!may("listAppsOfPerson")) return [];
+  if (!may("listCatalogue")) return unwrap(api.GET("/admin/v1/people/{personId}/apps", { params: { path } }));
   const params = { path, query: { limit: mostApps } };
   return (await unwrapPage(api.GET("/admin/v1/schools/{schoolId}/catalogue", { params }))).items;
 }
@@ -29,7 +38,9 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
   if (fix.operationId === "putGrant")
     return { href: `/admin/schools/${values.schoolId ?? request.param("schoolId")}/apps/${clientId}` };
   if (fix.operationId === "putCardSettings") return { href: `/admin/schools/${values.schoolId}/settings` };
-  return { href: `${base}#${fix.operationId === "createLoginCards" ? "cards" : "login"}` };
+  if (fix.operationId === "createLoginCards") return { href: `${base}#cards` };
+  if (fix.operationId === "newPassword") return { href: `${base}#login` };
+  return { href: `/admin/schools/${request.path.schoolId}/people/${request.path.personId}#login` };
 }
 
 /** The end of the key of the text that fits the details of a step. */
@@ -72,30 +83,31 @@ function wordsOf(step: Step, request: PageRequest): string {
     until: times.time(until),
     last: times.time(lastAt),
     count: tries ?? schools,
-    roles: roles.map((role) => t(`roles.${role}`)).join(", "),
+    roles: roles.map((role) => t(`people.filters.role.${role}`)).join(", "),
     groups: groups.map(({ name }) => name).join(", "),
   };
   return t(`steps.${code}.${outcome}${variantOf(step)}`, named);
 }
 
-/** Explains step by step why a person can or cannot sign in to an app, with fixes. */
+/** Explains step by step why a person can or cannot sign in, to an app or at all, with fixes. */
 export async function showSignIn(request: PageRequest): Promise<PageView> {
   const { api, path, t, query } = request;
   const clientId = query("app");
-  const params = { path, query: { app: clientId } };
-  const [{ record: person }, apps, explanation] = await Promise.all([
-    readPerson(request),
+  const params = { path, query: { ...(clientId !== "" && { app: clientId }) } };
+  const [person, apps, { isAllowed, ...explanation }] = await Promise.all([
+    isMemberPage(request) ? readMember(request) : readPerson(request).then(({ record }) => record),
     listApps(request),
-    clientId === "" ? null : unwrap(api.GET("/admin/v1/people/{personId}/sign-in-explanation", { params })),
+    unwrap(api.GET("/admin/v1/people/{personId}/sign-in-explanation", { params })),
   ]);
-  const steps = explanation?.steps.map((step) => ({
+  const steps = explanation.steps.map((step) => ({
     code: step.code,
     outcome: step.outcome,
     text: wordsOf(step, request),
     fix: fixOf(step, clientId, request),
     fixLabel: t(step.fix?.operationId === "putCardSettings" ? "steps.card.fixSettings" : `steps.${step.code}.fix`),
   }));
-  const model = { base: addressOf(request), fullName: nameOf(person, request), apps, clientId, steps: steps ?? null };
-  const isAllowed = explanation?.isAllowed ?? false;
-  return { title: t("signIn.title"), view: "sign-in", model: { ...model, isAllowed } };
+  const fullName = nameOf(person, request);
+  const model = { base: addressOf(request), fullName, apps, clientId, steps, isAllowed };
+  const page = isMemberPage(request) ? "classes" : "people";
+  return { title: t("signIn.title"), view: "sign-in", model, page };
 }

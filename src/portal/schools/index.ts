@@ -6,7 +6,7 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
 const texts = { de: german, en: english };
-type NewSchool = AdminSchemas["NewSchool"];
+type NewSchool = AdminSchemas["SchoolInput"];
 
 /** `/admin`: redirects to the reader's school, or offers a choice. */
 export const schoolPages = makeArea({ folder: import.meta.dirname, texts, page: "operator_schools" }, (pages) => {
@@ -52,7 +52,7 @@ const showNew: PageHandler = ({ t, locale }) => {
   });
 };
 
-const schoolTexts = listTexts<NewSchool>("NewSchool");
+const schoolTexts = listTexts<NewSchool>("SchoolInput");
 
 /** The text fields of the form, in their order; the schooling level is a list. */
 const textFields = [

@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import type { PageRequest } from "../frame/index.ts";
 
 type SignIn = AdminSchemas["SignInSettings"];
-type Cards = AdminSchemas["NewCardSettings"];
+type Cards = AdminSchemas["CardSettingsInput"];
 
 export function readSchool({ field }: PageRequest) {
   const address = { address: field("street"), city: field("city"), zipCode: field("zipCode") };

@@ -3,7 +3,7 @@ import { makeChoices, mostChoices, nameOf, readChosen, searchOf, unwrap, unwrapP
 import type { Choices, Redirect, PageView, PageRequest } from "../frame/index.ts";
 import { staffOf, type RoleName } from "./staff-page.ts";
 
-type NewStaffRole = AdminSchemas["NewStaffRole"];
+type NewStaffRole = AdminSchemas["StaffRoleInput"];
 
 export const showNewRole = (request: PageRequest): Promise<PageView> =>
   request.query("person") === "" && request.field("person") === "" ? showSearch(request) : showForm(request);

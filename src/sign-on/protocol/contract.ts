@@ -40,7 +40,7 @@ export const enums: EnumsAgree<
 > = true;
 
 /** Claims that the library writes. */
-type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "amr" | "sid" | "auth_time" | "iat" | "exp";
+type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "acr" | "amr" | "sid" | "auth_time" | "iat" | "exp";
 /** Claims about the person, which userinfo has too. */
 export type PersonClaims = Except<Userinfo, "sub">;
 /** The other claims of an ID token that this module writes. */
@@ -59,6 +59,7 @@ const authorization: Takes<operations>["authorize"] = {
   prompt: true,
   id_token_hint: true,
   max_age: true,
+  acr_values: true,
   ui_locales: true,
 };
 const logout: Takes<operations>["endSession"] = {
@@ -68,24 +69,30 @@ const logout: Takes<operations>["endSession"] = {
   state: true,
   ui_locales: true,
 };
-const token: Takes<operations>["introspectToken"] = { token: true, token_type_hint: true, client_id: true };
+const credentials = {
+  client_id: true,
+  client_secret: true,
+  client_assertion_type: true,
+  client_assertion: true,
+} as const;
+const token: Takes<operations>["introspectToken"] = { ...credentials, token: true, token_type_hint: true };
 
 const takes: Takes<operations> = {
   authorize: authorization,
   authorizeWithForm: authorization,
   issueToken: {
+    ...credentials,
     grant_type: true,
     code: true,
     redirect_uri: true,
     code_verifier: true,
-    client_id: true,
     refresh_token: true,
     scope: true,
   },
   introspectToken: token,
   revokeToken: token,
   getUserinfo: {},
-  getUserinfoWithForm: {},
+  getUserinfoWithForm: { access_token: true },
   endSession: logout,
   endSessionWithForm: logout,
   getDiscovery: {},
@@ -135,7 +142,7 @@ function listScopes({ components }: OpenApiDocument, scheme: string): ScopeName[
   return flows.flatMap(({ scopes = {} }) => Object.keys(scopes)).map(scopeOfContract);
 }
 
-const protocolClaims = ["iss", "aud", "nonce", "amr", "iat", "exp"];
+const protocolClaims = ["iss", "aud", "nonce", "acr", "amr", "iat", "exp"];
 
 function readClaims({ components }: OpenApiDocument): Record<string, string[]> {
   const schemaOf = (name: string): Schema => components.schemas?.[name] ?? {};

@@ -46,7 +46,7 @@ export type SignInFacts = {
   scopes: ScopeName[];
 };
 
-type SignInQuery = { clientId: ClientId; personId: PersonId; now: Date };
+type SignInQuery = { clientId: ClientId | null; personId: PersonId; now: Date };
 type Row = Omit<SignInFacts, "right" | "person" | "card"> & {
   person: PersonFacts | null;
   card: LastCardRow | null;
@@ -73,12 +73,13 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
       hasSecondFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person})`,
       facts: signOnFactsOf(client, person, now),
       decisions: decisionsOf(client, person),
-      scopes: app.scopes,
+      scopes: sql`coalesce(${app.scopes}, '{}')`,
     })}
-    FROM ${app} WHERE ${app.clientId} = ${client}`;
+    FROM (VALUES (${client})) AS asked (client_id) LEFT JOIN ${app} ON ${app.clientId} = asked.client_id
+    WHERE asked.client_id IS NULL OR ${app.clientId} IS NOT NULL`;
 }, "sign-on.explainSignIn");
 
-/** Null if the person or the app does not exist. */
+/** Null if the person or the app does not exist. Without an app, no school lets the person in. */
 export async function findSignInFacts(db: Queryable, query: SignInQuery): Promise<SignInFacts | null> {
   const [row] = await findRows<Row, SignInQuery>(db, selectFacts, query);
   if (row === undefined || row.person === null) return null;

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { parse as parseQuery, stringify as formatQuery } from "node:querystring";
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
 import { type AnswerCheck, type FormCheck, makeProblemType } from "../../platform/http/index.ts";
 import { addressInLanguage, picksLocale, readLocale } from "../../platform/pages/index.ts";
 import { makeRefuseOtherMethods } from "./other-methods.ts";
-import { makeRefuseUnreadForm, makeSendRefusal, type RenderRefusal } from "./refusal.ts";
+import { nameClientOfHint } from "./provider/logout-hint.ts";
+import { dropEmpty, refuseLogoutTokens } from "./provider/query.ts";
+import { makeRefuseUnreadForm, makeSendRefusal, type RenderRefusal, type SendRefusal } from "./refusal.ts";
 
 const libraryPaths = [
   "/oauth2/auth",
@@ -59,12 +62,10 @@ export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer, rende
     checkAnswer?.(req, res);
     next();
   });
-  library.post(
-    ["/oauth2/auth", "/oauth2/sessions/logout"],
-    express.urlencoded({ extended: false, limit: "16kb" }),
-    askAsGet,
-    makeRefuseUnreadForm(sendRefusal),
-  );
+  const readForm = express.urlencoded({ extended: false, limit: "16kb" });
+  const refuseUnreadForm = makeRefuseUnreadForm(sendRefusal);
+  library.post("/oauth2/auth", readForm, askAsGet, refuseUnreadForm);
+  library.post("/oauth2/sessions/logout", readForm, makeAskLogoutAsGet(provider, sendRefusal), refuseUnreadForm);
   library.get("/oauth2/sessions/logout", makeRefuseUnkept(checkLogout, renderRefusal));
   library.all(libraryPaths, makeRefuseOtherMethods(sendRefusal), answer);
   const router = Router().use((req: Request, res: Response, next: NextFunction) => {
@@ -98,11 +99,28 @@ function makeSpeakAsIssuer(issuerUrl: string): (req: IncomingMessage) => void {
 }
 
 // Asks again by GET, which carries the session's cookie across sites.
-function askAsGet(req: Request, res: Response): void {
+const askAsGet = (req: Request, res: Response): void => redirectToGet(req, res, readPosted(req));
+
+// The address names the app instead of its ID token, which must not get into logs and the browser's history.
+const makeAskLogoutAsGet =
+  (provider: () => Provider, sendRefusal: SendRefusal) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const form = { query: parseQuery(readPosted(req)) };
+    dropEmpty(form);
+    refuseLogoutTokens(form);
+    await nameClientOfHint(provider(), form);
+    if (form.query["id_token_hint"] === undefined) return redirectToGet(req, res, formatQuery(form.query));
+    const description = "id_token_hint is not an ID token that this service issued to the app";
+    sendRefusal(req, res, { status: 400, reason: "invalid_request", description });
+  };
+
+function readPosted(req: Request): string {
   const fields = new URLSearchParams(Object.entries((req.body ?? {}) as Record<string, string>));
   for (const [name, value] of new URL(req.originalUrl, "http://localhost").searchParams) fields.append(name, value);
-  res.redirect(303, `${req.path}?${fields.toString()}`);
+  return fields.toString();
 }
+
+const redirectToGet = (req: Request, res: Response, query: string): void => res.redirect(303, `${req.path}?${query}`);
 
 // Parameters of a logout are stored with the session, and PostgreSQL accepts no NUL character.
 const makeRefuseUnkept =

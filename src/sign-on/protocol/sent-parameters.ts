@@ -149,10 +149,10 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
 
 const grantTypes = ["authorization_code", "refresh_token", "client_credentials"];
 
-function authenticationOf(given: Given, header: string | undefined): string {
+export function authenticationOf(given: Given, header: string | undefined): string {
   if (header !== undefined) return /^basic /i.test(header) ? "client_secret_basic" : "other";
   if (given["client_secret"] !== undefined) return "client_secret_post";
-  return given["client_assertion"] === undefined ? "none" : "client_assertion";
+  return given["client_assertion"] === undefined ? "none" : "private_key_jwt";
 }
 
 function checkVerifier(text: string, code: Code | null): SentProblem | null {

@@ -1,6 +1,10 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { TokenFault } from "../../platform/advice/sign-on/index.ts";
 
+/** Of the library, and of provider/library.ts. */
+export const differentMechanism =
+  "the provided authentication mechanism does not match the registered client authentication method";
+
 /** What the library says of a refusal for its own log. */
 type LibraryRefusal = { error: string; error_detail?: string | undefined };
 
@@ -21,18 +25,22 @@ const byDetail: Readonly<Record<string, TokenFault>> = {
   "authorization code invalid (referenced account not found)": "sign_on_ended",
   "refresh token invalid (referenced account not found)": "sign_on_ended",
   "invalid secret provided": "client_secret_wrong",
-  "the provided authentication mechanism does not match the registered client authentication method":
-    "client_authentication_differs",
+  "client assertion tokens must only be used once": "client_assertion_used",
+  "no applicable key found in the JSON Web Key Set": "client_assertion_key",
+  "signature verification failed": "client_assertion_key",
+  [differentMechanism]: "client_authentication_differs",
 };
 
 const isRefresh = ({ oidc }: KoaContextWithOIDC): boolean => oidc.params?.["grant_type"] === "refresh_token";
 
 export function findTokenFault(
   ctx: KoaContextWithOIDC,
-  { error_detail: detail = "" }: LibraryRefusal,
+  { error, error_detail: detail = "" }: LibraryRefusal,
 ): TokenFault | null {
   if (detail === "client mismatch") return isRefresh(ctx) ? "refresh_token_of_another_app" : "code_of_another_app";
-  return Object.hasOwn(byDetail, detail) ? byDetail[detail]! : null;
+  if (Object.hasOwn(byDetail, detail)) return byDetail[detail]!;
+  const isAssertion = error === "invalid_client" && ctx.oidc.client?.clientAuthMethod === "private_key_jwt";
+  return isAssertion ? "client_assertion_refused" : null;
 }
 
 /** Strangers learn neither whether a token exists nor whether an app has a secret. */
@@ -41,12 +49,16 @@ const publicFaults: Readonly<Partial<Record<TokenFault, TokenFault | null>>> = {
   refresh_token_of_another_app: "refresh_token_unknown",
   client_secret_wrong: null,
   client_authentication_differs: null,
+  client_assertion_used: null,
+  client_assertion_key: null,
+  client_assertion_refused: null,
+  client_keys_unreadable: null,
 };
 
 const faults = new WeakMap<KoaContextWithOIDC, TokenFault>();
 
 export function noteTokenFault(ctx: KoaContextWithOIDC, fault: TokenFault | null): void {
-  if (fault !== null) faults.set(ctx, fault);
+  if (fault !== null && !faults.has(ctx)) faults.set(ctx, fault);
 }
 
 export const tokenFaultOf = (ctx: KoaContextWithOIDC): TokenFault | null => faults.get(ctx) ?? null;

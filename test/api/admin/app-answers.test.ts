@@ -38,7 +38,7 @@ async function read(path: string, call: AdminClient = partner.call): Promise<App
 const idm = "/idm/ep/v1";
 const named = (schoolId: string, groupId: string, personId: string) => [
   ...[`${idm}/schools/${schoolId}/people`, `${idm}/schools/${schoolId}/users?limit=50`, `${idm}/groups/${groupId}`],
-  ...[`${idm}/people/${personId}`, `${idm}/users/${personId}`],
+  ...[`${idm}/people/${personId}`, `${idm}/users/${personId}`, `${idm}/schools/${schoolId}/roster`],
   ...[
     ["organisation.id", schoolId],
     ["gruppe.id", groupId],
@@ -151,6 +151,11 @@ test("a partner is told how many real people there are and gets no name of them"
     const { count, body, etag, link } = await read(path);
     expect([path, count! > 0, body, etag, link]).toEqual([path, true, null, null, null]);
   }
+  const sizes = ["groups", "people", "users", "roster"].map(async (list) => {
+    return (await read(`${idm}/schools/${school}/${list}`)).count!;
+  });
+  const [groups = 0, people = 0, users = 0, roster] = await Promise.all(sizes);
+  expect(roster).toBe(groups + people + users);
   expect((await read(mixed)).body ?? "").not.toContain("Real");
   for (const path of [...withoutPeople, mixed]) expect(JSON.stringify(await read(path))).not.toContain("Real");
 });

@@ -46,6 +46,9 @@ test("an app is registered once, with a secret that is in no audit line", async 
   const read = await operator.call("GET", "/apps/lernapp");
   expect(read.body).toEqual({
     clientId: "lernapp",
+    tokenEndpointAuthMethod: "client_secret_basic",
+    publicKeys: [],
+    jwksUri: null,
     name: "Lernapp",
     type: "CONFIDENTIAL",
     pkceRequired: true,
@@ -54,6 +57,7 @@ test("an app is registered once, with a secret that is in no audit line", async 
     loginUrl: null,
     backchannelLogoutUri: null,
     scopes: body.scopes,
+    defaultScopes: [],
     attributes: appAttributes,
     idTokenAlgorithm: "RS256",
     schulconnexSpelling: "V1_4",

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
@@ -8,6 +8,7 @@ import { makeMakers } from "../../support/make.ts";
 import { readPdf } from "../../support/read-cards.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin, getAppToken } from "../../support/token.ts";
+import { countWaiting } from "../../support/waiting.ts";
 
 type Batch = components["schemas"]["CredentialBatch"];
 
@@ -274,6 +275,26 @@ test("of two requests at the same time one gets the document", async () => {
   const [one, two] = await Promise.all([fetchDocument(batch.id), fetchDocument(batch.id)]);
   const answers = [one.response.status, two.response.status].toSorted();
   expect(answers).toEqual([200, 409]);
+});
+
+test("people who change while the document is made get nothing, and it can be fetched again", async () => {
+  const { first, bo } = await makePupils();
+  await prisma.credentialBatch.deleteMany();
+  const batch = await start({ ...passwords, withLetters: true, groupIds: [first] });
+  await prepare();
+  const client = await service.db.pool.connect();
+  onTestFinished(() => client.release(true));
+  await client.query("BEGIN; LOCK TABLE parent_letter IN ACCESS EXCLUSIVE MODE");
+  const fetching = fetchDocument(batch.id);
+  await expect.poll(() => countWaiting(service.db, { table: "parent_letter" }), { timeout: 8000 }).toBe(1);
+  await prisma.person.update({ where: { id: bo }, data: { last: "Birne" } });
+  await client.query("ROLLBACK");
+  const { response, bytes } = await fetching;
+  expect([response.status, JSON.parse(bytes.toString())]).toMatchObject([409, { code: "credential_batch_changed" }]);
+  expect([await credentialOf(bo), (await read(batch.id)).state]).toEqual([null, "READY"]);
+  const { pages } = readPdf((await fetchDocument(batch.id)).bytes);
+  expect(pages.join()).toContain("Bo Birne");
+  expect((await credentialOf(bo))?.passwordHash).not.toBeNull();
 });
 
 test("what nobody fetches within a day leaves everything as it was", async () => {

@@ -207,7 +207,7 @@ test("a login without a password is refused, unless a card signs in; one to be c
 });
 
 const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [world.schools["north"]!] });
-const setCards = async (wishes: Partial<components["schemas"]["NewCardSettings"]>) => {
+const setCards = async (wishes: Partial<components["schemas"]["CardSettingsInput"]>) => {
   const settings = { grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false };
   const body = { enabled: true, ...settings, ...wishes };
   expect((await admin.call("PUT", `/schools/${world.schools["north"]!}/card-settings`, { body })).status).toBe(204);
@@ -324,10 +324,20 @@ test("what is not there and what is not reached are answered alike", async () =>
     "person_not_found",
   ]);
   expect(refusalOf(await operator.call("GET", pathOf(personId, "nobody")))).toEqual([404, "app_not_found"]);
-  expect(refusalOf(await operator.call("GET", `/people/${personId}/sign-in-explanation`))).toEqual([
-    400,
-    "invalid_request",
-  ]);
   const partner = await makeStaff(service, "PARTNER", { clientIds: [world.apps["reader"]!.clientId] });
   expect(refusalOf(await partner.call("GET", pathOf(personId, clientId)))).toEqual([403, "role_forbids"]);
+});
+
+test("without an app, explains what stops the person before any app, and no grants of schools", async () => {
+  const personId = await make.person({ school: world.schools["north"]! });
+  const explained = async () =>
+    (await operator.call("GET", `/people/${personId}/sign-in-explanation`)).body as Explanation;
+  expect(await explained()).toMatchObject({ clientId: null, isAllowed: false, reason: "no_login" });
+  await giveLogin(service.db, personId);
+  const after = await explained();
+  expect(after).toMatchObject({ clientId: null, isAllowed: true, reason: null });
+  const steps = after.steps.map(({ code }) => code);
+  expect(steps).toEqual(["person_active", "person_not_blocked", "login", "wrong_passwords", "no_wait"]);
+  await operator.call("POST", `/people/${personId}/block`);
+  expect(await explained()).toMatchObject({ isAllowed: false, reason: "person_blocked" });
 });

@@ -286,12 +286,16 @@ test("a class teacher sees the groups in which they teach, and no other", async 
   expect(idsOf(await call("GET", `/groups?school=${school}`))).toEqual([group]);
   expect((await call("GET", `/groups/${group}`)).status).toBe(200);
   expect(idsOf(await call("GET", `/groups/${group}/members`))).toEqual([holder]);
+  const classes = await call("GET", `/schools/${school}/class-sign-ins`);
+  expect(classes.body).toEqual([expect.objectContaining({ id: group, students: 0 })]);
+  expect(refusalOf(await call("GET", `/schools/${other}/class-sign-ins`))).toEqual([404, "school_not_found"]);
   for (const id of [learnt, theirs, nowhere])
     for (const path of [`/groups/${id}`, `/groups/${id}/members`])
       expect(refusalOf(await call("GET", path)), path).toEqual([404, "group_not_found"]);
   expect(refusalOf(await call("GET", `/groups?school=${other}`))).toEqual([404, "school_not_found"]);
   expect(refusalOf(await call("PATCH", `/groups/${group}`, { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
   const automation = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
-  expect((await automation("GET", `/groups?school=${school}`)).body).toEqual([]);
+  for (const path of [`/groups?school=${school}`, `/schools/${school}/class-sign-ins`])
+    expect((await automation("GET", path)).body, path).toEqual([]);
   expect(refusalOf(await automation("GET", `/groups/${group}`))).toEqual([404, "group_not_found"]);
 });

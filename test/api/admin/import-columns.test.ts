@@ -77,7 +77,7 @@ test("a school's own file waits for its columns, is read with them, and the next
   const columns = read.body as Columns;
   expect(columns).toMatchObject({
     encoding: "windows-1252",
-    separator: ";",
+    separator: "SEMICOLON",
     headingLine: 3,
     role: "STUDENT",
     mode: "DELTA",
@@ -105,6 +105,17 @@ test("a school's own file waits for its columns, is read with them, and the next
   const next = await handIn(pupilsFile([...pupils, "3;Cramer;Cy;;6b;41000;4713;"]));
   expect(next.made).toMatchObject({ state: "READY", mode: "DELTA", schools: [{ people: { created: 1 }, leavers: 0 }] });
   expect((await handIn(pupilsFile(), "&choose-columns=true")).made.state).toBe("UNMAPPED");
+
+  const [{ id = "" } = {}] = kept.body as { id?: string }[];
+  const mapping = `/schools/${school}/column-mappings/${id}`;
+  expect(refusalOf(await foreign("DELETE", mapping))).toEqual([404, "school_not_found"]);
+  expect((await support("DELETE", mapping)).status).toBe(403);
+  const stale = await office("DELETE", mapping, { headers: { "if-match": '"other"' } });
+  expectDescribed("deleteColumnMapping", stale);
+  expect(stale.status).toBe(412);
+  for (const _ of ["first", "repeated"]) expect((await office("DELETE", mapping)).status).toBe(204);
+  expect(await db.prisma.audit.count({ where: { schoolId: school, action: "column_mapping_deleted" } })).toBe(1);
+  expect((await handIn(pupilsFile())).made.state).toBe("UNMAPPED");
 });
 
 test("a mapping that identifies nobody, or contradicts itself, is refused, and the import still waits", async () => {

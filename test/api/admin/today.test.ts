@@ -150,16 +150,50 @@ test("who cannot sign in and who never did: the numbers are those of the lists b
     return [withoutLogin.count, neverSignedIn, firstSteps!.students, firstSteps!.studentsWithLogin];
   };
 
+  const ofClasses = async () => {
+    const { body } = await office.call("GET", `/schools/${ofSchool}/class-sign-ins`);
+    const classes = body as {
+      id: string;
+      name: string;
+      students: number;
+      neverSignedIn: number;
+      withoutLogin: number;
+    }[];
+    for (const { id, students, neverSignedIn, withoutLogin } of classes) {
+      const pupils = `/groups/${id}/members?role=STUDENT&status=ACTIVE`;
+      const lists = [pupils, `${pupils}&sign-in=NEVER`, `${pupils}&sign-in=IMPOSSIBLE`];
+      const found = await Promise.all(lists.map((path) => office.call("GET", path)));
+      expect(found.map((list) => (list.body as unknown[]).length)).toEqual([students, neverSignedIn, withoutLogin]);
+    }
+    return classes.map(({ name, ...one }) => [name, one.students, one.neverSignedIn, one.withoutLogin]);
+  };
+
   // Cards are switched off at the school, so the card signs nobody in.
   expect(await listed("IMPOSSIBLE")).toEqual([nobody, named_, carded, blockedCard].sort());
   expect(await listed("NEVER")).toEqual([nobody, named_, typed, blockedCard].sort());
   expect(await counts()).toEqual([4, 4, 5, 1]);
+  expect(await ofClasses()).toEqual([["Klasse 5a", 5, 4, 4]]);
 
   const limits = { grades: [], weekdays: [], networks: [] };
   const settings = { ...limits, enabled: true, secondStep: "NONE", printSecondStep: false, updatedAt: now } as const;
   await prisma.cardSettings.create({ data: { schoolId: ofSchool, ...settings } });
   expect(await listed("IMPOSSIBLE")).toEqual([nobody, named_, blockedCard].sort());
   expect(await counts()).toEqual([3, 4, 5, 2]);
+
+  // A teacher, a guest and one who has left: only the guest is a pupil of the class.
+  const later = await make.group({ school: ofSchool, name: "Klasse 10a" });
+  const inLater = { groups: [later], name: named("Later") };
+  await make.person({ school: ofSchool, ...inLater, role: "TEACHER" });
+  await make.person({ schools: [otherSchool, ofSchool], ...inLater });
+  await make.person({ school: ofSchool, ...inLater, status: "SOFT_DELETED" });
+  await make.group({ school: ofSchool, name: "Klasse 1b" });
+  await make.group({ school: ofSchool, name: "Chor", type: "SONSTIG" });
+  expect(await ofClasses()).toEqual([
+    ["Klasse 1b", 0, 0, 0],
+    ["Klasse 5a", 5, 4, 3],
+    ["Klasse 10a", 1, 0, 0],
+  ]);
+  await prisma.person.deleteMany({ where: { role: "TEACHER", affiliations: { some: { schoolId: ofSchool } } } });
 
   await prisma.knownDevice.create({ data: { personId: typed, device: Buffer.from(typed), lastUsedAt: now } });
   expect(await listed("NEVER")).toEqual([nobody, named_, blockedCard].sort());

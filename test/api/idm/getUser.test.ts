@@ -2,7 +2,8 @@ import { beforeAll, expect, test } from "vitest";
 import { idm, makeReader, type Reader } from "../../support/api.ts";
 import { makeMakers, type Make } from "../../support/make.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { decodeJwt } from "jose";
+import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
 
 let service: TestService;
 let make: Make;
@@ -67,8 +68,41 @@ test("a user shows the active groups that the school syncs, without a name where
   expect((await app.read(`${idm}/users/${person}`)).body).toEqual({
     id: person,
     name: null,
+    pseudonym: null,
     status: "ACTIVE",
     role: "OTHER",
     groups: [{ id: synced, name: "5a", status: "ACTIVE" }],
   });
+});
+
+test("a user has the pseudonym of the app's claims, in lists, pages and long lists too, for apps with its scope", async () => {
+  const school = await make.school();
+  const [with_, without] = [
+    await make.app({ scopes: ["openid", "pseudonym", "users:read"] }),
+    await make.app({ scopes: ["openid", "users:read"] }),
+  ];
+  for (const { clientId: app } of [with_, without]) await make.grant({ app, school });
+  const person = await make.person({ school });
+  // What looks like the property inside a value stays what it is.
+  const last = '"pseudonym":"c0000000-0000-4000-8000-000000000002"';
+  await service.db.pool.query("UPDATE person SET last = $2 WHERE id = $1", [person, last]);
+  const reader = async (app: typeof with_) => makeReader(service, await getAppToken(service, app, ["users:read"]));
+  const [read, readWithout] = [await reader(with_), await reader(without)];
+
+  const { id_token: token } = await getUserTokens(service, with_, await giveLogin(service.db, person), {
+    scopes: ["openid", "pseudonym"],
+  });
+  const { pseudonym } = decodeJwt(token!);
+  const user = (await read(`${idm}/users/${person}`)).body as Record<string, unknown>;
+  expect(user).toMatchObject({ id: person, pseudonym, name: { last } });
+  const list = (query = "") => read(`${idm}/schools/${school}/users${query}`);
+  const lists = [await list(), await list("?limit=1000")];
+  await make.people({ school, count: 2005 });
+  lists.push(await list());
+  for (const { body } of lists) {
+    const users = body as { id: string; pseudonym: string }[];
+    expect(users.find(({ id }) => id === person)).toEqual(user);
+    expect(users.filter((one) => !/^[A-Z][a-z]+ [A-Z][a-z]+$/.test(one.pseudonym))).toEqual([]);
+  }
+  expect((await readWithout(`${idm}/users/${person}`)).body).toMatchObject({ pseudonym: null });
 });

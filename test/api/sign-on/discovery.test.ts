@@ -20,7 +20,7 @@ test("discovery names what the service does, at addresses built from ISSUER_URL"
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     code_challenge_methods_supported: ["S256"],
-    token_endpoint_auth_methods_supported: ["client_secret_basic", "none"],
+    token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     authorization_response_iss_parameter_supported: true,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
@@ -68,11 +68,19 @@ test("forged Host and X-Forwarded headers change nothing", async () => {
   expect(String(answer.headers["set-cookie"])).not.toContain("secure");
 });
 
-test("the keys are public halves only: two of each algorithm", async () => {
+test("the keys are public halves only: two of each algorithm, first those that sign, and RS256 before others", async () => {
   const { keys } = (await (await fetch(`${world.service.url}/.well-known/jwks.json`)).json()) as {
     keys: Record<string, string>[];
   };
-  expect(keys.map(({ alg }) => alg).sort()).toEqual(["ES256", "ES256", "EdDSA", "EdDSA", "RS256", "RS256"]);
+  const inOrder = ["RS256", "ES256", "EdDSA"];
+  expect(keys.map(({ alg }) => alg)).toEqual([...inOrder, ...inOrder]);
+  const active = await world.service.db.prisma.signingKey.findMany({ where: { state: "ACTIVE" } });
+  expect(
+    keys
+      .slice(0, 3)
+      .map(({ kid }) => kid)
+      .sort(),
+  ).toEqual(active.map(({ kid }) => kid).sort());
   for (const key of keys) expect(Object.keys(key)).not.toEqual(expect.arrayContaining(["d"]));
 });
 
@@ -125,6 +133,30 @@ test("pages of a public app may call from the origin of its redirect URI, others
       ),
     ).toBeTruthy();
   }
+});
+
+test("pages that send credentials may read what they may read without them, and nothing else", async () => {
+  const { service, login } = world;
+  const app = await world.app({ type: "PUBLIC", redirectUris: ["http://127.0.0.1:4002/callback"] });
+  const { access_token } = await getUserTokens(service, app, login);
+  const mayRead = async (path: string, origin: string, init: RequestInit = {}) => {
+    const given = { origin, ...(init.headers as Record<string, string>) };
+    const { headers } = await fetch(service.url + path, { ...init, headers: given });
+    const [allowed, credentials] = ["origin", "credentials"].map((name) => headers.get(`access-control-allow-${name}`));
+    return allowed === origin && credentials === "true";
+  };
+  const [own, hostile] = ["http://127.0.0.1:4002", "http://evil.example"];
+  const userinfo = { headers: { authorization: `Bearer ${access_token}` } };
+  const body = new URLSearchParams({ client_id: app.clientId, grant_type: "refresh_token", refresh_token: "x" });
+  const preflight = { method: "OPTIONS", headers: { "access-control-request-method": "POST" } };
+  for (const origin of [own, hostile]) {
+    expect(await mayRead("/.well-known/openid-configuration", origin)).toBe(true);
+    expect(await mayRead("/.well-known/jwks.json", origin)).toBe(true);
+    expect(await mayRead("/oauth2/userinfo", origin, userinfo)).toBe(origin === own);
+    expect(await mayRead("/oauth2/token", origin, { method: "POST", body })).toBe(origin === own);
+    expect(await mayRead("/oauth2/auth?client_id=x", origin, { redirect: "manual" })).toBe(false);
+  }
+  expect(await mayRead("/oauth2/token", own, preflight)).toBe(true);
 });
 
 test("an app can look into and revoke its own tokens, nobody else's", async () => {

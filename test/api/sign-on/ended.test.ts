@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
-import type { BackchannelLogoutUri } from "../../../src/access/index.ts";
+import type { CalledUri } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/database/db.ts";
 import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../support/sign-ins.ts";
@@ -143,7 +143,7 @@ test(
 test("apps are told of the end of each session they were used in, and of offline tokens of sessions that had ended before", async () => {
   const { service } = world;
   const [told, silent] = [
-    await world.app({ backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri }),
+    await world.app({ backchannelLogoutUri: "https://app.example/logout" as CalledUri }),
     await world.app(),
   ];
   const first = await getUserTokens(service, told, login, { scopes });

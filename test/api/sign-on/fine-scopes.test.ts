@@ -1,7 +1,8 @@
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
-import { type ScopeName, scopeNames } from "../../../src/access/index.ts";
+import { type ScopeName, scopeNames, updateApp } from "../../../src/access/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
+import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { reEncryptSecrets } from "../../../src/sign-on/index.ts";
 import { loadSharedSecrets } from "../../../src/sign-on/protocol/keys/shared-secrets.ts";
 import { makePseudonym } from "../../../src/accounts/pseudonym/index.ts";
@@ -160,4 +161,28 @@ test.each([
     error_description: description,
     error_uri: `${world.service.url}/docs/errors/invalid_scope`,
   });
+});
+
+test("a token of an app that asks for no scope gets the default scopes of its registration, as far as it has them", async () => {
+  const { service, make } = world;
+  const scopes: ScopeName[] = ["schools:read", "users:read"];
+  const app = await make.app({ scopes, defaultScopes: ["schools:read"] });
+  const ask = async (fields: Record<string, string> = {}) => {
+    const { body } = await postToken(service, app, { grant_type: "client_credentials", ...fields });
+    const headers = { authorization: `Bearer ${body.access_token}` };
+    const { status } = await fetch(`${service.url}/idm/ep/v1/schools`, { headers });
+    return [body.scope, status];
+  };
+  const [read, users] = ["urn:schultor:idm:v1:schools:read", "urn:schultor:idm:v1:users:read"];
+  expect(await ask()).toEqual([read, 200]);
+  expect(await ask({ scope: "" })).toEqual([read, 200]);
+  expect(await ask({ scope: users })).toEqual([users, 403]);
+  const change = (wishes: { scopes?: ScopeName[]; defaultScopes?: ScopeName[] }) =>
+    withPrismaTransaction(service.db, (tx) =>
+      updateApp(tx, { clientId: app.clientId, ...wishes }, { at: service.clock(), allowLoopbackHttp: true }),
+    );
+  await change({ scopes: ["users:read"] });
+  expect(await ask()).toEqual(["", 403]);
+  await change({ defaultScopes: ["users:read"] });
+  expect(await ask()).toEqual([users, 403]);
 });

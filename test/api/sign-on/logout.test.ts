@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkBackchannelLogoutUri } from "../../../src/access/index.ts";
+import { checkCalledUri } from "../../../src/access/index.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { askFor, getUserTokens, postToken, type TestApp } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
@@ -107,6 +107,28 @@ test("a forged or foreign hint is refused", async () => {
   }
 });
 
+test("a hint that is posted is in no address, and names the app as one in the query does", async () => {
+  const { service, login } = world;
+  const [app, other] = [await world.app({ postLogoutRedirectUris: [backUri] }), await world.app()];
+  const { browser, id_token } = await getUserTokens(service, app, login);
+  const post = (fields: Record<string, string>) =>
+    browser.once(`${service.url}/oauth2/sessions/logout`, { method: "POST", body: new URLSearchParams(fields) });
+  const fields = { post_logout_redirect_uri: backUri, state: "s1" };
+  const asked = await post({ ...fields, id_token_hint: id_token! });
+  expect(asked.status).toBe(303);
+  const location = new URL(asked.headers.get("location")!, service.url);
+  expect(Object.fromEntries(location.searchParams)).toEqual({ ...fields, client_id: app.clientId });
+  expect((await browser.open(location.href)).html).toContain("/confirm");
+  for (const wrong of [
+    { id_token_hint: `${id_token!.slice(0, -4)}AAAA` },
+    { id_token_hint: "x" },
+    { id_token_hint: id_token!, client_id: other.clientId },
+  ]) {
+    const refused = await post({ ...fields, ...wrong } as Record<string, string>);
+    expect([refused.status, refused.headers.get("location")]).toEqual([400, null]);
+  }
+});
+
 test("without a session logout goes straight back, with no form that needs a script", async () => {
   const { service } = world;
   const app = await world.app({ postLogoutRedirectUris: [backUri] });
@@ -120,7 +142,7 @@ test("without a session logout goes straight back, with no form that needs a scr
 test("apps that registered an address are told, with the sid of their ID tokens, again until they answer", async () => {
   const { service, login, pupil } = world;
   const app = await world.app({
-    backchannelLogoutUri: await checkBackchannelLogoutUri(address, { allowPrivateAddresses: true }),
+    backchannelLogoutUri: await checkCalledUri(address, { allowPrivateAddresses: true }),
     idTokenAlgorithm: "ES256",
   });
   const { browser, id_token } = await getUserTokens(service, app, login);

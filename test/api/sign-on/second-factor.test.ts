@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import world from "../../../demo/demo.json" with { type: "json" };
 import { demoLogin, startDemo } from "../../support/api.ts";
@@ -181,13 +182,16 @@ test("who removes a second factor is signed out everywhere else, and goes on whe
     postToken(service, app, { grant_type: "refresh_token", refresh_token: token! });
   const elsewhere = await getUserTokens(service, app, login, wishes);
   const { browser } = await enrol(login);
-  const here = await getUserTokens(service, app, login, { ...wishes, browser });
+  const here = await getUserTokens(service, app, login, { ...wishes, browser, params: { acr_values: "any" } });
+  expect(decodeJwt(here.id_token!)["acr"]).toBe("urn:schultor:acr:mfa");
   const session = () => browser.cookies().find(({ name }) => name === "_session")!.value;
   const before = session();
   await browser.submit(await browser.open(setUpPath), "/remove");
   expect([await isSignedIn(browser), await isSignedIn(elsewhere.browser)]).toEqual([true, false]);
   expect(session()).toBe(before);
-  expect([(await refresh(here)).status, (await refresh(elsewhere)).status]).toEqual([200, 400]);
+  const refreshed = await refresh(here);
+  expect([refreshed.status, (await refresh(elsewhere)).status]).toEqual([200, 400]);
+  expect(decodeJwt(refreshed.body.id_token!)["acr"]).toBe("urn:schultor:acr:mfa");
 });
 
 test("a session that has been open for long, or was made without the password, sets up no first factor", async () => {

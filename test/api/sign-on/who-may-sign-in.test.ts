@@ -62,6 +62,7 @@ test("claims follow the scopes, and what does not exist is null", async () => {
   const login = await giveLogin(service.db, person);
   const { id_token, access_token } = await getUserTokens(service, app, login, { scopes: allClaims });
   const expected = {
+    name: null,
     given_name: null,
     call_name: null,
     family_name: null,

@@ -2,7 +2,7 @@ import { beforeAll } from "vitest";
 import type { NewApp } from "../../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { type Make, makeMakers } from "../../support/make.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { makeTestClock, startService, type TestService } from "../../support/service.ts";
 import { giveLogin, type Login, type TestApp } from "../../support/token.ts";
 
 /** A school with one pupil who has a login. */
@@ -17,10 +17,10 @@ export type World = {
 };
 
 /** Starts the service once for a test file. */
-export function startWorld(env: Record<string, string> = {}): World {
+export function startWorld(env: Record<string, string> = {}, clock = makeTestClock()): World {
   const world = {} as World;
   beforeAll(async () => {
-    const service = await startService({ env });
+    const service = await startService({ env, clock });
     const make = makeMakers(service.db);
     const school = await make.school();
     const pupil = await make.person({ school });

@@ -25,6 +25,7 @@ const idm = makeIdmRouter({
   ...checked,
   reading: makeReading(shares.reads, config.lists),
   changes: shares.changes,
+  makePseudonym: signOn.makePseudonym,
   checkToken: signOn.checkAccessToken,
   document: await load("idm"),
   cursorKeys: config.encryptionKeys,

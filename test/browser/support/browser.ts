@@ -22,6 +22,17 @@ export const chromiumPath =
   ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path)) ??
   "/usr/bin/chromium";
 
+export const chromiumOptions = {
+  executablePath: chromiumPath,
+  args: [
+    "--no-sandbox",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+};
+
 /**
  * A Chromium for the test file; `newPage` opens a browser profile of its own.
  *
@@ -34,16 +45,7 @@ export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
   let complaints: string[] = [];
 
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: chromiumPath,
-      args: [
-        "--no-sandbox",
-        "--disable-quic",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    browser = await chromium.launch(chromiumOptions);
   });
   afterAll(() => browser.close());
   afterEach(async () => {

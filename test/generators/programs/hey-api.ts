@@ -27,6 +27,7 @@ async function run(): Promise<void> {
   const read = {
     listSchools: (await idm.listSchools(always)).data,
     getSchool: (await idm.getSchool(path(world.school))).data,
+    getSchoolRoster: (await idm.getSchoolRoster(path(world.school))).data,
     listSchoolUsers: (await idm.listSchoolUsers(path(world.school))).data,
     getUser: (await idm.getUser(path(world.person))).data,
     listSchoolGroups: (await idm.listSchoolGroups(path(world.school))).data,

@@ -58,6 +58,7 @@ async function run(): Promise<void> {
     getSchool: await idm.getSchool(world.school, {}, auth),
     listSchoolUsers: await idm.listSchoolUsers(world.school, {}, {}, auth),
     getUser: await idm.getUser(world.person, {}, auth),
+    getSchoolRoster: await idm.getSchoolRoster(world.school, {}, auth),
     listSchoolGroups: await idm.listSchoolGroups(world.school, {}, {}, auth),
     getGroup: await idm.getGroup(world.group, {}, auth),
     listSchoolPeople: await idm.listSchoolPeople(world.school, {}, {}, auth),

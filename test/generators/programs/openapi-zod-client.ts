@@ -34,6 +34,7 @@ async function run(): Promise<void> {
     getSchool: await idm.getSchool(params(world.school)),
     listSchoolUsers: await idm.listSchoolUsers(params(world.school)),
     getUser: await idm.getUser(params(world.person)),
+    getSchoolRoster: await idm.getSchoolRoster(params(world.school)),
     listSchoolGroups: await idm.listSchoolGroups(params(world.school)),
     getGroup: await idm.getGroup(params(world.group)),
     listSchoolPeople: await idm.listSchoolPeople(params(world.school)),

@@ -30,6 +30,7 @@ async function run(): Promise<void> {
     getSchool: good(await idm.getSchool(world.school, auth), idmSchemas.GetSchoolResponse),
     listSchoolUsers: good(await idm.listSchoolUsers(world.school, {}, auth), idmSchemas.ListSchoolUsersResponse),
     getUser: good(await idm.getUser(world.person, auth), idmSchemas.GetUserResponse),
+    getSchoolRoster: good(await idm.getSchoolRoster(world.school, auth), idmSchemas.GetSchoolRosterResponse),
     listSchoolGroups: good(await idm.listSchoolGroups(world.school, {}, auth), idmSchemas.ListSchoolGroupsResponse),
     getGroup: good(await idm.getGroup(world.group, auth), idmSchemas.GetGroupResponse),
     listSchoolPeople: good(await idm.listSchoolPeople(world.school, {}, auth), idmSchemas.ListSchoolPeopleResponse),

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet, type JWTPayload } from "jose";
 import { beforeAll, expect, test } from "vitest";
-import { checkBackchannelLogoutUri } from "../../../src/access/index.ts";
+import { checkCalledUri } from "../../../src/access/index.ts";
 import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
 import { askFor, getUserTokens, postToken, type TestApp, type TokenBody } from "../../support/token.ts";
@@ -13,7 +13,7 @@ let receiver: Receiver;
 let app: TestApp;
 beforeAll(async () => {
   receiver = await startReceiver();
-  const backchannelLogoutUri = await checkBackchannelLogoutUri(`${receiver.url}/logout`, {
+  const backchannelLogoutUri = await checkCalledUri(`${receiver.url}/logout`, {
     allowPrivateAddresses: true,
   });
   app = await world.makeApp({ postLogoutRedirectUris: [backUri], backchannelLogoutUri });

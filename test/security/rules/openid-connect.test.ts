@@ -132,7 +132,11 @@ test("OpenID Connect Core 3.1.2.1: id_token_hint of another person with prompt=n
 });
 
 test("OpenID Connect Core 3.1.2.1: acr_values is a wish that nothing fails on", async () => {
-  expect((await world.authorize({ acr_values: "urn:mace:incommon:iap:silver" })).code).not.toBeNull();
+  const authorized = await world.authorize({ acr_values: "urn:mace:incommon:iap:silver urn:schultor:acr:mfa" });
+  const { body } = await world.token(world.fieldsOf(authorized));
+  expect(decodeJwt(body.id_token!)["acr"]).toBe("urn:schultor:acr:password");
+  expect(claims).not.toHaveProperty("acr");
+  expect((await discover(world))["acr_values_supported"]).toContain("urn:schultor:acr:password");
 });
 
 test("OpenID Connect Core 3.1.2.2: a scope of the standard that is not offered is passed over", async () => {

@@ -228,7 +228,12 @@ test("RFC 9700 2.4: discovery does not offer the password grant", async () => {
 });
 
 test("RFC 9700 2.5: discovery names the ways in which clients authenticate", async () => {
-  expect((await discover(world))["token_endpoint_auth_methods_supported"]).toEqual(["client_secret_basic", "none"]);
+  expect((await discover(world))["token_endpoint_auth_methods_supported"]).toEqual([
+    "client_secret_basic",
+    "client_secret_post",
+    "private_key_jwt",
+    "none",
+  ]);
 });
 
 test("RFC 9700 4.14.2: a refresh token ends with its time", async () => {

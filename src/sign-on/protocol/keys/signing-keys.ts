@@ -18,7 +18,7 @@ type KeyRow = Omit<SigningKey, "privateJwk"> & { encryptedPrivate: Buffer };
 
 const key = table("signingKey");
 
-// The library signs with the first key of an algorithm.
+// The library signs with the first key of an algorithm, and some clients take the first key of the set.
 const selectKeys = statement(
   () => sql`
     SELECT ${fields<KeyRow>({
@@ -28,7 +28,8 @@ const selectKeys = statement(
       encryptedPrivate: key.encryptedPrivate,
     })}
     FROM ${key}
-    ORDER BY array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], ${key.state}::text), ${key.createdAt} DESC, ${key.kid}`,
+    ORDER BY array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], ${key.state}::text), ${key.algorithm},
+      ${key.createdAt} DESC, ${key.kid}`,
 );
 
 export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Promise<SigningKey[]> {

@@ -12,6 +12,7 @@ import {
   type TokenResponse,
 } from "../contract.ts";
 import { publicFaultOf } from "../token-fault.ts";
+import { authenticationOf } from "../sent-parameters.ts";
 import { hideReason } from "./hints.ts";
 
 /** Gives the library's responses the form that the contract promises, route by route. */
@@ -47,21 +48,26 @@ function polishError(ctx: KoaContextWithOIDC): void {
     ctx.set("WWW-Authenticate", `Basic realm="${ctx.oidc.issuer}", error="invalid_client"`);
 }
 
-const basicOnly = "client ID and secret, both form-urlencoded, in the header Authorization";
+const waysToAuthenticate = "client_secret_basic, client_secret_post, private_key_jwt or none, as it is registered";
 
+/** The same for unknown clients, wrong credentials and another way: strangers learn nothing about an app. */
 function explainAuthentication(ctx: KoaContextWithOIDC): void {
-  const { client, body, route } = ctx.oidc;
-  if (!clientRoutes.has(route) || client?.clientAuthMethod === "none") return;
-  if (/^basic /i.test(ctx.get("authorization"))) return;
+  const { body, route } = ctx.oidc;
+  if (!clientRoutes.has(route)) return;
   const error = (ctx.body ?? {}) as LibraryError;
-  if (error.error !== "invalid_client" && !authenticationFaults.has(error.error_description ?? "")) return;
-  const given = ["client_assertion", "client_secret"].find((name) => body?.[name]);
-  const what = given === undefined ? "client authentication is missing" : `${given} is not taken here`;
-  ctx.body = { ...error, error_description: `${what}: use HTTP Basic (${basicOnly})` };
+  const way = authenticationOf(body ?? {}, ctx.get("authorization") || undefined);
+  const isMissing = way !== "client_secret_basic" && missingAuthentication.has(error.error_description ?? "");
+  if (isMissing)
+    ctx.body = { ...error, error_description: `client authentication is missing: an app uses ${waysToAuthenticate}` };
+  else if (error.error === "invalid_client")
+    ctx.body = {
+      ...error,
+      error_description: `client authentication failed: the client or its credentials are unknown, or it is not registered for ${way}`,
+    };
 }
 
 /** The library reports these as invalid requests. */
-const authenticationFaults = new Set([
+const missingAuthentication = new Set([
   "no client authentication mechanism provided",
   "invalid authorization header value format",
 ]);
@@ -146,6 +152,7 @@ const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
     id_token_signing_alg_values_supported: document.id_token_signing_alg_values_supported,
     token_endpoint_auth_methods_supported: document.token_endpoint_auth_methods_supported,
     code_challenge_methods_supported: codeChallengeMethods,
+    acr_values_supported: document.acr_values_supported,
     authorization_response_iss_parameter_supported: document.authorization_response_iss_parameter_supported,
     backchannel_logout_supported: document.backchannel_logout_supported,
     backchannel_logout_session_supported: document.backchannel_logout_session_supported,

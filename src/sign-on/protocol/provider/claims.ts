@@ -7,6 +7,7 @@ export type ClaimsForApp = SubjectClaims & { pseudonym: string };
 /** Missing values are null, so that an app can tell them from what it did not request. */
 export function presentClaims({ name, role, school, groups, pseudonym }: ClaimsForApp): Every<PersonClaims> {
   return {
+    name: name && `${name.firstCall} ${name.last}`,
     given_name: name?.firstFull ?? null,
     call_name: name?.firstCall ?? null,
     family_name: name?.last ?? null,

@@ -1,16 +1,26 @@
 import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
-import { type App, commandLineClientId, listSecretHashes, scopeToWire } from "../../../access/index.ts";
+import {
+  type App,
+  authMethodOf,
+  commandLineClientId,
+  listSecretHashes,
+  type PublicKey,
+  scopeToWire,
+} from "../../../access/index.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
-export const appMetadata = ["pkce_required", "secret_sha256"] as const;
+export const appMetadata = ["pkce_required", "secret_sha256", "default_scope"] as const;
 
 // Random, so that no secret equals it.
 const placeholder = randomBytes(32).toString("base64url");
 
+type Presented = { platform: string; now: Date; keys: readonly PublicKey[] };
+
 /** `client_secret` only says that there is one; presented secrets are compared with the hashes in `secret_sha256`. */
-export function presentClient(app: App, { platform, now }: { platform: string; now: Date }): AdapterPayload {
-  const isPublic = app.type === "PUBLIC";
+export function presentClient(app: App, { platform, now, keys }: Presented): AdapterPayload {
+  const method = authMethodOf(app);
+  const toWire = (scopes: App["scopes"]) => scopes.map((scope) => scopeToWire(platform, scope)).join(" ");
   return {
     client_id: app.clientId,
     client_name: app.name,
@@ -18,14 +28,16 @@ export function presentClient(app: App, { platform, now }: { platform: string; n
       client_secret: placeholder,
       secret_sha256: listSecretHashes(app, now).map((hash) => hash.toString("base64url")),
     }),
-    token_endpoint_auth_method: isPublic ? "none" : "client_secret_basic",
+    token_endpoint_auth_method: method,
+    ...(method === "private_key_jwt" && { jwks: { keys: [...keys] } }),
     application_type: isNative(app) ? "native" : "web",
     pkce_required: app.pkceRequired,
     redirect_uris: app.redirectUris,
     post_logout_redirect_uris: app.postLogoutRedirectUris,
     response_types: app.redirectUris.length > 0 ? responseTypes : [],
     grant_types: listGrantTypes(app),
-    ...(app.scopes.length > 0 && { scope: app.scopes.map((scope) => scopeToWire(platform, scope)).join(" ") }),
+    ...(app.scopes.length > 0 && { scope: toWire(app.scopes) }),
+    ...(app.defaultScopes.length > 0 && { default_scope: toWire(app.defaultScopes) }),
     id_token_signed_response_alg: app.idTokenAlgorithm,
     ...(app.backchannelLogoutUri && {
       backchannel_logout_uri: app.backchannelLogoutUri,

@@ -1,15 +1,16 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
-import { type ClientId, scopeNames, scopeToWire } from "../../../access/index.ts";
+import { assertionAlgorithms, type ClientId, scopeNames, scopeToWire } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { responseTypes } from "../contract.ts";
 import { secondsOfSession } from "../shared-device.ts";
+import { acrValues } from "./acr.ts";
 import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
 import { interactionSeconds } from "./open-interactions.ts";
-import { makeCookieSignatures } from "./library.ts";
+import { makeCookieSignatures, setParameters } from "./library.ts";
 import { makePolicy } from "./policy.ts";
 import type { ShowPages } from "./show-pages.ts";
 import { makeRequirePkce } from "./without-pkce.ts";
@@ -44,7 +45,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       resourceIndicators: {
         enabled: true,
         async defaultResource(ctx) {
-          if (ctx.oidc.params?.["grant_type"] === "client_credentials") checkRequestedScopes(platform, ctx);
+          if (ctx.oidc.params?.["grant_type"] === "client_credentials") readOwnScopes(platform, ctx);
           return undefined as unknown as string;
         },
         async getResourceServerInfo() {
@@ -53,12 +54,14 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       },
     },
     responseTypes,
-    clientAuthMethods: ["client_secret_basic", "none"],
+    clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
+    assertJwtClientAuthClaimsAndHeader: (_ctx, { exp }) => checkAssertionLifetime(Number(exp)),
     allowOmittingSingleRegisteredRedirectUri: false,
     pkce: { required: makeRequirePkce(deps.withoutPkce) },
     scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
-    // `amr` belongs to no scope: makeLoadGrant requests it where needed.
-    claims: { ...contract.claimsByScope, amr: null },
+    // These belong to no scope: makeLoadGrant requests `amr` where needed, `acr_values` of the app requests `acr`.
+    claims: { ...contract.claimsByScope, amr: null, acr: null },
+    acrValues: acrValues(platform),
     conformIdTokenClaims: false,
     extraClientMetadata: { properties: [...appMetadata] },
     extraParams: makeExtraParams(deps),
@@ -74,7 +77,10 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     expiresWithSession: async () => false,
     revokeGrantPolicy: (ctx) => recordReuse(deps, ctx),
     jwks: { keys: deps.signingKeys.map(({ privateJwk }) => privateJwk) as NonNullable<Configuration["jwks"]>["keys"] },
-    enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256", "EdDSA"] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ["RS256", "ES256", "EdDSA"],
+      clientAuthSigningAlgValues: [...assertionAlgorithms] as SigningAlgorithm[],
+    },
     cookies: { keys: makeCookieSignatures(secrets.cookies) },
     ttl: {
       AuthorizationCode: lifetimes.codeSeconds,
@@ -93,6 +99,16 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       ui_locales_supported: ["de", "en"],
     },
   };
+}
+
+type SigningAlgorithm = NonNullable<NonNullable<Configuration["enabledJWA"]>["clientAuthSigningAlgValues"]>[number];
+
+const longestAssertionSeconds = 3600;
+
+// The id of each assertion is stored until it expires.
+async function checkAssertionLifetime(expiresAt: number): Promise<void> {
+  if (expiresAt * 1000 - Date.now() <= (longestAssertionSeconds + 60) * 1000) return;
+  throw new errors.InvalidClientAuth("exp is more than an hour ahead in the client_assertion JWT");
 }
 
 async function isOwner(
@@ -116,7 +132,9 @@ function makeIntrospectionPolicy(deps: ProviderDeps) {
   };
 }
 
-function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
+function readOwnScopes(platform: string, ctx: KoaContextWithOIDC): void {
+  const unasked = ctx.oidc.client?.["default_scope"];
+  if (typeof unasked === "string" && !ctx.oidc.params?.["scope"]) setParameters(ctx, { scope: unasked });
   checkScopes(platform, ctx.oidc.client?.scope, [...ctx.oidc.requestParamScopes]);
 }
 

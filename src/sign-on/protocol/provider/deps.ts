@@ -8,6 +8,7 @@ import type { StaffSecondFactor } from "../deps.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { Store } from "../storage/store.ts";
+import type { FindClientKeys } from "./client-keys.ts";
 import type { WithoutPkce } from "./without-pkce.ts";
 
 export type Lifetimes = {
@@ -34,6 +35,7 @@ export type ProviderDeps = {
   secrets: SharedSecrets;
   signingKeys: readonly SigningKey[];
   store: Store;
+  findClientKeys: FindClientKeys;
   readAddress(req: IncomingMessage): string;
   limitTokens(pair: Pair): Promise<void>;
 };

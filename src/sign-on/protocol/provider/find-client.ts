@@ -1,7 +1,9 @@
+import { decodeProtectedHeader } from "jose";
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { App } from "../../../access/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
 import type { OperationId } from "../contract.ts";
+import { noteTokenFault } from "../token-fault.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { presentClient } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -19,7 +21,7 @@ const operationOf: Record<string, OperationId> = {
 const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds an app for the library, at the token endpoint together with the presented code or refresh token. */
-export function makeFindClient({ store, clock, platform, contract }: ProviderDeps) {
+export function makeFindClient({ store, clock, platform, contract, findClientKeys }: ProviderDeps) {
   return async (clientId: string) => {
     const { ctx } = Provider;
     // The first thing that the library calls after reading a form.
@@ -31,7 +33,10 @@ export function makeFindClient({ store, clock, platform, contract }: ProviderDep
     const app = await (ctx
       ? once(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));
-    return app ? presentClient(app, { platform, now: clock() }) : undefined;
+    if (!app) return undefined;
+    const { keys, areMissing } = await findClientKeys(app, operation ? readAssertion(oidc?.body) : null);
+    if (areMissing) noteTokenFault(ctx as KoaContextWithOIDC, "client_keys_unreadable");
+    return presentClient(app, { platform, now: clock(), keys });
   };
 
   // The library asks for the presented code or refresh token next.
@@ -41,6 +46,16 @@ export function makeFindClient({ store, clock, platform, contract }: ProviderDep
     const { memory } = getRequest();
     const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
     return app;
+  }
+}
+
+function readAssertion(body: Record<string, unknown> | undefined): { kid: string | undefined } | null {
+  const assertion = body?.["client_assertion"];
+  if (typeof assertion !== "string") return null;
+  try {
+    return { kid: decodeProtectedHeader(assertion).kid };
+  } catch {
+    return null;
   }
 }
 

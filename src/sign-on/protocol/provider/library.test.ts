@@ -16,19 +16,24 @@ const refusal = (name: string) =>
 
 const methods = reliances.map(({ name }) => name).filter((name) => /^[A-Z]\w+(\.\w+)+$/.test(name));
 
-test.each(methods.filter((name) => name !== "IdToken.prototype.client"))("a library without %s is refused", (name) => {
-  const provider = makeProvider();
-  const path = name.split(".");
-  const last = path.pop()!;
-  const owner = path.reduce<object>((of, part) => (of as Record<string, object>)[part]!, provider);
-  Object.defineProperty(owner, last, { value: undefined });
-  expect(() => checkLibrary(provider)).toThrow(refusal(name));
-});
+const fields = ["client", "available"];
 
-test("a library whose ID tokens do not hold their client is refused", () => {
+test.each(methods.filter((name) => !fields.some((field) => name === `IdToken.prototype.${field}`)))(
+  "a library without %s is refused",
+  (name) => {
+    const provider = makeProvider();
+    const path = name.split(".");
+    const last = path.pop()!;
+    const owner = path.reduce<object>((of, part) => (of as Record<string, object>)[part]!, provider);
+    Object.defineProperty(owner, last, { value: undefined });
+    expect(() => checkLibrary(provider)).toThrow(refusal(name));
+  },
+);
+
+test.each(fields)("a library whose ID tokens do not hold what is in %s is refused", (field) => {
   const provider = makeProvider();
-  Object.defineProperty(provider.IdToken.prototype, "client", { set: () => undefined, get: () => undefined });
-  expect(() => checkLibrary(provider)).toThrow(refusal("IdToken.prototype.client"));
+  Object.defineProperty(provider.IdToken.prototype, field, { set: () => undefined, get: () => undefined });
+  expect(() => checkLibrary(provider)).toThrow(refusal(`IdToken.prototype.${field}`));
 });
 
 test.each(["login", "consent"])("a library whose prompt %s has other checks is refused", (prompt) => {

@@ -12,7 +12,9 @@ import {
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
+import { presentAcr } from "./acr.ts";
 import type { Standing } from "../storage/request.ts";
+import { differentMechanism } from "../token-fault.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
 /** Source: RFC 8252 section 7.3. */
@@ -37,14 +39,16 @@ const policyCheck = (prompt: string, check: string): Reliance => ({
 
 /** The undocumented parts of oidc-provider in use, all in this file; above each, the option that does not suffice. */
 export const reliances: readonly Reliance[] = [
-  // clientAuthMethods: with `none` a secret in the body is ignored; no hook runs between client and grant.
+  // clientAuthMethods: a secret is taken in the header and in the body alike; no hook runs between client and grant.
   method(
     "OIDCContext.prototype.entity",
-    "replaced: a public client that sends a secret is refused as soon as it is known",
+    "replaced: a client that sends its secret elsewhere than registered is refused as soon as it is known",
   ),
   // formats.customizers: for access tokens only. The audience of an ID token is written in issue().
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
+  // findAccount: the library overwrites its acr by that of the session, which marks shared devices.
+  { name: "IdToken.prototype.available", use: "gives issue() the claims", isThere: keepsClaims },
   method("IdToken.validate", "checks the id_token_hint of a logout, whose audience is an array"),
   method("Client.find", "finds the client of that hint"),
   // adapter: gives client_secret, which the library compares as it is; none for a hash or a second secret.
@@ -96,6 +100,11 @@ function keepsClient(provider: Provider): boolean {
   return new provider.IdToken({}, { client }).client === client;
 }
 
+function keepsClaims(provider: Provider): boolean {
+  const claims = {};
+  return readMember(new provider.IdToken(claims, { client: Object.create(null) as Client }), "available") === claims;
+}
+
 function keepsFields({ Session }: Provider): boolean {
   const fields = readMember(Session, "IN_PAYLOAD");
   return Array.isArray(fields) && fields.includes("accountId");
@@ -112,6 +121,7 @@ function signsCookies(provider: Provider): boolean {
 }
 
 type Replacements = {
+  platform: string;
   recordLogout(notice: { clientId: string; personId: string; sid: string }): void;
   noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
 };
@@ -119,18 +129,19 @@ type Replacements = {
 type BrowserContext = Parameters<Provider["Session"]["get"]>[0];
 type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined; standing?: Standing };
 
-export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSession }: Replacements): void {
+export function replaceMethods(provider: Provider, { platform, recordLogout, noteRefusedSession }: Replacements): void {
   bindSessions(provider, noteRefusedSession);
   const { entity } = provider.OIDCContext.prototype;
-  provider.OIDCContext.prototype.entity = function entityWithoutSecret(name, value) {
+  provider.OIDCContext.prototype.entity = function entityInOneWay(name, value) {
     entity.call(this, name, value);
-    if (name === "Client" && routesOfClients.has(this.route)) checkNoSecret(value as Client, this.body);
+    if (name === "Client" && routesOfClients.has(this.route)) checkPlaceOfSecret(value as Client, this.body);
   };
 
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
     if (options?.use === "idtoken") {
-      const token = this as unknown as { client: Client };
+      const token = this as unknown as { client: Client; available: { acr?: string; amr?: readonly string[] } };
+      token.available.acr = presentAcr(platform, token.available.amr);
       token.client = Object.create(token.client, { clientId: { value: [token.client.clientId] } }) as Client;
     }
     return issue.call(this, options);
@@ -138,7 +149,6 @@ export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSe
 
   Object.assign(provider.Client.prototype, {
     compareClientSecret(this: Client, presented: string): boolean {
-      checkOneMechanism();
       const hashes = this["secret_sha256"] as readonly string[];
       return secretMatches(
         hashes.map((hash) => Buffer.from(hash, "base64url")),
@@ -182,18 +192,10 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
 
 const routesOfClients = new Set(["token", "introspection", "revocation"]);
 
-// The library refuses a public client that uses Basic, but ignores a secret in the body.
-function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknown> | undefined): void {
-  if (clientAuthMethod === "none" && body?.["client_secret"])
-    throw new errors.InvalidClientAuth("a public client sent a secret");
-}
-
-// RFC 6749 section 2.3: one way to authenticate per request.
-function checkOneMechanism(): void {
-  const { oidc } = Provider.ctx ?? {};
-  if (oidc?.body?.["client_secret"]) {
-    throw new errors.InvalidRequest("client authentication must only be provided using one mechanism");
-  }
+function checkPlaceOfSecret({ clientAuthMethod = "" }: Client, body: Record<string, unknown> | undefined): void {
+  const place = body?.["client_secret"] ? "client_secret_post" : "client_secret_basic";
+  if (clientAuthMethod.startsWith("client_secret_") && clientAuthMethod !== place)
+    throw new errors.InvalidClientAuth(differentMechanism);
 }
 
 export function makeBasePolicy(): Policy {

@@ -35,6 +35,7 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
   checkLibrary(provider);
   replaceMethods(provider, {
+    platform: deps.platform,
     recordLogout: (notice) => notifyOfLogout(deps, notice),
     noteRefusedSession: (ctx, session) => noteRefusedSession(deps, ctx, session),
   });
@@ -63,6 +64,7 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
       dropIdleNonce(ctx);
     }
     await next();
+    letPagesSendCredentials(ctx);
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
     if (!oidc) return;
     await finish(deps, ctx as KoaContextWithOIDC, request, pages);
@@ -76,6 +78,15 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
 }
 
 type Context = Parameters<Parameters<Provider["use"]>[0]>[0];
+
+/** keycloak-js sends `credentials: include`. No endpoint that pages may call reads a cookie. */
+function letPagesSendCredentials(ctx: Context): void {
+  if (ctx.get("Origin") === "" || ctx.response.get("Access-Control-Allow-Origin") === "") return;
+  const { client, route } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
+  // The library takes the header back from pages of other origins than the app's, once it knows the app.
+  const isForPage = ctx.method === "OPTIONS" || client !== undefined || route === "discovery" || route === "jwks";
+  if (isForPage) ctx.set("Access-Control-Allow-Credentials", "true");
+}
 
 /** The code that the app of this request exchanges; null if it is unknown or another app's. */
 export function exchangedCodeOf(ctx: KoaContextWithOIDC): FoundCode | null {

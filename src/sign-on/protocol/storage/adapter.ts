@@ -10,6 +10,7 @@ import {
   findSessionByUid,
   type FoundArtifact,
   hashId,
+  useAssertion,
 } from "./artifact.ts";
 import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
 import { once, questions, remember } from "./request-memory.ts";
@@ -48,6 +49,7 @@ export function makeAdapterFactory(deps: StorageDeps): (kind: string) => Adapter
   return (kind) => {
     if (kind === "Client") return { ...makeRefusingAdapter(kind), find: deps.findClient };
     if (kind === "Grant") return makeGrantAdapter(deps);
+    if (kind === "ReplayDetection") return makeAssertionAdapter(deps);
     return makeArtifactAdapter(kind, deps);
   };
 }
@@ -83,6 +85,18 @@ function makeGrantAdapter(deps: StorageDeps): Adapter {
     },
   };
 }
+
+// The library looks the id up and stores it later; another request could do the same meanwhile.
+const makeAssertionAdapter = ({ db, clock }: StorageDeps): Adapter => ({
+  ...makeRefusingAdapter("ReplayDetection"),
+  find: async () => undefined,
+  async upsert(id, { iss }, expiresInSeconds = 0) {
+    const now = clock();
+    const expiresAt = new Date(now.getTime() + expiresInSeconds * 1000);
+    if (await useAssertion(db.pool, { idHash: hashId(id), clientId: String(iss), now, expiresAt })) return;
+    throw new errors.InvalidClientAuth("client assertion tokens must only be used once");
+  },
+});
 
 const presentGrant = (grantId: string, { personId, clientId, scope, idTokenClaims }: FoundToken): AdapterPayload =>
   ({

@@ -145,6 +145,20 @@ export async function findSessionByUid(db: Queryable, uid: string): Promise<Adap
   return found?.payload ?? null;
 }
 
+type Assertion = { idHash: Buffer; clientId: string; now: Date; expiresAt: Date };
+
+const recordAssertion = statement<Assertion>(
+  ({ idHash, clientId, now, expiresAt }) => sql`
+    ${insert("oidcArtifact", { kind: sql`'ReplayDetection'`, idHash, payload: sql`'{}'`, clientId, expiresAt })}
+    ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE SET ${column("expiresAt")} = ${given("expiresAt")}
+    WHERE ${present.expiresAt} <= ${now}`,
+  "sign-on.recordAssertion",
+);
+
+/** Uses up the id of a client assertion; false if another request was faster, in any process. */
+export const useAssertion = async (db: Queryable, assertion: Assertion): Promise<boolean> =>
+  (await run(db, recordAssertion, assertion)) === 1;
+
 type Changed = Pick<Artifact, "idHash" | "personId" | "generation" | "cardId" | "expiresAt"> & { payload: string };
 
 const interaction = table("oidcArtifact", "interaction");

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "app" ADD COLUMN     "default_scopes" TEXT[] DEFAULT ARRAY[]::TEXT[];

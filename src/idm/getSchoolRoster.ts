@@ -1,0 +1,77 @@
+import {
+  groupIsShown,
+  peopleOrderOf,
+  personIsShown,
+  readTable,
+  schoolIsShown,
+  userIsShownAt,
+  type AccessToken,
+} from "../access/index.ts";
+import { table } from "../platform/database/sql.ts";
+import { answerObject, makeObjectQuery, type ObjectQuery } from "../platform/http/index.ts";
+import { organizationNotFound, type IdmHandler } from "./handler.ts";
+import {
+  group,
+  groupsOfSchool,
+  ofSchool,
+  oneSchool,
+  peopleOfSchool,
+  person,
+  school,
+  user,
+  type OfSchool,
+  type Roster,
+} from "./records.ts";
+
+const s = readTable("school", "s");
+const g = table("group", "g");
+const p = readTable("person", "p");
+
+const queries = new Map<string, ObjectQuery<Roster, OfSchool>>();
+
+/** One statement per combination of scopes, so that nothing is read that the app may not see. */
+function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
+  const order = peopleOrderOf(caller);
+  const parts = (["schools", "groups", "people", "users"] as const).filter((part) => caller.scopes.has(`${part}:read`));
+  const name = `idm_school_roster_${parts.join("_")}${order === "name" ? "" : "_by_id"}`;
+  const known = queries.get(name);
+  if (known !== undefined) return known;
+  const has = (part: (typeof parts)[number]) => parts.includes(part);
+  const query = makeObjectQuery<Roster, OfSchool>(name, ofSchool, {
+    school: has("schools") && {
+      one: (given) => ({
+        ...oneSchool(given),
+        item: school(given),
+        visible: schoolIsShown(given.client, s.id),
+      }),
+    },
+    groups: has("groups") && {
+      list: (given) => ({
+        ...groupsOfSchool(given),
+        item: group({ client: given.client }),
+        visible: groupIsShown(given.client, g),
+      }),
+      // A row has all members of its group.
+      rowsAtOnce: 1,
+    },
+    people: has("people") && {
+      list: (given) => ({
+        ...peopleOfSchool(given, order),
+        item: person(given),
+        visible: personIsShown(given.client, p, given.school),
+      }),
+    },
+    users: has("users") && {
+      list: (given) => ({
+        ...peopleOfSchool(given, order),
+        item: user(given),
+        visible: userIsShownAt(given.client, p, given.school),
+      }),
+    },
+  });
+  queries.set(name, query);
+  return query;
+}
+
+export const getSchoolRoster: IdmHandler<"getSchoolRoster"> = ({ caller, path }) =>
+  answerObject(queryFor(caller), { client: caller.clientId, school: path.id }, organizationNotFound);
