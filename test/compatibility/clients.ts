@@ -150,6 +150,16 @@ export const clients: readonly Client[] = [
     registration: { pkceRequired: false },
     note: "Newer versions than that of Debian can use PKCE: `oauth2.S256ChallengeOption`.",
   },
+  {
+    name: "omniauth-openid-connect",
+    program: "omniauth-openid-connect.rb",
+    package: "ruby-omniauth-openid-connect",
+    command: ["/usr/bin/ruby"],
+    offers: ["signOn", "userinfo", "refresh"],
+    callback: "/auth/schultor/callback",
+    registration: { pkceRequired: false },
+    note: "This version knows no PKCE. The address of its own logout does not name your app, so that nobody comes back from it: build one yourself; see [Logout](logout.md).",
+  },
 ];
 
 export const backchannelPathOf = ({ backchannelLogoutPath = "/backchannel-logout" }: Client) => backchannelLogoutPath;
