@@ -77,7 +77,7 @@ module.exports = {
       from: { path: "^(src|demo|prisma|openapi|test/bench)/([^/]+)" },
       to: {
         path: `${inModules(...ladder.slice(1), ...siblings, "sandbox", ...top, "config")}(?!index\\.ts$)`,
-        pathNot: "^$1/$2/|^src/(access/token|config/remote|webhooks/signature)\\.ts$",
+        pathNot: "^$1/$2/|^src/(access/(client-authentication|token)|config/remote|webhooks/signature)\\.ts$",
       },
     },
     {

@@ -1,13 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { scopeNames } from "../access/token.ts";
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
 import { valuesOf } from "../platform/contract-types.ts";
-import { listKeys } from "../platform/text/key-set.ts";
 import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
 import type { AllProperties, Schemas } from "./admin-api.ts";
 import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
 import { done, recordLines } from "./lines.ts";
 import { argument, option, readDuration, required, UsageError } from "./option.ts";
+import { readKeyFile } from "./public-keys.ts";
 import { argsNamed, argsOf, changes, listsAll, shows } from "./verbs.ts";
 
 type AdminApp = Schemas["AdminApp"];
@@ -57,17 +56,10 @@ const creation = {
   clientId: option.text("Its client id, where it has one already."),
 };
 
-type PublicKeys = AdminApp["publicKeys"];
-
-async function readKeys(file: string | undefined): Promise<PublicKeys | undefined> {
-  const keys = file === undefined ? undefined : listKeys(await readFile(file, "utf8"));
-  if (keys === null) throw new UsageError(`${file} is not a JSON Web Key Set.`);
-  return keys as PublicKeys | undefined;
-}
-
 async function readRegistration(options: OptionsOf<typeof properties>): Promise<AllProperties<Schemas["AppUpdate"]>> {
   const { jwksUri } = options;
-  const publicKeys = await readKeys(options.publicKeys);
+  const publicKeys =
+    options.publicKeys === undefined ? undefined : ((await readKeyFile(options.publicKeys)) as AdminApp["publicKeys"]);
   if (publicKeys && jwksUri) throw new UsageError("Give --public-keys or --jwks-uri, not both.");
   const {
     attribute,

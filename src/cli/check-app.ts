@@ -1,5 +1,8 @@
+import { readPublicKeys } from "../access/client-authentication.ts";
+import type { Authentication } from "./check-app/authentication.ts";
 import { makeOwnCommand } from "./command.ts";
 import { option, UsageError } from "./option.ts";
+import { readKeyFile } from "./public-keys.ts";
 
 const defaults = {
   port: 4499,
@@ -23,6 +26,29 @@ function readSecret(text: string): string {
 const url = (meaning: string) => option.checked(meaning, "url", readUrl);
 const secret = (meaning: string) => option.checked(meaning, "secret", readSecret);
 
+const methods = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"] as const;
+
+type AuthenticationOptions = {
+  authMethod?: (typeof methods)[number] | undefined;
+  clientSecret?: string | undefined;
+  publicKeys?: string | undefined;
+  jwksUri?: string | undefined;
+};
+
+async function readAuthentication(options: AuthenticationOptions): Promise<Authentication> {
+  const { authMethod: method = "client_secret_basic", clientSecret, publicKeys, jwksUri } = options;
+  const hasSecret = method.startsWith("client_secret_");
+  if (!hasSecret && clientSecret !== undefined)
+    throw new UsageError(`${method} has no secret: leave out --client-secret.`);
+  if (method === "none") return { method };
+  if (method !== "private_key_jwt") return { method, clientSecret: clientSecret ?? defaults.clientSecret };
+  if ((publicKeys === undefined) === (jwksUri === undefined))
+    throw new UsageError("private_key_jwt needs --public-keys or --jwks-uri.");
+  const { createLocalJWKSet, createRemoteJWKSet } = await import("jose");
+  if (jwksUri !== undefined) return { method, keys: createRemoteJWKSet(new URL(jwksUri)) };
+  return { method, keys: createLocalJWKSet({ keys: readPublicKeys(await readKeyFile(publicKeys!)) }) };
+}
+
 export const checkApp = makeOwnCommand({
   summary:
     "Check an app that runs on this machine: play the service against its Login URL and its webhook address, and report what to mend. Ends with 1 where a check fails.",
@@ -33,10 +59,15 @@ export const checkApp = makeOwnCommand({
       `Where the issuer of the check listens; ${defaults.port} if left out. Set the app's issuer to http://127.0.0.1:${defaults.port}.`,
     ),
     clientId: option.text(`The client id that the app has; ${defaults.clientId} if left out.`, "client-id"),
+    authMethod: option.oneOf(
+      methods,
+      "How the app authenticates, as in its registration; client_secret_basic if left out.",
+    ),
     clientSecret: option.text(
       `The secret that the app has for the check, never a real one; ${defaults.clientSecret} if left out.`,
     ),
-    public: option.flag("The app is public: it has no secret."),
+    publicKeys: option.text("A file with the app's public keys, a JSON Web Key Set, for private_key_jwt.", "file"),
+    jwksUri: url("Where the app publishes its key set, in place of a file."),
     sessionUrl: url(
       "A page that only somebody who is signed in sees; by default the page at the end of a sign-on tells.",
     ),
@@ -48,13 +79,11 @@ export const checkApp = makeOwnCommand({
     junit: option.text("Write a report for build servers (JUnit) to this file too.", "path"),
   },
   run: async ({ tell }, { options }) => {
-    const { loginUrl, redirectUri, sessionUrl, webhookUrl, clientSecret } = options;
+    const { loginUrl, redirectUri, sessionUrl, webhookUrl } = options;
     const { port = defaults.port, clientId = defaults.clientId, docs = defaults.docs } = options;
     if (loginUrl === undefined && webhookUrl === undefined)
       throw new UsageError("Give --login-url, --webhook-url or both.");
     if (loginUrl !== undefined && redirectUri === undefined) throw new UsageError("--redirect-uri is missing.");
-    if (options.public && clientSecret !== undefined)
-      throw new UsageError("A public app has no secret: give --public or --client-secret, not both.");
     if (port > 65_535) throw new UsageError("--port is at most 65535.");
     const signOn =
       loginUrl === undefined
@@ -64,7 +93,7 @@ export const checkApp = makeOwnCommand({
             redirectUri: redirectUri!,
             sessionUrl,
             clientId,
-            clientSecret: options.public ? null : (clientSecret ?? defaults.clientSecret),
+            authentication: await readAuthentication(options),
             port,
             waitSeconds: options.wait ?? 0,
           };

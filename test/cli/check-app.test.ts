@@ -1,6 +1,11 @@
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { createLocalJWKSet, exportJWK, generateKeyPair } from "jose";
 import { expect, test } from "vitest";
+import type { Authentication } from "../../src/cli/check-app/authentication.ts";
 import { checks, type CheckId, type Outcome, type Verdict } from "../../src/cli/check-app/checks.ts";
 import { startIssuer } from "../../src/cli/check-app/issuer.ts";
 import { makeJUnitReport, makeReport } from "../../src/cli/check-app/report.ts";
@@ -11,6 +16,7 @@ import { startPartnerApp } from "../../demo/partner-app.ts";
 import demo from "../../demo/demo.json" with { type: "json" };
 import { makeDataDir } from "../support/data-dir.ts";
 import { atFileEnd } from "../support/file-end.ts";
+import { findPort } from "../support/find-port.ts";
 import { patienceMs, startApp, type Fault, type Settings } from "./check-app/app.ts";
 import { runHere } from "./program.ts";
 
@@ -19,28 +25,42 @@ const newSecret = "whsec_YW5vdGhlciBleGFtcGxlLCBuZXZlciB1c2UgaXQhISE=";
 const [clientId, clientSecret] = ["check app", "a secret/with+signs%"];
 const quiet = () => undefined;
 
-type Given = Partial<Omit<Settings, "faults">> & { sessionPath?: string };
+type Method = NonNullable<Settings["authMethod"]>;
+/** `registered` is the way of the registration, if it is not the one of the app. */
+type Given = Partial<Omit<Settings, "faults">> & { sessionPath?: string; registered?: Method };
 
-async function signOnOf(faults: readonly Fault[], { sessionPath, ...given }: Given = {}): Promise<Verdict[]> {
+const own = await generateKeyPair("ES256", { extractable: true });
+const keys = [await exportJWK((await generateKeyPair("ES256")).publicKey), await exportJWK(own.publicKey)];
+
+function authenticationOf(method: Method): Authentication {
+  if (method === "none") return { method };
+  return method === "private_key_jwt" ? { method, keys: createLocalJWKSet({ keys }) } : { method, clientSecret };
+}
+
+async function signOnOf(
+  faults: readonly Fault[],
+  { sessionPath, registered, ...given }: Given = {},
+): Promise<Verdict[]> {
   const issuer = await startIssuer({ port: 0, clientId });
   atFileEnd(() => issuer.close());
   const settings = {
     issuer: issuer.url,
     clientId,
     clientSecret,
+    privateKey: own.privateKey,
     secrets: [],
     showsName: true,
-    verifies: "ep",
+    verifies: "ep" as const,
     ...given,
   };
-  const { url } = await startApp({ ...(settings as Omit<Settings, "faults">), faults: new Set(faults) });
+  const { url } = await startApp({ ...settings, faults: new Set(faults) });
   return checkSignOn(
     {
       issuer,
       loginUrl: `${url}/login?from=tile`,
       redirectUri: `${url}/callback`,
       clientId,
-      clientSecret: settings.clientSecret,
+      authentication: authenticationOf(registered ?? given.authMethod ?? "client_secret_basic"),
       sessionUrl: sessionPath === undefined ? undefined : `${url}${sessionPath}`,
     },
     quiet,
@@ -69,7 +89,9 @@ test.each<[claim: string, given: Given]>([
   ["names nobody there", { showsName: false }],
   ["names nobody, and has a page for people who are signed in", { showsName: false, sessionPath: "/home" }],
   ["names the person on such a page", { sessionPath: "/home" }],
-  ["has no secret", { clientSecret: null }],
+  ["sends its secret in the body", { authMethod: "client_secret_post" }],
+  ["signs with its own key", { authMethod: "private_key_jwt" }],
+  ["has no secret", { authMethod: "none" }],
 ])("an app that does everything as described and %s passes every check of the sign-on", async (_, given) => {
   expect(notPassed(await signOnOf([], given))).toEqual([]);
 });
@@ -105,7 +127,7 @@ const signOnFaults: readonly Planted[] = [
   ["fixed PKCE", "pkce"],
   ["wrong verifier", "pkce"],
   ["no verifier", "pkce"],
-  ["secret in the body", "client-authentication"],
+  ["secret in two places", "client-authentication"],
   ["wrong secret", "client-authentication"],
   ["unencoded secret", "client-authentication"],
   ["fails at the end", "sign-in"],
@@ -162,6 +184,41 @@ test.each(signOnFaults)("an app that %s fails %s", async (...planted) => {
   expectFaults(await signOnOf([planted[0]]), planted);
 });
 
+const methods: readonly Method[] = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"];
+const mismatches = methods.flatMap((registered) =>
+  methods.filter((sent) => sent !== registered).map((sent): [Method, Method] => [sent, registered]),
+);
+
+test.each(mismatches)(
+  "an app that sends %s and is registered for %s learns what to change",
+  async (sent, registered) => {
+    const verdicts = await signOnOf([], { authMethod: sent, registered });
+    expect(notPassed(verdicts)).toEqual([["client-authentication", "failed"]]);
+    const { detail } = verdicts.find(({ id }) => id === "client-authentication")!;
+    expect(detail).toContain(`authenticated with ${sent} and is registered for ${registered}: send `);
+    expect(detail).toContain(`give --auth-method ${sent}.`);
+  },
+);
+
+test.each<[Fault, Method, seen: string]>([
+  ["wrong secret", "client_secret_post", "client_secret in the body was not the secret."],
+  ["wrong client_id in the body", "client_secret_post", "client_id in the body was other."],
+  ["wrong client_id in the body", "none", "client_id in the body was other."],
+  ["secret in two places", "private_key_jwt", "in several ways at once, client_secret_post and private_key_jwt"],
+  ["no assertion type", "private_key_jwt", "client_assertion_type was missing"],
+  ["signs with a key of its own", "private_key_jwt", "the private key of a key that is registered"],
+  ["names nobody in the assertion", "private_key_jwt", "iss was other, sub was other"],
+  ["sends it to another", "private_key_jwt", "aud was https://issuer.example.org, and not the issuer, http://"],
+  ["assertion without an end", "private_key_jwt", "exp was missing"],
+  ["assertion for a day", "private_key_jwt", "exp was more than an hour ahead"],
+  ["assertion without an id", "private_key_jwt", "There was no jti"],
+  ["repeats the id", "private_key_jwt", "Two token requests had the same jti"],
+])("an app that %s with %s fails client-authentication", async (fault, authMethod, seen) => {
+  const verdicts = await signOnOf([fault], { authMethod });
+  expectFaults(verdicts, [fault, "client-authentication"]);
+  expect(verdicts.find(({ id }) => id === "client-authentication")!.detail).toContain(seen);
+});
+
 const judged = signOnFaults.slice(signOnFaults.findIndex(([fault]) => fault === "ignores the state"));
 
 test.each(judged)("with a page that names nobody, an app that %s fails %s too", async (...planted) => {
@@ -203,7 +260,7 @@ test("the demo app passes", async () => {
       loginUrl: `${running.url}login`,
       redirectUri: `${running.url}callback`,
       clientId: app.clientId,
-      clientSecret: app.clientSecret,
+      authentication: { method: "client_secret_basic", clientSecret: app.clientSecret! },
       sessionUrl: undefined,
     },
     quiet,
@@ -246,9 +303,47 @@ test("the command prints reasons and links, writes JUnit, and ends with 0 or 1",
   expect(JSON.parse(asJson.out)).toMatchObject({ ok: true });
 });
 
+test("the public keys of the app are read from a file or from its address", async () => {
+  const folder = makeDataDir();
+  const file = join(folder, "keys.json");
+  writeFileSync(file, JSON.stringify({ keys }));
+  const server = createServer((_, res) => res.end(readFileSync(file))).listen(0, "127.0.0.1");
+  atFileEnd(() => server.close());
+  await once(server, "listening");
+  for (const given of [
+    ["--public-keys", file],
+    ["--jwks-uri", `http://127.0.0.1:${(server.address() as AddressInfo).port}/`],
+  ]) {
+    const port = await findPort();
+    const issuer = `http://127.0.0.1:${port}`;
+    const settings = { issuer, clientId, clientSecret, secrets: [], showsName: true, verifies: "ep" as const };
+    const authentication = { authMethod: "private_key_jwt" as const, privateKey: own.privateKey };
+    const { url } = await startApp({ ...settings, ...authentication, faults: new Set() });
+    const { code, out } = await runHere({ XDG_CONFIG_HOME: folder })([
+      ...["check-app", "--login-url", `${url}/login`, "--redirect-uri", `${url}/callback`, "--client-id", clientId],
+      ...["--port", String(port), "--auth-method", "private_key_jwt", ...given],
+    ]);
+    expect([code, out]).toEqual([0, expect.stringContaining("ok       client-authentication")]);
+  }
+});
+
+test("a private key among the public keys is refused", async () => {
+  const file = join(makeDataDir(), "keys.json");
+  writeFileSync(file, JSON.stringify(await exportJWK(own.privateKey)));
+  const { code, err } = await runHere({})([...signOnArgs, "--auth-method", "private_key_jwt", "--public-keys", file]);
+  expect([code, err]).toEqual([3, expect.stringContaining("make a new key pair")]);
+});
+
+const signOnArgs = [
+  ...["check-app", "--login-url", "http://127.0.0.1:9/login"],
+  ...["--redirect-uri", "http://127.0.0.1:9/", "--port", "0"],
+];
+
 test.each<[string[], string]>([
   [["check-app"], "--login-url, --webhook-url or both"],
   [["check-app", "--login-url", "http://127.0.0.1/login"], "--redirect-uri is missing."],
+  [[...signOnArgs, "--auth-method", "private_key_jwt"], "private_key_jwt needs --public-keys or --jwks-uri."],
+  [[...signOnArgs, "--auth-method", "none", "--client-secret", "x"], "none has no secret"],
   [["check-app", "--webhook-url", "ftp://x"], "--webhook-url: 'ftp://x' is no address"],
   [["check-app", "--webhook-url", "http://127.0.0.1:9", "--webhook-secret", "x"], "begins with whsec_"],
 ])("%j is wrong usage", async (args, message) => {
@@ -258,8 +353,7 @@ test.each<[string[], string]>([
 });
 
 test("the time to wait for the app is given in seconds too", async () => {
-  const asked = ["check-app", "--login-url", "http://127.0.0.1:9/login", "--redirect-uri", "http://127.0.0.1:9/"];
-  const { code, err } = await runHere({})([...asked, "--port", "0", "--wait", "1s"]);
+  const { code, err } = await runHere({})([...signOnArgs, "--wait", "1s"]);
   expect(code, err).toBe(1);
 });
 

@@ -46,9 +46,11 @@ export const signOnChecks = {
       "sign-on, and code_verifier in the token request.",
   },
   "client-authentication": {
-    title: "The code is exchanged with HTTP Basic (public apps: with client_id and no secret)",
-    why: "The token endpoint takes client_secret_basic and, of public apps, none. A secret in the body is refused.",
-    remedy: "Set token_endpoint_auth_method to client_secret_basic; discovery lists what there is.",
+    title: "The app authenticates at the token endpoint in the way that it is registered for",
+    why: "A registration names one way (--auth-method); every other is refused with invalid_client.",
+    remedy:
+      "Set token_endpoint_auth_method of your library to the registered way, or register the way of your library.",
+    docs: "/sign-on-server",
   },
   "sign-in": {
     title: "A sign-on as it should be ends with the person signed in",

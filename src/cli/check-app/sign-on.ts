@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { findAuthenticationFault, type Authentication } from "./authentication.ts";
 import { makeCookieJar, openPage, reasonOf, type CookieJar, type Visited } from "./browser.ts";
 import { failed, passed, signOnChecks, skipped, verdictOf, type CheckId, type Verdict } from "./checks.ts";
 import type { Attempt, Issuer, Tampering } from "./issuer.ts";
@@ -8,7 +9,7 @@ export type SignOnSettings = {
   loginUrl: string;
   redirectUri: string;
   clientId: string;
-  clientSecret: string | null;
+  authentication: Authentication;
   /** A page that only somebody who is signed in sees; undefined: that at the end of a sign-on. */
   sessionUrl: string | undefined;
 };
@@ -126,7 +127,10 @@ export async function checkSignOn(settings: SignOnSettings, tell: (line: string)
     return ids.map((id) => (id === "login-url" ? failed(id, first.fault!) : skipped(id, "No sign-on began.")));
   const second = await trySignOn(settings);
   const judge = await makeJudge(settings, first);
-  const verdicts = [...checkRequests(settings, first, second)];
+  const verdicts = [
+    ...checkRequests(settings, first, second),
+    verdictOf("client-authentication", await checkAuthentication(settings, first, second)),
+  ];
   if (typeof judge === "string") verdicts.push(failed("sign-in", judge));
   else {
     const isIn = await judge(second);
@@ -181,8 +185,13 @@ function checkRequests(settings: SignOnSettings, first: Tried, second: Tried): V
     verdictOf("state-random", findGuessable("state", one, two)),
     verdictOf("nonce-random", findGuessable("nonce", one, two)),
     checkPkce(settings, first.attempt, two),
-    verdictOf("client-authentication", findAuthenticationFault(settings, first.attempt)),
   ];
+}
+
+async function checkAuthentication(settings: SignOnSettings, first: Tried, second: Tried): Promise<string | null> {
+  const { tokenRequest } = first.attempt;
+  if (tokenRequest === null) return notExchanged;
+  return findAuthenticationFault(settings, tokenRequest, second.attempt.tokenRequest);
 }
 
 const notExchanged = "The code was not exchanged.";
@@ -208,7 +217,7 @@ function findGuessable(name: string, one: URLSearchParams, two: URLSearchParams)
 }
 
 function checkPkce(
-  { clientSecret }: SignOnSettings,
+  { authentication }: SignOnSettings,
   { request, tokenRequest }: Attempt,
   two: URLSearchParams,
 ): Verdict {
@@ -216,7 +225,7 @@ function checkPkce(
   if (challenge === null)
     return {
       id: "pkce",
-      outcome: clientSecret === null ? "failed" : "warning",
+      outcome: authentication.method === "none" ? "failed" : "warning",
       detail: "There was no code_challenge.",
     };
   const method = request!.get("code_challenge_method");
@@ -227,22 +236,4 @@ function checkPkce(
   if (verifier === null) return failed("pkce", "The token request had no code_verifier.");
   const isOf = createHash("sha256").update(verifier).digest("base64url") === challenge;
   return verdictOf("pkce", isOf ? null : "code_challenge is not the SHA-256 of code_verifier in base64url.");
-}
-
-function findAuthenticationFault({ clientId, clientSecret }: SignOnSettings, { tokenRequest }: Attempt): string | null {
-  if (tokenRequest === null) return notExchanged;
-  const { authorization, form } = tokenRequest;
-  if (form.has("client_secret")) return "The secret was in the body.";
-  if (clientSecret === null) {
-    if (authorization !== undefined) return "A public app sent an Authorization header.";
-    return form.get("client_id") === clientId
-      ? null
-      : `client_id in the body was ${form.get("client_id") ?? "missing"}.`;
-  }
-  const [, encoded] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(authorization ?? "") ?? [];
-  if (encoded === undefined) return "There was no Authorization header with Basic.";
-  const [user = "", ...rest] = Buffer.from(encoded, "base64").toString().split(":");
-  const read = (text: string) => new URLSearchParams(`v=${text}`).get("v");
-  const isOwn = read(user) === clientId && read(rest.join(":")) === clientSecret;
-  return isOwn ? null : "User and password were not the client ID and the secret, form-urlencoded.";
 }

@@ -1,7 +1,15 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createRemoteJWKSet, decodeJwt, jwtVerify, type JWTPayload } from "jose";
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+  type CryptoKey,
+  type JWTPayload,
+} from "jose";
 import { atFileEnd } from "../../support/file-end.ts";
 
 /** What the app does wrong. */
@@ -11,7 +19,9 @@ export type Fault =
   | ("adds a slash" | "exchanges with another redirect URI")
   | ("fixed state" | "short state" | "no state" | "fixed nonce" | "short nonce" | "no nonce")
   | ("no PKCE" | "plain PKCE" | "fixed PKCE" | "wrong verifier" | "no verifier")
-  | ("secret in the body" | "wrong secret" | "unencoded secret")
+  | ("wrong secret" | "unencoded secret" | "secret in two places" | "wrong client_id in the body")
+  | ("no assertion type" | "signs with a key of its own" | "names nobody in the assertion" | "sends it to another")
+  | ("assertion without an end" | "assertion for a day" | "assertion without an id" | "repeats the id")
   | ("fails at the end" | "forgets the session" | "compares the token type")
   | ("ignores the state" | "ignores a missing state" | "keeps the state for all")
   | ("ignores the nonce" | "breaks off at another nonce" | "ignores a missing nonce")
@@ -25,8 +35,11 @@ export type Fault =
 export type Settings = {
   issuer: string;
   clientId: string;
-  /** null for a public app. */
-  clientSecret: string | null;
+  clientSecret: string;
+  /** client_secret_basic if left out. */
+  authMethod?: "client_secret_basic" | "client_secret_post" | "private_key_jwt" | "none";
+  /** For private_key_jwt. */
+  privateKey?: CryptoKey;
   faults: ReadonlySet<Fault>;
   /** Of the webhooks, the newest first. */
   secrets: readonly string[];
@@ -43,7 +56,7 @@ export const patienceMs = 300;
 
 /** Starts an app that does everything as the documentation says, but for its faults; ends with the test file. */
 export async function startApp(settings: Settings) {
-  const { issuer, clientId, clientSecret, secrets, verifies } = settings;
+  const { issuer, clientId, clientSecret, authMethod = "client_secret_basic", secrets, verifies } = settings;
   const has = (fault: Fault) => settings.faults.has(fault);
   const begun = new Map<string, Begun>();
   const sessions = new Map<string, string>();
@@ -128,18 +141,35 @@ export async function startApp(settings: Settings) {
     );
     if (!has("no PKCE") && !has("no verifier"))
       form.set("code_verifier", has("wrong verifier") ? random() + random() : verifier);
-    const isInBody = has("secret in the body");
-    if (clientSecret === null || isInBody) form.set("client_id", clientId);
-    if (isInBody) form.set("client_secret", clientSecret ?? "");
+    const secret = has("wrong secret") ? "other" : clientSecret;
+    if (authMethod !== "client_secret_basic")
+      form.set("client_id", has("wrong client_id in the body") ? "other" : clientId);
+    if (authMethod === "client_secret_post" || has("secret in two places")) form.set("client_secret", secret);
+    if (authMethod === "private_key_jwt") {
+      form.set("client_assertion", await signAssertion());
+      if (!has("no assertion type"))
+        form.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    }
     const encode = (text: string) => (has("unencoded secret") ? text : encodeURIComponent(text));
-    const user = `${encode(clientId)}:${encode(has("wrong secret") ? "other" : (clientSecret ?? ""))}`;
-    const response = await fetch(`${issuer}/oauth2/token`, {
-      method: "POST",
-      body: form,
-      headers:
-        clientSecret === null || isInBody ? {} : { Authorization: `Basic ${Buffer.from(user).toString("base64")}` },
-    });
+    const basic = `Basic ${Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString("base64")}`;
+    const headers: Record<string, string> = authMethod === "client_secret_basic" ? { Authorization: basic } : {};
+    const response = await fetch(`${issuer}/oauth2/token`, { method: "POST", body: form, headers });
     return (await response.json()) as Record<string, unknown>;
+  }
+
+  async function signAssertion(): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const subject = has("names nobody in the assertion") ? "other" : clientId;
+    const key = has("signs with a key of its own") ? (await generateKeyPair("ES256")).privateKey : settings.privateKey!;
+    return new SignJWT({
+      iss: subject,
+      sub: subject,
+      aud: has("sends it to another") ? "https://issuer.example.org" : issuer,
+      ...(!has("assertion without an end") && { exp: now + (has("assertion for a day") ? 86_400 : 60) }),
+      ...(!has("assertion without an id") && { jti: has("repeats the id") ? fixed : random() }),
+    })
+      .setProtectedHeader({ alg: "ES256" })
+      .sign(key);
   }
 
   async function verifyIdToken(token: string, { nonce }: Begun): Promise<JWTPayload> {
