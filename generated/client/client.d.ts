@@ -1,5 +1,5 @@
 import { type Client as FetchClient } from "openapi-fetch";
-import type { Change, ChangeList, Group, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, Roster, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
+import type { Change, ChangeList, Codeliste, Group, IdmPaths, ListedGroup, ListedPerson, Person, Personendatensatz, PersonenInfoFilter, Roster, School, SchulconnexPaths, SchulconnexSpelling, User } from "./contract.ts";
 import { type RetryOptions, type Send } from "./retry.ts";
 import { type Credentials } from "./tokens.ts";
 export type ClientOptions<Spelling extends SchulconnexSpelling = "V1_4"> = Credentials & RetryOptions & {
@@ -53,6 +53,8 @@ export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & 
     listPersonenInfo(filter?: PersonenInfoFilter, options?: CallOptions): Promise<Personendatensatz<Spelling>[]>;
     /** The Schulconnex record of the person whose sign-on brought this access token. */
     getPersonInfo(userToken: string, options?: CallOptions): Promise<Personendatensatz<Spelling>>;
+    /** The codes of the records with their names in German and English. */
+    listCodelisten(options?: CallOptions): Promise<Codeliste[]>;
     /** Every operation of Schulconnex as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
     readonly schulconnex: FetchClient<SchulconnexPaths<Spelling>>;
 };

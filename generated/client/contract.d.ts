@@ -26,6 +26,7 @@ export type Change = Schemas["Change"];
 export type ChangeList = Schemas["ChangeList"];
 export type EventAction = Schemas["EventAction"];
 export type Personendatensatz<Spelling extends SchulconnexSpelling = "V1_4"> = Schulconnex[Spelling]["Personendatensatz"];
+export type Codeliste = V1_4.components["schemas"]["Codeliste"];
 /** What a webhook tells: ids only, by `event` of a person, a group or a school. */
 export type WebhookEvent = Webhooks["schemas"]["PersonEvent" | "GroupEvent" | "SchoolEvent"];
 /** The filters of the list of Schulconnex records. */

@@ -44,6 +44,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/idm/schulconnex/v1/codelisten": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the codes with their names
+         * @description Every code that the records of this document may contain, with its name in German and English, in the spelling that the app is
+         *     registered for. The lists are the same for all apps of a spelling and change only with a release of the service.
+         *
+         *     The standard plans such lists for its version 2 and has not defined their form yet; this form is the service's own.
+         */
+        get: operations["listCodelisten"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/idm/schulconnex/v1/organisationen-info": {
         parameters: {
             query?: never;
@@ -637,6 +660,37 @@ export interface components {
              */
             beschreibung: string;
         };
+        /** @description The name of a code by language. */
+        Codebezeichnung: {
+            /**
+             * @description German.
+             * @example Klasse
+             */
+            de: string;
+            /**
+             * @description English.
+             * @example Class
+             */
+            en: string;
+        };
+        /** @description A code and its name. */
+        Codelistenwert: {
+            /**
+             * @description The code as the records contain it.
+             * @example Klasse
+             */
+            code: string;
+            bezeichnung: components["schemas"]["Codebezeichnung"];
+        };
+        /** @description The codes of one attribute. */
+        Codeliste: {
+            /**
+             * @description The name of the list in the standard.
+             * @example Gruppentyp
+             */
+            codeliste: string;
+            werte: components["schemas"]["Codelistenwert"][];
+        };
     };
     responses: {
         /** @description Nothing changed since the response with this `ETag`. No body. */
@@ -929,6 +983,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Personendatensatz"][];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["SchulconnexBadRequest"];
+            401: components["responses"]["SchulconnexUnauthorized"];
+            403: components["responses"]["SchulconnexForbidden"];
+            405: components["responses"]["SchulconnexMethodNotAllowed"];
+            429: components["responses"]["SchulconnexTooManyRequests"];
+            500: components["responses"]["SchulconnexInternalError"];
+            503: components["responses"]["SchulconnexUnavailable"];
+        };
+    };
+    listCodelisten: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The code lists. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Codeliste"][];
                 };
             };
             304: components["responses"]["NotModified"];

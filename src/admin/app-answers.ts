@@ -28,6 +28,7 @@ const operations: readonly { path: RegExp; named: (id: string, search: URLSearch
   },
   { path: new RegExp(`^/idm/ep/v1/groups/${id}$`), named: (groupId) => [{ kind: "group", id: groupId }] },
   { path: new RegExp(`^/idm/ep/v1/(?:users|people)/${id}$`), named: (personId) => [{ kind: "person", id: personId }] },
+  { path: /^\/idm\/schulconnex\/v1\/codelisten$/, named: () => "nobody" },
   { path: /^\/idm\/schulconnex\/v1\/personen-info$/, named: (_id, search) => namedByFilters(search) },
 ];
 

@@ -2,6 +2,7 @@ import type { AccessToken } from "../access/index.ts";
 import type { Handler } from "../platform/http/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { components, operations } from "../../generated/openapi/schulconnex.ts";
+import type { Code } from "./codes.ts";
 
 export type SchulconnexHandler<Id extends keyof operations> = Handler<operations[Id], AccessToken>;
 
@@ -12,13 +13,12 @@ export const parameters: ParametersAgree<
   }
 > = true;
 
-/** The codes of the standard; records.ts uses some of them. */
 export const enums: EnumsAgree<
   components["schemas"],
   {
-    Gruppenrolle: "Lern" | "Lehr" | "KlLeit" | "Foerd" | "SchB" | "GMit" | "GLeit";
-    Gruppentyp: "Klasse" | "Kurs" | "Sonstig";
-    Organisationstyp: "SCHULE" | "ANBIETER" | "SONSTIGE";
-    Rolle: "LERN" | "LEHR" | "SORGBER" | "EXTERN" | "ORGADMIN" | "LEIT" | "SYSADMIN";
+    Gruppenrolle: Code<"Gruppenrolle">;
+    Gruppentyp: Code<"Gruppentyp">;
+    Organisationstyp: Code<"Organisationstyp">;
+    Rolle: Code<"Rolle">;
   }
 > = true;

@@ -13,9 +13,10 @@ import { bindOperations, type Binding, type Handlers, type OpenApiDocument } fro
 import type { operations } from "../../generated/openapi/schulconnex.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
+import { makeListCodelisten } from "./listCodelisten.ts";
 import { listPersonenInfo } from "./listPersonenInfo.ts";
 
-const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo };
+const readers: Omit<Handlers<operations, AccessToken>, "listCodelisten"> = { getPersonInfo, listPersonenInfo };
 
 type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
 type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
@@ -27,7 +28,7 @@ type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
 export function makeSchulconnexRouter({ document17, checkAnswers, ...deps }: Deps): Router {
   return bindOperations<operations, AccessToken>({
     ...deps,
-    handlers,
+    handlers: { ...readers, listCodelisten: makeListCodelisten(deps.reading.share) },
     scopeName: scopeOfContract,
     render: renderSchulconnex,
     checkAnswersBy: checkAnswers ? [deps.document, document17] : [],

@@ -11,6 +11,7 @@ import {
 } from "../platform/database/json-sql.ts";
 import { literal, sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/schulconnex.ts";
+import { namesOf, type Code, type Codeliste } from "./codes.ts";
 
 type Schemas = components["schemas"];
 export type Personendatensatz = Schemas["Personendatensatz"];
@@ -30,6 +31,11 @@ const spelled = (client: Value, v14: Sql, v17: Sql) =>
   sql`CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
     WHEN 'V1_7' THEN ${v17} ELSE ${v14} END`;
 
+function codeOf<List extends Codeliste>(client: Value, list: List, code: Code<List>): Sql {
+  const { v17 } = namesOf(list, code);
+  return v17 === undefined ? literal(code) : spelled(client, literal(code), literal(v17));
+}
+
 const name = (client: Value): JsonSql<Schemas["SchulconnexName"]> =>
   jsonGranted(client, "PERSON_NAME", p, (p) =>
     jsonWhen(
@@ -43,9 +49,9 @@ const name = (client: Value): JsonSql<Schemas["SchulconnexName"]> =>
 
 const rolle = (client: Value) =>
   jsonCode<Schemas["Rolle"]>(sql`CASE ${p.role}
-    WHEN 'TEACHER' THEN ${spelled(client, sql`'LEHR'`, sql`'Lehr'`)}
-    WHEN 'STUDENT' THEN ${spelled(client, sql`'LERN'`, sql`'Lern'`)}
-    ELSE ${spelled(client, sql`'EXTERN'`, sql`'Extern'`)} END`);
+    WHEN 'TEACHER' THEN ${codeOf(client, "Rolle", "LEHR")}
+    WHEN 'STUDENT' THEN ${codeOf(client, "Rolle", "LERN")}
+    ELSE ${codeOf(client, "Rolle", "EXTERN")} END`);
 
 const purgeIn = (form: string) => sql`to_char(${p.purgeAt} AT TIME ZONE 'UTC', ${literal(form)})`;
 const loeschung = (client: Value): JsonSql<Schemas["Loeschung"]> =>
@@ -68,22 +74,27 @@ const organisation = (client: Value, { organisationen: whole }: Parts) =>
     kennung: whole ? kennung(client) : undefined,
     name: whole ? jsonText(s.name) : undefined,
     anschrift: whole ? anschrift(client) : undefined,
-    typ: whole ? jsonCode<Schemas["Organisationstyp"]>(spelled(client, sql`'SCHULE'`, sql`'Schule'`)) : undefined,
+    typ: whole ? jsonCode<Schemas["Organisationstyp"]>(codeOf(client, "Organisationstyp", "SCHULE")) : undefined,
   });
+
+const groupType = (code: Code<"Gruppentyp">) => literal(code);
+const groupRole = (code: Code<"Gruppenrolle">) => literal(code);
 
 const gruppe = jsonObject<Schemas["Gruppendatensatz"]>()({
   gruppe: jsonObject<Schemas["Gruppe"]>()({
     id: jsonCode(g.id),
     bezeichnung: jsonText(g.name),
     typ: jsonCode<Schemas["Gruppentyp"]>(
-      sql`CASE ${g.type} WHEN 'KLASSE' THEN 'Klasse' WHEN 'KURS' THEN 'Kurs' ELSE 'Sonstig' END`,
+      sql`CASE ${g.type} WHEN 'KLASSE' THEN ${groupType("Klasse")} WHEN 'KURS' THEN ${groupType("Kurs")}
+        ELSE ${groupType("Sonstig")} END`,
     ),
     orgid: jsonCode(g.schoolId),
   }),
   gruppenzugehoerigkeit: jsonObject<Schemas["Gruppenzugehoerigkeit"]>()({
     rollen: jsonArrayOf(
       jsonCode<Schemas["Gruppenrolle"]>(
-        sql`CASE ${memberRole(m, p)} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'GMit' END`,
+        sql`CASE ${memberRole(m, p)} WHEN 'TEACHER' THEN ${groupRole("Lehr")} WHEN 'STUDENT' THEN ${groupRole("Lern")}
+          ELSE ${groupRole("GMit")} END`,
       ),
     ),
   }),

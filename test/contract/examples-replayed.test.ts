@@ -101,6 +101,11 @@ describe("Schulconnex", () => {
     expect(settle(shortened.data)).toEqual(settle(exampleOf("schulconnex", "PersonenInfoOnlyPersonen")));
   });
 
+  test("codelisten answers its example", async () => {
+    const { data } = await schulconnex.GET("/idm/schulconnex/v1/codelisten");
+    expect(data).toEqual(exampleOf("schulconnex", "Codelisten"));
+  });
+
   test("person-info answers its example", async () => {
     const own = makeSchulconnexClient({ baseUrl: url, accessToken: tokens.access_token });
     const { data } = await own.GET("/idm/schulconnex/v1/person-info");

@@ -11,7 +11,7 @@ import { listSchoolPeople } from "../../src/idm/listSchoolPeople.ts";
 import { listSchools } from "../../src/idm/listSchools.ts";
 import { listSchoolUsers } from "../../src/idm/listSchoolUsers.ts";
 import type { Db } from "../../src/platform/database/db.ts";
-import type { JsonObject, JsonRead } from "../../src/platform/http/answer.ts";
+import type { JsonList, JsonObject, JsonRead } from "../../src/platform/http/answer.ts";
 import type { ListQuery } from "../../src/platform/http/index.ts";
 import type { Statement } from "../../src/platform/database/sql.ts";
 import { getPersonInfo } from "../../src/schulconnex/getPersonInfo.ts";
@@ -54,7 +54,10 @@ type Found = {
  */
 export function listsOf({ clientId, readsNames, school, person, group, affiliation }: Found): List[] {
   const caller = appToken(clientId, readsNames);
-  const of = (label: string, { query, given }: Omit<List, "label">): List => ({ label, query, given });
+  const of = (label: string, answer: unknown): List => {
+    const { query, given } = answer as JsonList<unknown>;
+    return { label, query, given };
+  };
   const deleted = { "show-deleted": true } as const;
   const filter = (name: string, value: string) =>
     of(name, listPersonenInfo({ caller, ...noPath, query: { [name]: value } }));

@@ -2,6 +2,7 @@ import makeFetchClient, { type Client as FetchClient, type Middleware } from "op
 import type {
   Change,
   ChangeList,
+  Codeliste,
   Group,
   IdmPaths,
   ListedGroup,
@@ -67,6 +68,8 @@ export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & 
   listPersonenInfo(filter?: PersonenInfoFilter, options?: CallOptions): Promise<Personendatensatz<Spelling>[]>;
   /** The Schulconnex record of the person whose sign-on brought this access token. */
   getPersonInfo(userToken: string, options?: CallOptions): Promise<Personendatensatz<Spelling>>;
+  /** The codes of the records with their names in German and English. */
+  listCodelisten(options?: CallOptions): Promise<Codeliste[]>;
   /** Every operation of Schulconnex as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
   readonly schulconnex: FetchClient<SchulconnexPaths<Spelling>>;
 };
@@ -144,6 +147,8 @@ export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
       const headers = { authorization: `Bearer ${userToken}` };
       return (await schulconnex.GET("/idm/schulconnex/v1/person-info", { headers, ...onlySet({ signal }) })).data!;
     },
+    listCodelisten: async ({ signal } = {}) =>
+      (await schulconnex.GET("/idm/schulconnex/v1/codelisten", onlySet({ signal }))).data!,
   };
   // The spellings differ in types only: what the service answers depends on the registration of the app.
   return client as unknown as Client<Spelling>;

@@ -30,6 +30,8 @@ export type EventAction = Schemas["EventAction"];
 export type Personendatensatz<Spelling extends SchulconnexSpelling = "V1_4"> =
   Schulconnex[Spelling]["Personendatensatz"];
 
+export type Codeliste = V1_4.components["schemas"]["Codeliste"];
+
 /** What a webhook tells: ids only, by `event` of a person, a group or a school. */
 export type WebhookEvent = Webhooks["schemas"]["PersonEvent" | "GroupEvent" | "SchoolEvent"];
 

@@ -9,7 +9,7 @@ type BodyOf<Response> = Response extends { content: { "application/json": infer 
     ? Buffer
     : never;
 type BodyFor<Body> = Body extends readonly (infer Item)[]
-  ? JsonList<Item>
+  ? JsonList<Item> | JsonMade<Body>
   : Body extends object
     ? JsonRead<Body> | JsonMade<Body> | JsonObject<Body>
     : never;

@@ -47,6 +47,7 @@ const named = (schoolId: string, groupId: string, personId: string) => [
 ];
 const withoutPeople = [
   ...[`${idm}/schools`, `${idm}/schools?limit=1`, `${idm}/changes`],
+  "/idm/schulconnex/v1/codelisten",
   ...[`${idm}/schools/${school}`, `${idm}/schools/${school}/groups?show-deleted=true`],
 ];
 

@@ -36,6 +36,7 @@ async function run(): Promise<void> {
     getPerson: (await idm.getPerson(path(world.personWithoutName))).data,
     listChanges: position,
     listPersonenInfo: (await schulconnex.listPersonenInfo({ client: records, throwOnError: true })).data,
+    listCodelisten: (await schulconnex.listCodelisten({ client: records, throwOnError: true })).data,
     getPersonInfo: (await schulconnex.getPersonInfo({ client: person, throwOnError: true })).data,
     getUserinfo: (await signOn.getUserinfo({ client: signedIn, throwOnError: true })).data,
     getDiscovery: (await signOn.getDiscovery({ client: app, throwOnError: true })).data,

@@ -65,6 +65,7 @@ async function run(): Promise<void> {
     getPerson: await idm.getPerson(world.personWithoutName, {}, auth),
     listChanges: position,
     listPersonenInfo: await schulconnex.listPersonenInfo({}, {}, records),
+    listCodelisten: await schulconnex.listCodelisten({}, records),
     getPersonInfo: await schulconnex.getPersonInfo({}, asUser(urls.schulconnex)),
     getUserinfo: await signOn.getUserinfo(asUser(urls.signOn)),
     getDiscovery: await signOn.getDiscovery({ client: makeClient(urls.signOn) }),

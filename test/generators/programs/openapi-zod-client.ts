@@ -41,6 +41,7 @@ async function run(): Promise<void> {
     getPerson: await idm.getPerson(params(world.personWithoutName)),
     listChanges: position,
     listPersonenInfo: await schulconnex.listPersonenInfo(),
+    listCodelisten: await schulconnex.listCodelisten(),
     getPersonInfo: await createSchulconnex(urls.schulconnex, asUser).getPersonInfo(),
     getUserinfo: await createSignOn(urls.signOn, asUser).getUserinfo(),
     getDiscovery: await app.getDiscovery(),

@@ -37,6 +37,7 @@ async function run(): Promise<void> {
     getPerson: good(await idm.getPerson(world.personWithoutName, auth), idmSchemas.GetPersonResponse),
     listChanges: position,
     listPersonenInfo: good(await schulconnex.listPersonenInfo({}, auth), schulconnexSchemas.ListPersonenInfoResponse),
+    listCodelisten: good(await schulconnex.listCodelisten(auth), schulconnexSchemas.ListCodelistenResponse),
     getPersonInfo: good(await schulconnex.getPersonInfo(asUser), schulconnexSchemas.GetPersonInfoResponse),
     getUserinfo: good(await signOn.getUserinfo(asUser), signOnSchemas.GetUserinfoResponse),
     getDiscovery: good(await signOn.getDiscovery(), signOnSchemas.GetDiscoveryResponse),
