@@ -166,7 +166,7 @@ async function loadAccess(change: Change, origin: Origin): Promise<void> {
 }
 
 function readScope(wire: string): ScopeName {
-  const scope = scopeFromWire(world.platform, wire);
+  const scope = scopeFromWire(wire, [world.platform]);
   if (scope === null) throw new Error(`demo.json names the scope ${wire}, which does not exist`);
   return scope;
 }

@@ -5502,6 +5502,11 @@ export interface components {
              *     ]
              */
             defaultScopes: components["schemas"]["AppScope"][];
+            /**
+             * @description A second platform name that the app may write into scopes, as in `urn:old-platform:idm:v1:schools:read`; null for none.
+             * @example old-platform
+             */
+            scopePlatform: string | null;
             /** @description The attributes of schools and people that the app may read; the other attributes are null for it. */
             attributes: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
@@ -5617,6 +5622,12 @@ export interface components {
              */
             defaultScopes?: components["schemas"]["AppScope"][];
             /**
+             * @description A second platform name that the app may write into scopes, besides the name of this service; none by default. Tokens name each scope
+             *     as the app requested it. Lower-case letters, digits and hyphens.
+             * @example old-platform
+             */
+            scopePlatform?: string | null;
+            /**
              * @description The attributes of schools and people that the app may read; the other attributes are null for it. All by default. Only an operator
              *     may set it.
              */
@@ -5719,6 +5730,12 @@ export interface components {
              *     the app loses is removed here too.
              */
             defaultScopes?: components["schemas"]["AppScope"][];
+            /**
+             * @description A second platform name that the app may write into scopes, besides the name of this service; null removes it. Tokens name each scope
+             *     as the app requested it. Lower-case letters, digits and hyphens.
+             * @example old-platform
+             */
+            scopePlatform?: string | null;
             /**
              * @description The attributes of schools and people that the app may read; the other attributes are null for it from then on. Only an operator may
              *     set it. No event is sent: the app has to read everything again.

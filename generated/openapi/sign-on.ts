@@ -466,7 +466,7 @@ export interface components {
          * @description One request for three grants.
          *
          *     - `authorization_code`: `code`, `redirect_uri`, and with PKCE `code_verifier`.
-         *     - `refresh_token`: `refresh_token`, and `scope` to ask for less than before.
+         *     - `refresh_token`: `refresh_token`, and `scope` to ask for less than before, with the names of the sign-on.
          *     - `client_credentials`: `scope`; without it, the token gets the default scopes of the registration, if there are any.
          *
          *     A parameter that is not described here is ignored.
@@ -519,7 +519,7 @@ export interface components {
              */
             expires_in: number;
             /**
-             * @description The granted scopes, separated by spaces; empty when none.
+             * @description The granted scopes as they were requested, separated by spaces; empty when none.
              * @example openid profile school
              */
             scope: string;

@@ -21,6 +21,7 @@ export const tables = {
       backchannelLogoutUri: "backchannel_logout_uri",
       scopes: "scopes",
       defaultScopes: "default_scopes",
+      scopePlatform: "scope_platform",
       attributes: "attributes",
       idTokenAlgorithm: "id_token_algorithm",
       schulconnexSpelling: "schulconnex_spelling",
@@ -943,6 +944,7 @@ export type Rows = {
     backchannelLogoutUri: string | null;
     scopes: string[];
     defaultScopes: string[];
+    scopePlatform: string | null;
     attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
     idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
     schulconnexSpelling: "V1_4" | "V1_7";

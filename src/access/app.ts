@@ -91,6 +91,7 @@ function fillRegistration(app: NewApp & { clientId: ClientId }): Registration {
     backchannelLogoutUri: app.backchannelLogoutUri ?? null,
     scopes: unique(app.scopes),
     defaultScopes: unique(app.defaultScopes ?? []).filter((scope) => app.scopes.includes(scope)),
+    scopePlatform: app.scopePlatform ?? null,
     attributes: appAttributes.filter((name) => app.attributes?.includes(name) ?? true),
     idTokenAlgorithm: app.idTokenAlgorithm ?? "RS256",
     schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",

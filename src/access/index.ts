@@ -56,7 +56,7 @@ export {
 } from "./grant.ts";
 export { makeLastCalls, type LastCalls } from "./last-calls.ts";
 export { makePurgeJob } from "./purge.ts";
-export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
+export { checkScopePlatform, scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { decideScopeRequest, listScopeRequests, requestScopes, type ScopeRequest } from "./scope-request.ts";
 export { listSignInTimes, recordFirstSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
 export type { SignInTimes } from "./sign-in.ts";

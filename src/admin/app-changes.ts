@@ -3,6 +3,7 @@ import {
   appNotFound,
   appWithSecretNotFound,
   checkCalledUri,
+  checkScopePlatform,
   createApp as create,
   deleteApp as remove,
   deleteLogo,
@@ -64,6 +65,7 @@ function splitProfile<T extends ProfileUpdate>(written: T) {
 
 export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
   refuseApproved(reach, body);
+  checkScopePlatform(body.scopePlatform, deps);
   const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
@@ -123,6 +125,7 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { clientId, body, reach, origin } = request;
   if (!reachesApp(reach, clientId)) throw appNotFound();
   refuseApproved(reach, body);
+  checkScopePlatform(body.scopePlatform, deps);
   const { backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const given = { ...rest, profile, ...(await checked(deps, body)), clientId };

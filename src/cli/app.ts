@@ -37,6 +37,8 @@ const properties = {
   scope: option.someOf(scopeNames, "Scopes it may ask for, such as schools:read."),
   defaultScope: option.someOf(scopeNames, "Scopes of a token of its own, where the request names none."),
   noDefaultScopes: option.flag("Such a token has no scopes; the default for a new app."),
+  scopePlatform: option.text("A second platform name that it may write into scopes."),
+  noScopePlatform: option.flag("It writes only the name of this service; the default for a new app."),
   attribute: option.someOf(attributes, "What it may read beside the rest of a record; everything if left out."),
   noAttributes: option.flag("It may read none of these."),
   idTokenAlgorithm: option.oneOf(["RS256", "ES256", "EdDSA"] as const, "How its ID tokens are signed."),
@@ -66,6 +68,8 @@ async function readRegistration(options: OptionsOf<typeof properties>): Promise<
     noAttributes,
     defaultScope,
     noDefaultScopes,
+    scopePlatform,
+    noScopePlatform,
     pkce,
     noPkce,
     redirectUri,
@@ -74,6 +78,7 @@ async function readRegistration(options: OptionsOf<typeof properties>): Promise<
   } = options;
   if (attribute && noAttributes) throw new UsageError("Give --attribute or --no-attributes, not both.");
   if (defaultScope && noDefaultScopes) throw new UsageError("Give --default-scope or --no-default-scopes, not both.");
+  if (scopePlatform && noScopePlatform) throw new UsageError("Give --scope-platform or --no-scope-platform, not both.");
   if (pkce && noPkce) throw new UsageError("Give --pkce or --no-pkce, not both.");
   return {
     name: options.name,
@@ -86,6 +91,7 @@ async function readRegistration(options: OptionsOf<typeof properties>): Promise<
     backchannelLogoutUri: options.backchannelLogoutUri,
     scopes: scope && [...new Set(scope)],
     defaultScopes: defaultScope || noDefaultScopes ? [...new Set(defaultScope)] : undefined,
+    scopePlatform: noScopePlatform ? null : scopePlatform,
     attributes: attribute || noAttributes ? [...new Set(attribute)] : undefined,
     idTokenAlgorithm: options.idTokenAlgorithm,
     schulconnexSpelling: options.schulconnexSpelling,

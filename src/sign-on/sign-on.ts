@@ -167,7 +167,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   return {
     router: Router().use(mount.router, makeInteractionRouter(deps), ...makePlatformPages(deps), makeCardSignIn(deps)),
     answerBusy: mount.answerBusy,
-    checkAccessToken: makeCheckAccessToken({ db: shares.checks, clock, platform }),
+    checkAccessToken: makeCheckAccessToken({ db: shares.checks, clock }),
     needsSecondFactor: (personId) => needsSecondFactor(deps, personId),
     findSignedIn: (req, res) => findSignedIn(deps, req, res),
     findSignedInPerson: async (req, res) => (await findSignedIn(deps, req, res))?.personId ?? null,

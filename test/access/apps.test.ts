@@ -250,14 +250,19 @@ test("a client id or secret that Basic auth would garble is refused", async () =
 test("scopes go to the wire and back, those of the IDM API under the platform's name", () => {
   expect(scopeToWire("schultor", "people:read")).toBe("urn:schultor:idm:v1:people:read");
   expect(scopeToWire("schultor", "openid")).toBe("openid");
-  for (const scope of scopeNames) expect(scopeFromWire("schultor", scopeToWire("schultor", scope))).toBe(scope);
+  for (const scope of scopeNames) {
+    expect(scopeFromWire(scopeToWire("schultor", scope), ["schultor"])).toBe(scope);
+    expect(scopeFromWire(scopeToWire("old", scope))).toBe(scope);
+  }
+  expect(scopeFromWire("urn:other:idm:v1:people:read", ["schultor", "old"])).toBeNull();
   for (const wire of [
     "people:read",
-    "urn:other:idm:v1:people:read",
+    "idm:v1:people:read",
+    "urn::idm:v1:people:read",
+    "urn:a:b:idm:v1:people:read",
     "urn:schultor:idm:v1:openid",
     "urn:schultor:idm:v1:",
     "",
-  ]) {
-    expect(scopeFromWire("schultor", wire), wire).toBeNull();
-  }
+  ])
+    expect(scopeFromWire(wire), wire).toBeNull();
 });

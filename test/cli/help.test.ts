@@ -64,6 +64,11 @@ test.each<[claim: string, args: string[], message: string]>([
   ],
   ["a misspelt word", ["membership", "add", id, id, "--role", "TECHER"], "Did you mean 'TEACHER'?"],
   ["an unknown output", ["school", "list", "--output", "xml"], "--output is one of table, json, csv."],
+  [
+    "a second platform name and none",
+    ["app", "update", "app", "--scope-platform", "old", "--no-scope-platform"],
+    "Give --scope-platform or --no-scope-platform, not both.",
+  ],
   ["two ways of PKCE", ["app", "update", "app", "--pkce", "--no-pkce"], "Give --pkce or --no-pkce, not both."],
   ["a missing argument", ["person", "show"], "<person> is missing."],
   ["an argument too many", ["person", "show", id, id], "It takes 1 argument: person."],

@@ -154,6 +154,11 @@ test("apps, grants and sync", async () => {
   await bothAt("app", "update", "--default-scope", "users:read");
   await bothAt("app", "update", "--no-default-scopes");
   await bothAt("app", "show");
+  await bothAt("app", "update", "--scope-platform", "old");
+  await bothAt("app", "show");
+  await bothAt("app", "update", "--scope-platform", "schultor");
+  await bothAt("app", "update", "--no-scope-platform");
+  await bothAt("app", "show");
   const rotated = await remote.ask("app", "rotate-secret", two, "--keep-old-for", "7d");
   expect(Object.keys(rotated)).toEqual(
     Object.keys(await local.ask("app", "rotate-secret", one, "--keep-old-for", "7d")),

@@ -123,6 +123,7 @@ test("the registration is changed; what is refused stays as it was typed", async
     loginUrl: "https://a.example/login",
     pkceRequired: "on",
     scope: "openid",
+    scopePlatform: "old",
     idTokenAlgorithm: "ES256",
     schulconnexSpelling: "V1_7",
   };
@@ -131,6 +132,7 @@ test("the registration is changed; what is refused stays as it was typed", async
   expect((await browser.submit(form, "/registration", fields)).status).toBe(200);
   expect(await readApp(clientId)).toMatchObject({
     defaultScopes: ["openid"],
+    scopePlatform: "old",
     name: "Lernapp 2",
     redirectUris: ["https://a.example/cb", "https://b.example/cb"],
     loginUrl: "https://a.example/login",
@@ -141,6 +143,9 @@ test("the registration is changed; what is refused stays as it was typed", async
   const refused = await browser.submit(saved, "/registration", { ...fields, redirectUris: "http://insecure.example/" });
   expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("muss mit https beginnen")]);
   expect(refused.html).toContain("http://insecure.example/</textarea>");
+  const own = await browser.submit(saved, "/registration", { ...fields, scopePlatform: "schultor" });
+  expect([own.status, own.html]).toEqual([400, expect.stringContaining("nicht unser eigener Name")]);
+  expect(own.html).toMatch(/name="scopePlatform"[^>]*value="schultor"/);
   const stale = await browser.submit(form, "/registration", { ...fields, name: "Anders" });
   expect([stale.status, stale.html]).toEqual([412, expect.stringContaining('value="Lernapp 2"')]);
 });

@@ -6322,6 +6322,7 @@ export const AppScalarFieldEnum = {
   backchannelLogoutUri: 'backchannelLogoutUri',
   scopes: 'scopes',
   defaultScopes: 'defaultScopes',
+  scopePlatform: 'scopePlatform',
   attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',

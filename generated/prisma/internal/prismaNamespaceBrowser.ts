@@ -164,6 +164,7 @@ export const AppScalarFieldEnum = {
   backchannelLogoutUri: 'backchannelLogoutUri',
   scopes: 'scopes',
   defaultScopes: 'defaultScopes',
+  scopePlatform: 'scopePlatform',
   attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',

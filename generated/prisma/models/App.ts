@@ -36,6 +36,7 @@ export type AppMinAggregateOutputType = {
   pkceRequired: boolean | null
   loginUrl: string | null
   backchannelLogoutUri: string | null
+  scopePlatform: string | null
   idTokenAlgorithm: $Enums.IdTokenAlgorithm | null
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
   createdAt: Date | null
@@ -54,6 +55,7 @@ export type AppMaxAggregateOutputType = {
   pkceRequired: boolean | null
   loginUrl: string | null
   backchannelLogoutUri: string | null
+  scopePlatform: string | null
   idTokenAlgorithm: $Enums.IdTokenAlgorithm | null
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
   createdAt: Date | null
@@ -77,6 +79,7 @@ export type AppCountAggregateOutputType = {
   backchannelLogoutUri: number
   scopes: number
   defaultScopes: number
+  scopePlatform: number
   attributes: number
   idTokenAlgorithm: number
   schulconnexSpelling: number
@@ -98,6 +101,7 @@ export type AppMinAggregateInputType = {
   pkceRequired?: true
   loginUrl?: true
   backchannelLogoutUri?: true
+  scopePlatform?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
   createdAt?: true
@@ -116,6 +120,7 @@ export type AppMaxAggregateInputType = {
   pkceRequired?: true
   loginUrl?: true
   backchannelLogoutUri?: true
+  scopePlatform?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
   createdAt?: true
@@ -139,6 +144,7 @@ export type AppCountAggregateInputType = {
   backchannelLogoutUri?: true
   scopes?: true
   defaultScopes?: true
+  scopePlatform?: true
   attributes?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
@@ -236,6 +242,7 @@ export type AppGroupByOutputType = {
   backchannelLogoutUri: string | null
   scopes: string[]
   defaultScopes: string[]
+  scopePlatform: string | null
   attributes: $Enums.AppAttribute[]
   idTokenAlgorithm: $Enums.IdTokenAlgorithm
   schulconnexSpelling: $Enums.SchulconnexSpelling
@@ -281,6 +288,7 @@ export type AppWhereInput = {
   backchannelLogoutUri?: Prisma.StringNullableFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
   defaultScopes?: Prisma.StringNullableListFilter<"App">
+  scopePlatform?: Prisma.StringNullableFilter<"App"> | string | null
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
@@ -320,6 +328,7 @@ export type AppOrderByWithRelationInput = {
   backchannelLogoutUri?: Prisma.SortOrderInput | Prisma.SortOrder
   scopes?: Prisma.SortOrder
   defaultScopes?: Prisma.SortOrder
+  scopePlatform?: Prisma.SortOrderInput | Prisma.SortOrder
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
@@ -362,6 +371,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   backchannelLogoutUri?: Prisma.StringNullableFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
   defaultScopes?: Prisma.StringNullableListFilter<"App">
+  scopePlatform?: Prisma.StringNullableFilter<"App"> | string | null
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
@@ -401,6 +411,7 @@ export type AppOrderByWithAggregationInput = {
   backchannelLogoutUri?: Prisma.SortOrderInput | Prisma.SortOrder
   scopes?: Prisma.SortOrder
   defaultScopes?: Prisma.SortOrder
+  scopePlatform?: Prisma.SortOrderInput | Prisma.SortOrder
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
@@ -431,6 +442,7 @@ export type AppScalarWhereWithAggregatesInput = {
   backchannelLogoutUri?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
   defaultScopes?: Prisma.StringNullableListFilter<"App">
+  scopePlatform?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmWithAggregatesFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingWithAggregatesFilter<"App"> | $Enums.SchulconnexSpelling
@@ -455,6 +467,7 @@ export type AppCreateInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -494,6 +507,7 @@ export type AppUncheckedCreateInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -533,6 +547,7 @@ export type AppUpdateInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -572,6 +587,7 @@ export type AppUncheckedUpdateInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -611,6 +627,7 @@ export type AppCreateManyInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -635,6 +652,7 @@ export type AppUpdateManyMutationInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -659,6 +677,7 @@ export type AppUncheckedUpdateManyInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -699,6 +718,7 @@ export type AppCountOrderByAggregateInput = {
   backchannelLogoutUri?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   defaultScopes?: Prisma.SortOrder
+  scopePlatform?: Prisma.SortOrder
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
@@ -718,6 +738,7 @@ export type AppMaxOrderByAggregateInput = {
   pkceRequired?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
+  scopePlatform?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -736,6 +757,7 @@ export type AppMinOrderByAggregateInput = {
   pkceRequired?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
+  scopePlatform?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1066,6 +1088,7 @@ export type AppCreateWithoutProfileInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1104,6 +1127,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1158,6 +1182,7 @@ export type AppUpdateWithoutProfileInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1196,6 +1221,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1234,6 +1260,7 @@ export type AppCreateWithoutLogoInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1272,6 +1299,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1326,6 +1354,7 @@ export type AppUpdateWithoutLogoInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1364,6 +1393,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1402,6 +1432,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1440,6 +1471,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1494,6 +1526,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1532,6 +1565,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1570,6 +1604,7 @@ export type AppCreateWithoutGrantsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1608,6 +1643,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1662,6 +1698,7 @@ export type AppUpdateWithoutGrantsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1700,6 +1737,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1738,6 +1776,7 @@ export type AppCreateWithoutSignInsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1776,6 +1815,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1830,6 +1870,7 @@ export type AppUpdateWithoutSignInsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1868,6 +1909,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -1906,6 +1948,7 @@ export type AppCreateWithoutLastCallsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1944,6 +1987,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -1998,6 +2042,7 @@ export type AppUpdateWithoutLastCallsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2036,6 +2081,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2074,6 +2120,7 @@ export type AppCreateWithoutSandboxesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2112,6 +2159,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2166,6 +2214,7 @@ export type AppUpdateWithoutSandboxesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2204,6 +2253,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2242,6 +2292,7 @@ export type AppCreateWithoutNoticesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2280,6 +2331,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2334,6 +2386,7 @@ export type AppUpdateWithoutNoticesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2372,6 +2425,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2410,6 +2464,7 @@ export type AppCreateWithoutConsentsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2448,6 +2503,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2502,6 +2558,7 @@ export type AppUpdateWithoutConsentsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2540,6 +2597,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2578,6 +2636,7 @@ export type AppCreateWithoutChoicesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2616,6 +2675,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2670,6 +2730,7 @@ export type AppUpdateWithoutChoicesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2708,6 +2769,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2746,6 +2808,7 @@ export type AppCreateWithoutStaffRolesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2784,6 +2847,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2838,6 +2902,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2876,6 +2941,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -2914,6 +2980,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -2952,6 +3019,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3006,6 +3074,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3044,6 +3113,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3082,6 +3152,7 @@ export type AppCreateWithoutRequestsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3120,6 +3191,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3174,6 +3246,7 @@ export type AppUpdateWithoutRequestsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3212,6 +3285,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3250,6 +3324,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3288,6 +3363,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3342,6 +3418,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3380,6 +3457,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3418,6 +3496,7 @@ export type AppCreateWithoutWebhooksInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3456,6 +3535,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
   defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
@@ -3510,6 +3590,7 @@ export type AppUpdateWithoutWebhooksInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3548,6 +3629,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
   defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
@@ -3725,6 +3807,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   backchannelLogoutUri?: boolean
   scopes?: boolean
   defaultScopes?: boolean
+  scopePlatform?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3765,6 +3848,7 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   backchannelLogoutUri?: boolean
   scopes?: boolean
   defaultScopes?: boolean
+  scopePlatform?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3789,6 +3873,7 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   backchannelLogoutUri?: boolean
   scopes?: boolean
   defaultScopes?: boolean
+  scopePlatform?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3813,6 +3898,7 @@ export type AppSelectScalar = {
   backchannelLogoutUri?: boolean
   scopes?: boolean
   defaultScopes?: boolean
+  scopePlatform?: boolean
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
@@ -3820,7 +3906,7 @@ export type AppSelectScalar = {
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -3878,6 +3964,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     backchannelLogoutUri: string | null
     scopes: string[]
     defaultScopes: string[]
+    scopePlatform: string | null
     attributes: $Enums.AppAttribute[]
     idTokenAlgorithm: $Enums.IdTokenAlgorithm
     schulconnexSpelling: $Enums.SchulconnexSpelling
@@ -4337,6 +4424,7 @@ export interface AppFieldRefs {
   readonly backchannelLogoutUri: Prisma.FieldRef<"App", 'String'>
   readonly scopes: Prisma.FieldRef<"App", 'String[]'>
   readonly defaultScopes: Prisma.FieldRef<"App", 'String[]'>
+  readonly scopePlatform: Prisma.FieldRef<"App", 'String'>
   readonly attributes: Prisma.FieldRef<"App", 'AppAttribute[]'>
   readonly idTokenAlgorithm: Prisma.FieldRef<"App", 'IdTokenAlgorithm'>
   readonly schulconnexSpelling: Prisma.FieldRef<"App", 'SchulconnexSpelling'>

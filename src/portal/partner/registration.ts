@@ -28,6 +28,7 @@ function readTyped({ field, typed }: PageRequest) {
         : (authMethods.find((one) => one === field("tokenEndpointAuthMethod")) ?? "client_secret_basic"),
     jwksUri: orNull("jwksUri"),
     defaultScopes: scopeNames.filter((scope) => typed["scope"]?.includes(scope)),
+    scopePlatform: orNull("scopePlatform"),
     pkceRequired: field("pkceRequired") === "on" || field("type") === "PUBLIC",
     idTokenAlgorithm: algorithms.find((one) => one === field("idTokenAlgorithm")) ?? "RS256",
     schulconnexSpelling: spellings.find((one) => one === field("schulconnexSpelling")) ?? "V1_4",

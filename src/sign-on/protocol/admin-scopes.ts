@@ -6,26 +6,21 @@ import { hasPassword, hasSecondFactor, hasSecondFactors } from "../../accounts/i
 
 type Deps = { db: RecordStore; staffSecondFactor: StaffSecondFactor };
 
-const isAdminScope = (platform: string, scope: string): boolean =>
-  scopeFromWire(platform, scope)?.startsWith("admin:") === true;
+const asksForAdmin = (scopes: Iterable<string>): boolean =>
+  [...scopes].some((scope) => scopeFromWire(scope)?.startsWith("admin:"));
 
-const asksForAdmin = (platform: string, scopes: Iterable<string>): boolean =>
-  [...scopes].some((scope) => isAdminScope(platform, scope));
+type Asked = { scopes: Iterable<string>; amr: readonly string[] | undefined };
 
 /** Whether scopes of the admin API are requested in a session without a password, such as one by login card. */
-export const lacksPassword = (
-  { platform }: { platform: string },
-  { scopes, amr }: { scopes: Iterable<string>; amr: readonly string[] | undefined },
-): boolean => !hasPassword(amr) && asksForAdmin(platform, scopes);
+export const lacksPassword = ({ scopes, amr }: Asked): boolean => !hasPassword(amr) && asksForAdmin(scopes);
 
 export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
   staffSecondFactor === "required" || hasSecondFactors(db, personId);
 
 export async function lacksSecondFactor(
-  deps: Deps & { platform: string },
-  of: { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined },
+  deps: Deps,
+  { personId, scopes, amr }: Asked & { personId: PersonId },
 ): Promise<boolean> {
-  const { personId, scopes, amr } = of;
-  if (hasSecondFactor(amr) || !asksForAdmin(deps.platform, scopes)) return false;
+  if (hasSecondFactor(amr) || !asksForAdmin(scopes)) return false;
   return needsSecondFactor(deps, personId);
 }

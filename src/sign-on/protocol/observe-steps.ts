@@ -5,6 +5,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { type SentParameter, type TokenFault, tokenFaultTexts } from "../../platform/advice/sign-on/index.ts";
 import { escapeUnprintable } from "../../platform/text/unprintable.ts";
 import { publicFaultOf, tokenFaultOf } from "./token-fault.ts";
+import { scopePlatformsOf } from "./provider/client.ts";
 import { exchangedCodeOf } from "./provider/make-provider.ts";
 import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
 
@@ -54,7 +55,8 @@ const givenOf = ({ method, originalUrl, oidc }: KoaContextWithOIDC): Record<stri
 function clientOf({ oidc }: KoaContextWithOIDC) {
   const { clientId, redirectUris, scope, clientAuthMethod, ...client } = oidc.client!;
   const isPkceRequired = client["pkce_required"] === true;
-  return { clientId, redirectUris, scope, isPkceRequired, authMethod: clientAuthMethod ?? "" };
+  const scopePlatforms = scopePlatformsOf(oidc.client);
+  return { clientId, redirectUris, scope, scopePlatforms, isPkceRequired, authMethod: clientAuthMethod ?? "" };
 }
 
 const readAuthorization = (ctx: KoaContextWithOIDC) => () => describeAuthorization(givenOf(ctx), clientOf(ctx));

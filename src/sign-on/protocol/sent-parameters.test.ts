@@ -7,7 +7,8 @@ const redirectUri = "https://app.example/callback";
 const client = {
   clientId: "lernapp",
   redirectUris: [redirectUri],
-  scope: "openid profile",
+  scope: "openid profile urn:schultor:idm:v1:users:read",
+  scopePlatforms: ["schultor", "old"],
   isPkceRequired: true,
   authMethod: "client_secret_basic",
 };
@@ -50,6 +51,8 @@ test.each([
   [{ response_type: "token" }, "response_type response_type"],
   [{ response_mode: "form_post" }, "response_mode response_mode"],
   [{ scope: "openid email" }, "scope scope_not_given"],
+  [{ scope: "openid urn:old:idm:v1:people:read" }, "scope scope_not_given"],
+  [{ scope: "openid email urn:other:idm:v1:users:read" }, "scope scope_platform"],
   [{ state: "" }, "state state_missing"],
   [{ state: ["a", "b"] }, "state repeated"],
   [{ code_challenge: verifier.slice(1) }, "code_challenge code_challenge_length"],

@@ -1,12 +1,14 @@
 import { hash } from "node:crypto";
 import type { SentParameter, SentProblem } from "../../platform/advice/sign-on/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
+import { findScopeProblem } from "./scope-problem.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 type Client = {
   clientId: string;
   redirectUris?: readonly string[] | undefined;
   scope?: string | undefined;
+  scopePlatforms: readonly string[];
   isPkceRequired: boolean;
   authMethod: string;
 };
@@ -54,6 +56,14 @@ const showScope = (text: string): string =>
     .join(" ")
     .slice(0, longest.scope);
 
+const checkScope =
+  (client: Client): Check =>
+  (text) => {
+    const problems = text.split(" ").map((scope) => findScopeProblem(client, scope));
+    if (problems.includes("scope_platform")) return "scope_platform";
+    return problems.every((problem) => problem === null) ? null : "scope_not_given";
+  };
+
 const kindOfHint = (text: string): string => {
   if (uuidPattern.test(text)) return "person_id";
   return text.length > 64 ? "opaque" : "user_name";
@@ -84,7 +94,6 @@ function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[]
 const challengeMethods = ["S256", "plain"];
 
 export function describeAuthorization(given: Given, client: Client): SentParameter[] {
-  const scopes = client.scope?.split(" ") ?? [];
   const hasChallenge = typeof given["code_challenge"] === "string" && given["code_challenge"] !== "";
   const requiresChallenge = client.isPkceRequired || client.authMethod === "none";
   return describe(
@@ -101,10 +110,7 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
         check: checkAmong("response_type", "code"),
         ifMissing: "missing",
       },
-      scope: {
-        show: showScope,
-        check: (text) => (text.split(" ").every((scope) => scopes.includes(scope)) ? null : "scope_not_given"),
-      },
+      scope: { show: showScope, check: checkScope(client) },
       state: { ifMissing: "state_missing" },
       nonce: {},
       code_challenge: {
@@ -199,7 +205,7 @@ export function describeTokenRequest(
         }),
       },
       {
-        scope: { show: showScope },
+        scope: { show: showScope, ...(!isExchange && { check: checkScope(client) }) },
         client_id: { show: (text) => (text === client.clientId ? text : null) },
         refresh_token: {},
         client_secret: {},

@@ -58,6 +58,7 @@ test("an app is registered once, with a secret that is in no audit line", async 
     backchannelLogoutUri: null,
     scopes: body.scopes,
     defaultScopes: [],
+    scopePlatform: null,
     attributes: appAttributes,
     idTokenAlgorithm: "RS256",
     schulconnexSpelling: "V1_4",
@@ -96,6 +97,44 @@ test("only an operator registers apps with scopes, deletes apps and gives scopes
   expect((await operator.call("PATCH", path, { body: { scopes: ["openid", "admin:read"] } })).status).toBe(204);
   expect((await operator.call("GET", path)).body).toMatchObject({ scopes: ["openid", "admin:read"] });
   expect((await operator.call("PATCH", path, { body: { scopes: ["openid"] } })).status).toBe(204);
+});
+
+test("an operator and a partner set a second platform name; the service's own and an invalid one are refused", async () => {
+  const path = `/apps/${own.clientId}`;
+  const platformOf = async () => ((await partner.call("GET", path)).body as Schemas["AdminApp"]).scopePlatform;
+  for (const [{ call }, scopePlatform] of [
+    [operator, "old-platform"],
+    [partner, "older"],
+  ] as const) {
+    expect((await call("PATCH", path, { body: { scopePlatform } })).status).toBe(204);
+    expect(await platformOf()).toBe(scopePlatform);
+  }
+  const refused: [string, string, string][] = [
+    ["schultor", "scope_platform_refused", "schultor is the platform name of this service"],
+    ["Old", "scope_platform_refused", "lower-case letters, digits and hyphens"],
+    ["-old", "scope_platform_refused", "no hyphen at the start"],
+    ["old:idm", "scope_platform_refused", "lower-case letters"],
+    ["", "invalid_request", "scopePlatform"],
+    ["x".repeat(33), "invalid_request", "scopePlatform"],
+  ];
+  for (const [scopePlatform, code, message] of refused)
+    for (const given of [
+      await partner.call("PATCH", path, { body: { scopePlatform } }),
+      await operator.call("POST", "/apps", { body: { name: "Refused", scopePlatform } }),
+    ]) {
+      expect(refusalOf(given), scopePlatform).toEqual([400, code]);
+      expect((given.body as { message: string }).message).toContain(message);
+    }
+  expect(await platformOf()).toBe("older");
+  for (const { call } of [admin, secretary])
+    expect(refusalOf(await call("PATCH", path, { body: { scopePlatform: "other" } }))).toEqual([403, "role_forbids"]);
+  const other = await partner.call("PATCH", `/apps/${foreign.clientId}`, { body: { scopePlatform: "other" } });
+  expect(refusalOf(other)).toEqual([404, "app_not_found"]);
+  expect((await partner.call("PATCH", path, { body: { scopePlatform: null } })).status).toBe(204);
+  expect(await platformOf()).toBeNull();
+  const body = { name: "With a second name", clientId: "second-name", scopePlatform: "old" };
+  expect((await operator.call("POST", "/apps", { body })).status).toBe(201);
+  expect((await operator.call("GET", "/apps/second-name")).body).toMatchObject({ scopePlatform: "old" });
 });
 
 test("an operator sees all apps, a partner their own; another one is answered as one that does not exist", async () => {

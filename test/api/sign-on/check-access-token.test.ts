@@ -4,8 +4,7 @@ import { basic, getAppToken, getUserTokens, giveLogin } from "../../support/toke
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
-const check = (token: string) =>
-  makeCheckAccessToken({ db: world.service.db, clock: world.service.clock, platform: "schultor" })(token);
+const check = (token: string) => makeCheckAccessToken({ db: world.service.db, clock: world.service.clock })(token);
 
 test("a token in the app context tells the app and its scopes", async () => {
   const app = await world.make.app();

@@ -72,7 +72,7 @@ export async function openVisit(request: PageRequest): Promise<Visit | null> {
     logoPath,
     clientId: app.clientId,
     personId: (interaction.session?.accountId ?? null) as PersonId | null,
-    scopes: requested.map((scope) => scopeFromWire(deps.platform, scope)).filter((scope) => scope !== null),
+    scopes: [...new Set(requested.map((scope) => scopeFromWire(scope)).filter((scope) => scope !== null))],
     browser: readInteractionSignature(deps.provider(), cookies),
     typedHint: readTypedHint(cookies),
   };

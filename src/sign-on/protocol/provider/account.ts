@@ -65,7 +65,7 @@ export function makeFindAccount(deps: ProviderDeps) {
 async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
   if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
   const asked = { personId, scopes: token.scopes ?? [], amr: token.amr };
-  return lacksPassword(deps, asked) || lacksSecondFactor(deps, asked);
+  return lacksPassword(asked) || lacksSecondFactor(deps, asked);
 }
 
 // The library hashes the value given as at_hash; every code and refresh token brings an access token and `rat`.

@@ -10,10 +10,14 @@ import {
 } from "../../../access/index.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
-export const appMetadata = ["pkce_required", "secret_sha256", "default_scope"] as const;
+export const appMetadata = ["pkce_required", "secret_sha256", "default_scope", "scope_platforms"] as const;
 
 // Random, so that no secret equals it.
 const placeholder = randomBytes(32).toString("base64url");
+
+/** The platform names that the app may write into scopes. */
+export const scopePlatformsOf = (client: Client | undefined): readonly string[] =>
+  (client?.["scope_platforms"] ?? []) as readonly string[];
 
 type Presented = { platform: string; now: Date; keys: readonly PublicKey[] };
 
@@ -38,6 +42,7 @@ export function presentClient(app: App, { platform, now, keys }: Presented): Ada
     grant_types: listGrantTypes(app),
     ...(app.scopes.length > 0 && { scope: toWire(app.scopes) }),
     ...(app.defaultScopes.length > 0 && { default_scope: toWire(app.defaultScopes) }),
+    scope_platforms: app.scopePlatform === null ? [platform] : [platform, app.scopePlatform],
     id_token_signed_response_alg: app.idTokenAlgorithm,
     ...(app.backchannelLogoutUri && {
       backchannel_logout_uri: app.backchannelLogoutUri,

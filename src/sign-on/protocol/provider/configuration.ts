@@ -45,7 +45,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       resourceIndicators: {
         enabled: true,
         async defaultResource(ctx) {
-          if (ctx.oidc.params?.["grant_type"] === "client_credentials") readOwnScopes(platform, ctx);
+          if (ctx.oidc.params?.["grant_type"] === "client_credentials") readOwnScopes(ctx);
           return undefined as unknown as string;
         },
         async getResourceServerInfo() {
@@ -132,10 +132,10 @@ function makeIntrospectionPolicy(deps: ProviderDeps) {
   };
 }
 
-function readOwnScopes(platform: string, ctx: KoaContextWithOIDC): void {
+function readOwnScopes(ctx: KoaContextWithOIDC): void {
   const unasked = ctx.oidc.client?.["default_scope"];
   if (typeof unasked === "string" && !ctx.oidc.params?.["scope"]) setParameters(ctx, { scope: unasked });
-  checkScopes(platform, ctx.oidc.client?.scope, [...ctx.oidc.requestParamScopes]);
+  checkScopes(ctx.oidc.client, [...ctx.oidc.requestParamScopes]);
 }
 
 // At the token endpoint an OAuth grant is revoked only if a code or refresh token was used again.

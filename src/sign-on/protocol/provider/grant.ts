@@ -1,7 +1,9 @@
-import { errors, type KoaContextWithOIDC } from "oidc-provider";
-import { type ClientId, scopeFromWire, scopeToWire } from "../../../access/index.ts";
+import { type Client, errors, type KoaContextWithOIDC } from "oidc-provider";
+import { type ClientId, scopeFromWire, type ScopeName } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
+import { findScopeProblem } from "../scope-problem.ts";
 import { refusedScopes } from "../staff-scopes.ts";
+import { scopePlatformsOf } from "./client.ts";
 import { findPastDecisions, findRight } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
@@ -23,10 +25,13 @@ export function makeLoadGrant(deps: ProviderDeps) {
     requestTokenClaims(ctx, { sid: null, rat: { value: Number(params?.["rat"]) }, ...amr });
     session?.sidFor(clientId, session.uid);
 
+    // In the spelling of the request, which the tokens keep.
+    const spell = (scopes: readonly ScopeName[]): string =>
+      [...ctx.oidc.requestParamScopes].filter((scope) => scopes.includes(scopeFromWire(scope)!)).join(" ");
     const grant = new provider.Grant({ clientId, accountId: personId });
-    grant.addOIDCScope(decisions.scopes.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
+    grant.addOIDCScope(spell(decisions.scopes));
     // The person is not asked for refused scopes, and the app gets a token without them.
-    if (refused.length > 0) grant.rejectOIDCScope(refused.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
+    if (refused.length > 0) grant.rejectOIDCScope(spell(refused));
     grant.addOIDCClaims(["rat", ...Object.keys(amr)]);
     await grant.save();
     return grant;
@@ -40,7 +45,7 @@ export function makeExtraParams(deps: ProviderDeps) {
       setParameters(ctx, { rat: String(Math.floor(Date.now() / 1000)), hinted: undefined });
       checkMaxAgeSpelling(ctx);
       checkParameters(deps.contract.checkRequest.authorize, { ...ctx.oidc.params, rat: undefined });
-      setParameters(ctx, { scope: readScope(deps, ctx) });
+      setParameters(ctx, { scope: readScope(ctx) });
       return readHints(deps, ctx);
     },
     hinted: null,
@@ -48,22 +53,24 @@ export function makeExtraParams(deps: ProviderDeps) {
 }
 
 // The library drops offline_access without prompt=consent, and ignores unknown scopes.
-function readScope({ platform }: ProviderDeps, ctx: KoaContextWithOIDC): string {
+function readScope(ctx: KoaContextWithOIDC): string {
   const asked = ctx.query["scope"];
   const scopes = [...new Set(typeof asked === "string" ? listScopes(asked) : [])];
   if (scopes.length === 0) throw new errors.InvalidRequest("missing required parameter(s) 'scope'");
-  checkScopes(platform, ctx.oidc.client?.scope, scopes);
+  checkScopes(ctx.oidc.client, scopes);
   return scopes.join(" ");
 }
 
-export function checkScopes(platform: string, granted: string | undefined, asked: readonly string[]): void {
-  const allowed = new Set(granted?.split(" "));
-  const wrong = asked.find((scope) => scopeFromWire(platform, scope) === null || !allowed.has(scope));
-  if (wrong !== undefined) throw new errors.InvalidScope(describeScope(platform, wrong), wrong);
+export function checkScopes(client: Client | undefined, asked: readonly string[]): void {
+  const of = { scope: client?.scope, scopePlatforms: scopePlatformsOf(client) };
+  for (const scope of asked) {
+    const problem = findScopeProblem(of, scope);
+    if (problem === null) continue;
+    const isThere = problem === "scope_not_given";
+    const description = isThere ? `the app was not granted the scope ${scope}` : `there is no scope ${scope}`;
+    throw new errors.InvalidScope(description, scope);
+  }
 }
-
-const describeScope = (platform: string, scope: string): string =>
-  scopeFromWire(platform, scope) === null ? `there is no scope ${scope}` : `the app was not granted the scope ${scope}`;
 
 /** Many clients request these by default. */
 const ignoredScopes = new Set(["email", "phone", "address"]);

@@ -10,7 +10,7 @@ import {
   Provider,
 } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
-import { commandLineClientId, secretMatches } from "../../../access/index.ts";
+import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
 import { presentAcr } from "./acr.ts";
 import type { Standing } from "../storage/request.ts";
@@ -44,6 +44,13 @@ export const reliances: readonly Reliance[] = [
     "OIDCContext.prototype.entity",
     "replaced: a client that sends its secret elsewhere than registered is refused as soon as it is known",
   ),
+  // scopes: a fixed list, which registrations cannot extend by their second platform name.
+  {
+    name: "OIDCContext.prototype.requestParamOIDCScopes",
+    use: "replaced: the library drops scopes that are not in this list",
+    isThere: ({ OIDCContext }) =>
+      Object.getOwnPropertyDescriptor(OIDCContext.prototype, "requestParamOIDCScopes")?.get !== undefined,
+  },
   // formats.customizers: for access tokens only. The audience of an ID token is written in issue().
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
@@ -136,6 +143,13 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
     entity.call(this, name, value);
     if (name === "Client" && routesOfClients.has(this.route)) checkPlaceOfSecret(value as Client, this.body);
   };
+
+  // grant.ts checks the platform names of the request.
+  Object.defineProperty(provider.OIDCContext.prototype, "requestParamOIDCScopes", {
+    get(this: KoaContextWithOIDC["oidc"]) {
+      return new Set([...this.requestParamScopes].filter((scope) => scopeFromWire(scope) !== null));
+    },
+  });
 
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {

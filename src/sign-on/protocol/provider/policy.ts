@@ -21,7 +21,7 @@ const { Check, Prompt } = interactionPolicy;
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
   const policy = makeBasePolicy();
   policy.get("login")?.checks.add(makeHintCheck(deps));
-  policy.get("login")?.checks.add(makePasswordCheck(deps));
+  policy.get("login")?.checks.add(makePasswordCheck());
   policy.add(new Prompt({ name: "refusal", requestable: false }, ...makeRightChecks(deps)), 1);
   policy.add(new Prompt({ name: secondFactorPrompt, requestable: false }, makeSecondFactorCheck(deps)), 2);
   policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 3);
@@ -99,9 +99,9 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
   ];
 }
 
-function makePasswordCheck(deps: ProviderDeps) {
+function makePasswordCheck() {
   const check: Checked = (ctx) =>
-    Promise.resolve(lacksPassword(deps, { scopes: ctx.oidc.requestParamScopes, amr: ctx.oidc.session?.amr }));
+    Promise.resolve(lacksPassword({ scopes: ctx.oidc.requestParamScopes, amr: ctx.oidc.session?.amr }));
   return new Check("password", "the user has to type their password", "login_required", withPerson(check));
 }
 

@@ -52,15 +52,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
 const shape = /^[A-Za-z0-9_-]{43}$/;
 
 /** Tokens that arrive together share one query. */
-export function makeCheckAccessToken({
-  db,
-  clock,
-  platform,
-}: {
-  db: Db;
-  clock: Clock;
-  platform: string;
-}): CheckAccessToken {
+export function makeCheckAccessToken({ db, clock }: { db: Db; clock: Clock }): CheckAccessToken {
   const loader = new DataLoader<string, TokenRow | undefined>((tokens) => findTokens(db, tokens, clock()), {
     cache: false,
     maxBatchSize: 100,
@@ -68,7 +60,7 @@ export function makeCheckAccessToken({
   });
   return async (bearer) => {
     const row = shape.test(bearer) ? await loader.load(bearer) : undefined;
-    return classify(row, clock(), platform);
+    return classify(row, clock());
   };
 }
 
@@ -78,12 +70,12 @@ async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise
   return idHashes.map((idHash) => rows.find((row) => row.idHash.equals(idHash)));
 }
 
-function classify(row: TokenRow | undefined, now: Date, platform: string): TokenCheck {
+function classify(row: TokenRow | undefined, now: Date): TokenCheck {
   if (!row) return { kind: "unknown" };
   const { clientId, personId, hasSecondFactor, readsNames } = row;
   if (!row.isAllowed) return { kind: "unknown", clientId };
   if (row.expiresAt <= now) return { kind: "expired", clientId };
-  const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(platform, scope));
+  const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
   const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, readsNames };
   return { kind: "valid", token: found };
