@@ -3991,8 +3991,8 @@ export interface components {
             classesAfter: string[] | null;
         };
         /**
-         * @description Who did something: a person, an app, or a job of the service such as `purge`; the other properties are null. All are null if no actor
-         *     was recorded, for a person who was deleted for good, and, for a partner, for every person.
+         * @description Who did something: a person, an app, or a job of the service such as `purge`; the other ids are null. All are null if no actor was
+         *     recorded, for a person who was deleted for good, and, for a partner, for every person.
          */
         AuditActor: {
             /**
@@ -4005,11 +4005,11 @@ export interface components {
             /** @example null */
             program: string | null;
             /**
-             * @description The staff role used; null if none was needed.
+             * @description The staff role used; `NONE` if none was needed.
              * @example SECRETARY
-             * @enum {string|null}
+             * @enum {string}
              */
-            role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT" | null;
+            role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT" | "NONE";
         };
         /**
          * @description The present names of the actor, and of the person and the app of the entry. Null if there is none, if it was deleted, and for people
@@ -4384,13 +4384,13 @@ export interface components {
              */
             isAllowed: boolean;
             /**
-             * @description Why the person is refused; null if they are not. `person_not_active`, `person_blocked` and `no_grant` are the reasons in audit
+             * @description Why the person is refused; `none` if they are not. `person_not_active`, `person_blocked` and `no_grant` are the reasons in audit
              *     entries of the sign-on; with `no_login`, `no_password`, `card_refused` and
              *     `slowed` the person does not get that far.
-             * @example null
-             * @enum {string|null}
+             * @example none
+             * @enum {string}
              */
-            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "slowed" | "no_grant" | null;
+            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "slowed" | "no_grant" | "none";
             /** @description The steps of the decision, in order. */
             steps: components["schemas"]["SignInStep"][];
         };
@@ -4490,13 +4490,13 @@ export interface components {
             role?: components["schemas"]["SchoolRole"];
         };
         /**
-         * @description What a column of a table is read as; null if it is ignored. `ID` is the number of a person in the source system. `FULL_NAME` is first and last name in one
+         * @description What a column of a table is read as; `IGNORED` if it is not read. `ID` is the number of a person in the source system. `FULL_NAME` is first and last name in one
          *     column: `Last, First` or `First Last`. `BIRTH_DATE` is not stored; ids can be made from it. `CLASSES`, `COURSES` and `GROUPS` may occur
          *     several times; their names are separated by `|`, `,` or `;`.
          * @example LAST_NAME
-         * @enum {string|null}
+         * @enum {string}
          */
-        ColumnUse: "ID" | "ROLE" | "FIRST_NAME" | "CALL_NAME" | "LAST_NAME" | "FULL_NAME" | "BIRTH_DATE" | "USERNAME" | "CLASSES" | "COURSES" | "GROUPS" | "STATUS" | null;
+        ColumnUse: "ID" | "ROLE" | "FIRST_NAME" | "CALL_NAME" | "LAST_NAME" | "FULL_NAME" | "BIRTH_DATE" | "USERNAME" | "CLASSES" | "COURSES" | "GROUPS" | "STATUS" | "IGNORED";
         /** @description A heading, and what its column is read as. */
         MappedColumn: {
             /** @example Nachname */
@@ -4504,11 +4504,11 @@ export interface components {
             use: components["schemas"]["ColumnUse"];
         };
         /**
-         * @description The role of everybody in a table; null if a column has it.
+         * @description The role of everybody in a table; `COLUMN` if a column has it.
          * @example STUDENT
-         * @enum {string|null}
+         * @enum {string}
          */
-        RoleOfAll: "STUDENT" | "TEACHER" | "OTHER" | null;
+        RoleOfAll: "STUDENT" | "TEACHER" | "OTHER" | "COLUMN";
         /**
          * @description With `BULK`, people who are not in the roster leave; with `DELTA` the roster lists changes only.
          * @example BULK
@@ -4882,7 +4882,7 @@ export interface components {
             encoding?: components["schemas"]["TextEncoding"];
             separator?: components["schemas"]["FieldSeparator"];
             /**
-             * @description What each column is read as, in the order of the columns; null if it is ignored.
+             * @description What each column is read as, in the order of the columns.
              * @example [
              *       "LAST_NAME",
              *       "FIRST_NAME",
@@ -6353,11 +6353,11 @@ export interface components {
         EndpointState: "ACTIVE" | "PAUSED" | "DISABLED";
         /**
          * @description Why an endpoint is not active: `asked_for` (somebody changed the state), `failing` (deliveries failed), or `gone` (it returned 410);
-         *     null while it is active.
-         * @example null
-         * @enum {string|null}
+         *     `none` while it is active.
+         * @example none
+         * @enum {string}
          */
-        EndpointStateReason: "asked_for" | "failing" | "gone" | null;
+        EndpointStateReason: "asked_for" | "failing" | "gone" | "none";
         /** @description A webhook endpoint of an app. */
         WebhookEndpoint: {
             /**

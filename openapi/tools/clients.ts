@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bundleFolder, documentNames } from "./document.ts";
+import { allDocumentNames, bundleFolder } from "./document.ts";
 import { clientLanguages, generateCode, serverLanguages, type Order } from "./generator.ts";
 
 const cache = join(import.meta.dirname, "../../.cache");
@@ -11,7 +11,7 @@ const filled = join(cache, "bundles");
 async function makeClients(platform: string): Promise<void> {
   await rm(clients, { recursive: true, force: true });
   await mkdir(filled, { recursive: true });
-  const bundles = documentNames(bundleFolder);
+  const bundles = allDocumentNames(bundleFolder);
   if (bundles.length === 0) throw new Error("There are no bundles: npm run generate");
   const orders: Order[] = [];
   const order = (generator: string, bundle: string) =>

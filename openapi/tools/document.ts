@@ -78,13 +78,16 @@ export const readDocument = (path: string): Document => parse(readFileSync(path,
 /** For staff: no partner has a client of it, and nothing of it has been promised. */
 const forStaff = new Set(["admin"]);
 
-/** Names of the bundles for partners in a folder, without their ending. */
-export const documentNames = (folder: string): string[] =>
+/** Names of the bundles in a folder, without their ending. */
+export const allDocumentNames = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".yaml"))
     .map((name) => basename(name, ".yaml"))
-    .filter((name) => !forStaff.has(name))
     .sort();
+
+/** Names of the bundles for partners in a folder. */
+export const documentNames = (folder: string): string[] =>
+  allDocumentNames(folder).filter((name) => !forStaff.has(name));
 
 /** What `node` stands for: the target of its $ref within `document`, or itself. */
 export function resolved<T extends { $ref?: string }>(document: Document, node: T): T {

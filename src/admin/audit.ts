@@ -21,7 +21,7 @@ function presentActor({ actorId, actorRole }: RecordedAudit, withPeople: boolean
     personId: withPeople ? personId : null,
     clientId,
     program: isProgram ? actorId : null,
-    role: actorRole as Schemas["AuditActor"]["role"],
+    role: (actorRole ?? "NONE") as Schemas["AuditActor"]["role"],
   });
 }
 

@@ -17,7 +17,7 @@ import type {
   PersonImport,
   WarningKind,
 } from "../imports/index.ts";
-import type { SeparatorName, shownEncoding, UndoReason, UndoStep } from "../imports/index.ts";
+import type { columnUses, SeparatorName, shownEncoding, UndoReason, UndoStep } from "../imports/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
 import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
 import type { CardRefusalReason, CardSecondStep, CardState, SecondFactor, SignInSettings } from "../accounts/index.ts";
@@ -97,7 +97,9 @@ export const enums: EnumsAgree<
     CredentialFormat: "pdf" | "csv";
     ClassTeacherProposalState: ClassTeacherProposal["state"];
     DeliveryState: DeliveryState;
+    ColumnUse: (typeof columnUses)[number] | "IGNORED";
     EndpointState: Endpoint["state"];
+    EndpointStateReason: NonNullable<Endpoint["reason"]> | "none";
     FigureMetric: Metric;
     FigureStep: Lowercase<FigureStep>;
     GroupStatus: GroupStatus;
@@ -121,6 +123,7 @@ export const enums: EnumsAgree<
     PersonStatus: PersonStatus;
     SandboxAccountKind: AccountKind;
     SandboxStepName: SandboxStepName;
+    RoleOfAll: PersonRole | "COLUMN";
     SchoolRole: PersonRole;
     SignInState: SignInState;
     ScopeRequestState: ScopeRequest["state"];

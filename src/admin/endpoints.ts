@@ -31,7 +31,8 @@ const defaultOverlapHours = 24;
 
 /** Does not compile if an endpoint has a property that the contract lacks. */
 export const endpointProperties: Same<keyof WebhookEndpoint, keyof Endpoint> = true;
-export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint => present<WebhookEndpoint>(endpoint);
+export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
+  present<WebhookEndpoint>({ ...endpoint, reason: endpoint.reason ?? "none" });
 
 /** Properties that change without a change of the endpoint itself. */
 const counts = ["pending", "listensUntil"] as const;

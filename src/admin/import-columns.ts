@@ -29,14 +29,20 @@ function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumn
     separator: separatorNames.find((name) => separators[name] === separator)!,
     headingLine,
     columns: headings.map((heading, index) =>
-      present<Schemas["ImportColumn"]>({ heading, use: uses[index] ?? null, samples: [...(samples[index] ?? [])] }),
+      present<Schemas["ImportColumn"]>({ heading, use: uses[index] ?? "IGNORED", samples: [...(samples[index] ?? [])] }),
     ),
-    role,
+    role: role ?? "COLUMN",
     className,
     idFromName,
     mode,
   });
 }
+
+const readMapping = ({ uses, role, ...others }: Schemas["ImportColumnsInput"]) => ({
+  ...others,
+  uses: uses.map((use) => (use === "IGNORED" ? null : use)),
+  role: role === "COLUMN" ? null : role,
+});
 
 export const getImportColumns: AdminHandler<"getImportColumns"> = async ({ db }, request) => {
   const { id } = await findImport(storeOf(db), request.importId, importReach(request));
@@ -51,15 +57,15 @@ export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, i
   if (headers["If-Match"] !== undefined) refuseStale(headers, presentColumns(await getUpload(db, id)));
   const among = reach.all ? undefined : reach.schoolIds;
   const separator = body.separator && separators[body.separator];
-  await imports.map(importId, { ...body, separator }, among, origin, { inBackground: query["in-background"] === true });
+  await imports.map(importId, { ...readMapping(body), separator }, among, origin, { inBackground: query["in-background"] === true });
   return { status: 200, body: presentImport(await find()) };
 };
 
 function presentMapping({ id, headings, uses, role, idFromName, mode, usedAt }: KeptMapping): Schemas["ColumnMapping"] {
   const columns = headings.map((heading, index) =>
-    present<Schemas["MappedColumn"]>({ heading, use: uses[index] ?? null }),
+    present<Schemas["MappedColumn"]>({ heading, use: uses[index] ?? "IGNORED" }),
   );
-  return present<Schemas["ColumnMapping"]>({ id, columns, role, idFromName, mode, usedAt });
+  return present<Schemas["ColumnMapping"]>({ id, columns, role: role ?? "COLUMN", idFromName, mode, usedAt });
 }
 
 export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {

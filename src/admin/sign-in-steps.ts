@@ -213,7 +213,7 @@ function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"
   if (login === null) return "no_login";
   if (!canSignIn(facts)) return "no_password";
   if (isCardRefused(facts)) return "card_refused";
-  return waits.everywhereUntil === null && waits.places === 0 ? null : "slowed";
+  return waits.everywhereUntil === null && waits.places === 0 ? "none" : "slowed";
 }
 
 /** Explains a sign-in. Schools out of reach are counted, not named. */
@@ -223,7 +223,7 @@ export function explain(asked: Explanation): Schemas["SignInExplanation"] {
   return {
     personId: facts.person.id,
     clientId,
-    isAllowed: reason === null,
+    isAllowed: reason === "none",
     reason,
     steps: [...personSteps(asked), ...(clientId === null ? [] : appSteps({ ...asked, clientId }))],
   };

@@ -55,7 +55,7 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
   const rows = all.map(({ heading, use, samples }, index) => [
     `  ${index + 1}`,
     heading,
-    use?.toLowerCase() ?? "-",
+    use === "IGNORED" ? "-" : use.toLowerCase(),
     samples.join(" | "),
   ]);
   return [
@@ -67,7 +67,7 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
       ? [`Sheet: ${sheet ?? ""}; the others: ${sheets.filter((one) => one !== sheet).join(", ")}`]
       : []),
     ...(sheet === null ? [`Encoding: ${encoding}; separator: ${separator.toLowerCase()}`] : []),
-    ...(role === null ? [] : [`Role of everybody: ${role.toLowerCase()}`]),
+    ...(role === "COLUMN" ? [] : [`Role of everybody: ${role.toLowerCase()}`]),
     ...(className === null ? [] : [`Class of everybody: ${className}`]),
     `Mode: ${mode.toLowerCase()}`,
     "",

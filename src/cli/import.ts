@@ -193,11 +193,11 @@ function changeColumns(
     const known = columnUses.find((one) => one === use.toUpperCase());
     if (known === undefined && use !== "-")
       throw new UsageError(`--column: '${use}' is none of ${columnUses.join(", ").toLowerCase()}, or -.`);
-    uses[Number(number) - 1] = known ?? null;
+    uses[Number(number) - 1] = known ?? "IGNORED";
   }
   return {
     uses,
-    role: uses.includes("ROLE") ? null : ((options.role?.toUpperCase() as Schemas["RoleOfAll"]) ?? role),
+    role: uses.includes("ROLE") ? "COLUMN" : ((options.role?.toUpperCase() as Schemas["RoleOfAll"]) ?? role),
     className: options.class ?? className,
     idFromName: options.idsFromName || idFromName,
     mode: (options.mode?.toUpperCase() as Schemas["ImportMode"] | undefined) ?? mode,

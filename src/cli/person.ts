@@ -78,7 +78,7 @@ const stepColumns: Columns<Schemas["SignInStep"]> = {
 const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
   table: tableOf(explanation.steps, stepColumns),
   lines: [explanation.isAllowed ? "The person can sign in." : `The person cannot sign in: ${explanation.reason}`],
-  quiet: explanation.reason === null ? [] : [explanation.reason],
+  quiet: explanation.isAllowed ? [] : [explanation.reason],
   data: explanation,
 });
 

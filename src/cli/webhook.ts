@@ -16,7 +16,7 @@ const secretLines = (secret: string): string[] => [`Secret: ${secret}`, "The sec
 
 function endpointLines({ id, clientId, url, eventTypes: types, ...of }: Endpoint): string[] {
   const state =
-    of.reason === null ? of.state.toLowerCase() : `${of.state.toLowerCase()}: ${of.reason.replace("_", " ")}`;
+    of.reason === "none" ? of.state.toLowerCase() : `${of.state.toLowerCase()}: ${of.reason.replace("_", " ")}`;
   return recordLines({
     id,
     app: clientId,

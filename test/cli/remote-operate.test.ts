@@ -189,7 +189,7 @@ test("what only a running service answers: its health, what an app sees, and why
   expect((await there(["app", "view", app.clientId, school, "school"])).out).toMatch(/^status +403$/m);
   expect(await there([...view, "nothing"])).toMatchObject({ code: 2 });
   const explain = ["person", "explain", person, lernapp.clientId];
-  expect(await remote.ask(...explain)).toMatchObject({ isAllowed: true, reason: null });
+  expect(await remote.ask(...explain)).toMatchObject({ isAllowed: true, reason: "none" });
   await remote.ask("person", "block", person);
   expect((await there(explain)).out).toContain("The person cannot sign in: person_blocked");
   const file = join(folder, "data.json");

@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { allDocumentNames, bundleFolder } from "../../openapi/tools/document.ts";
 
 const here = import.meta.dirname;
 const folder = join(here, "../../.cache/generators");
-const bundles = join(here, "../../generated/openapi");
-const bundleNames = ["idm", "schulconnex", "sign-on", "webhooks"];
+const bundleNames = allDocumentNames(bundleFolder);
 const run = promisify(execFile);
 
 /** Runs a program in the folder of the generators. Errors: rejects with what it printed. */
@@ -35,9 +35,10 @@ async function install(): Promise<void> {
 /** Fills the bundles as the service does, and makes the clients of all of them. */
 async function generate(): Promise<void> {
   await rm(join(folder, "clients"), { recursive: true, force: true });
+  await rm(join(folder, "bundles"), { recursive: true, force: true });
   await mkdir(join(folder, "bundles"), { recursive: true });
   for (const name of bundleNames) {
-    const text = await readFile(join(bundles, `${name}.yaml`), "utf8");
+    const text = await readFile(join(bundleFolder, `${name}.yaml`), "utf8");
     await writeFile(join(folder, "bundles", `${name}.yaml`), text.replaceAll("<platform>", "schultor"));
     await mkdir(join(folder, "clients/openapi-zod-client", name), { recursive: true });
   }

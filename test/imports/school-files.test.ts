@@ -115,10 +115,10 @@ test.each<[string, string[]]>([
 
 test("the file of Untis has no headings: its columns are chosen", async () => {
   const { found, people } = await importFile("untis-gpu004.txt", ({ columns }) => ({
-    uses: columns.map((_, n) => ({ 0: "ID", 1: "LAST_NAME", 28: "FIRST_NAME" })[n] ?? null),
+    uses: columns.map((_, n) => ({ 0: "ID", 1: "LAST_NAME", 28: "FIRST_NAME" })[n] ?? "IGNORED"),
     role: "TEACHER",
   }));
-  expect(found.columns[0]).toEqual({ heading: "", use: null, samples: ["BÄR", "KRÜ", "SCH"] });
+  expect(found.columns[0]).toEqual({ heading: "", use: "IGNORED", samples: ["BÄR", "KRÜ", "SCH"] });
   expect(people).toEqual([
     "BÄR TEACHER Heike/Heike Bärlauch ",
     "KRÜ TEACHER Sven/Sven Krüger ",
@@ -161,7 +161,7 @@ test("a workbook that unpacks to more than it says is refused", async () => {
 test("another sheet can be looked at", async () => {
   const { call, send } = await makeSchool();
   const { id } = (await send(fileOf("klassenliste-5a.xlsx"))).body as { id: string };
-  const body = { uses: [], role: null, className: null, idFromName: false, mode: "DELTA", sheet: "Telefonliste" };
+  const body = { uses: [], role: "COLUMN", className: null, idFromName: false, mode: "DELTA", sheet: "Telefonliste" };
   expect((await call("PUT", `/imports/${id}/columns`, { body })).body).toMatchObject({ state: "UNMAPPED" });
   const found = (await call("GET", `/imports/${id}/columns`)).body as Columns & { sheet: string };
   expect([found.sheet, found.columns.map(({ heading }) => heading)]).toEqual(["Telefonliste", ["Name", "Telefon"]]);
@@ -194,7 +194,7 @@ test("encoding and separator can be chosen, and the file is read with them", asy
   const text = "Schüler-ID;Nachname;Vorname;Klasse\n1;Mu\xdfler;Bj\xf6rn, jun.;5a\n2;Mu\xdfler;Zo\xeb;5a\n";
   const { id } = (await send(Buffer.from(text, "latin1"))).body as { id: string };
   const find = async () => (await call("GET", `/imports/${id}/columns`)).body as Columns & Record<string, unknown>;
-  const mapping = { uses: [] as (string | null)[], role: null, className: null, idFromName: false, mode: "DELTA" };
+  const mapping = { uses: [] as string[], role: "COLUMN", className: null, idFromName: false, mode: "DELTA" };
   const put = (body: object) => call("PUT", `/imports/${id}/columns`, { body: { ...mapping, ...body } });
   expect(await find()).toMatchObject({ encoding: "windows-1252", separator: "SEMICOLON" });
 

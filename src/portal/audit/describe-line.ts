@@ -20,7 +20,7 @@ export function describeLine(line: Line, { t, times }: Pick<PageRequest, "t" | "
   return {
     what: describeAction(action, t),
     by,
-    role: actor.role === null ? "" : t(`staffRoles.${actor.role}`),
+    role: actor.role === "NONE" ? "" : t(`staffRoles.${actor.role}`),
     whom: whole(line.names.person) || (line.personId === null ? "" : t("audit.nameless")),
     through: line.names.app ?? line.clientId ?? "",
     differences: compareLine(line, { t, times, names }),

@@ -6,8 +6,8 @@ import german from "./locales/de.json" with { type: "json" };
 type NewColumns = AdminSchemas["ImportColumnsInput"];
 type Use = NewColumns["uses"][number];
 
-const uses = Object.keys(german.columns.use) as NonNullable<Use>[];
-const roles = Object.keys(german.columns.roles) as NonNullable<NewColumns["role"]>[];
+const uses = Object.keys(german.columns.use) as Use[];
+const roles = Object.keys(german.columns.roles) as NewColumns["role"][];
 
 const encodings = Object.keys(german.columns.encodings) as NonNullable<NewColumns["encoding"]>[];
 const separators = Object.keys(german.columns.separators) as NonNullable<NewColumns["separator"]>[];
@@ -21,12 +21,12 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
   const typed = refused === null ? null : field;
   const { columns, role, className, idFromName, mode } = found;
   const chosen = {
-    role: typed?.("role") ?? role ?? "",
+    role: typed?.("role") ?? role,
     className: typed?.("className") ?? className ?? "",
     idFromName: typed === null ? idFromName : typed("idFromName") !== "",
     mode: typed?.("mode") ?? mode,
   };
-  const rows = columns.map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use ?? "" }));
+  const rows = columns.map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use }));
   const isMissing = (...needed: Use[]) => !columns.some(({ use }) => needed.includes(use));
   const model = {
     base: importAddress(request),
@@ -61,8 +61,8 @@ export async function mapColumns(request: PageRequest): Promise<Redirect> {
     again !== null
       ? { ...guessed(found), uses: columns.map(({ use }) => use), ...again }
       : {
-          uses: columns.map((_, index) => uses.find((use) => use === field(`use${index}`)) ?? null),
-          role: roles.find((role) => role === field("role")) ?? null,
+          uses: columns.map((_, index) => uses.find((use) => use === field(`use${index}`)) ?? "IGNORED"),
+          role: roles.find((role) => role === field("role")) ?? "COLUMN",
           className: field("className") || null,
           idFromName: field("idFromName") !== "",
           mode: field("mode") === "BULK" ? "BULK" : "DELTA",

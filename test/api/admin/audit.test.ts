@@ -64,7 +64,7 @@ describe("who reads what", () => {
     expect(minutesOf(lines)).toEqual([5, 1]);
     const nobody = { personId: null, clientId: null, program: null };
     expect(lines).toMatchObject([
-      { clientId: foreignApp, schoolId: school, actor: { ...nobody, program: "purge", role: null } },
+      { clientId: foreignApp, schoolId: school, actor: { ...nobody, program: "purge", role: "NONE" } },
       {
         personId: person,
         schoolId: school,
@@ -162,7 +162,7 @@ describe("who reads what", () => {
     await record(9, { action: "password_changed", schoolId: school, personId: gone, actorId: `person:${gone}` });
     await forgetInAudit(service.db, gone);
     expect(await read(admin, "action=password_changed")).toMatchObject([
-      { personId: null, actor: { personId: null, clientId: null, program: null, role: null } },
+      { personId: null, actor: { personId: null, clientId: null, program: null, role: "NONE" } },
     ]);
   });
 

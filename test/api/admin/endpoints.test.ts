@@ -69,7 +69,7 @@ test("an endpoint is registered once for one key, with a secret that signs and i
       url: body.url,
       eventTypes: ["person", "school"],
       state: "ACTIVE",
-      reason: null,
+      reason: "none",
       stateChangedAt: "2026-02-03T08:00:00.000Z",
       createdAt: "2026-02-03T08:00:00.000Z",
       resumeAt: null,
@@ -183,7 +183,7 @@ test("an endpoint is changed from the state that was read; the audit says what d
     read.body,
   ]);
   expect((await partner.call("DELETE", path, { headers: ifMatch })).status).toBe(412);
-  const before = { url: `${receiver.url}/`, eventTypes: ["person"], state: "ACTIVE", reason: null };
+  const before = { url: `${receiver.url}/`, eventTypes: ["person"], state: "ACTIVE", reason: "none" };
   const difference = { ...byPartner, clientId: own, before, after: { ...body, reason: "asked_for" } };
   expect(await auditOf(id, "webhook_endpoint_changed")).toMatchObject([difference]);
   expect(await auditOf(id, "webhook_endpoint_paused")).toMatchObject([difference]);

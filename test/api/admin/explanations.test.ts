@@ -335,7 +335,7 @@ test("without an app, explains what stops the person before any app, and no gran
   expect(await explained()).toMatchObject({ clientId: null, isAllowed: false, reason: "no_login" });
   await giveLogin(service.db, personId);
   const after = await explained();
-  expect(after).toMatchObject({ clientId: null, isAllowed: true, reason: null });
+  expect(after).toMatchObject({ clientId: null, isAllowed: true, reason: "none" });
   const steps = after.steps.map(({ code }) => code);
   expect(steps).toEqual(["person_active", "person_not_blocked", "login", "wrong_passwords", "no_wait"]);
   await operator.call("POST", `/people/${personId}/block`);

@@ -1,1 +1,3 @@
-export const bundles = ["idm", "schulconnex", "sign-on", "webhooks"];
+import { readdirSync } from "node:fs";
+
+export const bundles = readdirSync("bundles").map((file) => file.replace(".yaml", ""));

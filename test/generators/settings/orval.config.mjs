@@ -1,11 +1,6 @@
 import { bundles } from "./bundles.mjs";
 
-const address = {
-  idm: "IDM_URL",
-  schulconnex: "SCHULCONNEX_URL",
-  "sign-on": "SIGN_ON_URL",
-  webhooks: "WEBHOOKS_URL",
-};
+const addressOf = (name) => `${name.toUpperCase().replaceAll(/\W/g, "_")}_URL`;
 
 const make = (name, file, output) => ({
   input: `./bundles/${name}.yaml`,
@@ -13,7 +8,7 @@ const make = (name, file, output) => ({
 });
 export default Object.fromEntries(
   bundles.flatMap((name) => [
-    [name, make(name, "client", { client: "fetch", baseUrl: { runtime: `globalThis.process.env.${address[name]}` } })],
+    [name, make(name, "client", { client: "fetch", baseUrl: { runtime: `globalThis.process.env.${addressOf(name)}` } })],
     [`${name}-zod`, make(name, "zod", { client: "zod" })],
   ]),
 );
