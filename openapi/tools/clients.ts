@@ -7,7 +7,7 @@ const cache = join(import.meta.dirname, "../../.cache");
 const clients = join(cache, "clients");
 const filled = join(cache, "bundles");
 
-/** Makes the clients of every bundle in every language, and what receives webhooks. */
+/** Makes the clients of every bundle in every language, and servers that receive webhooks. */
 async function makeClients(platform: string): Promise<void> {
   await rm(clients, { recursive: true, force: true });
   await mkdir(filled, { recursive: true });

@@ -29,7 +29,11 @@ function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumn
     separator: separatorNames.find((name) => separators[name] === separator)!,
     headingLine,
     columns: headings.map((heading, index) =>
-      present<Schemas["ImportColumn"]>({ heading, use: uses[index] ?? "IGNORED", samples: [...(samples[index] ?? [])] }),
+      present<Schemas["ImportColumn"]>({
+        heading,
+        use: uses[index] ?? "IGNORED",
+        samples: [...(samples[index] ?? [])],
+      }),
     ),
     role: role ?? "COLUMN",
     className,
@@ -57,7 +61,9 @@ export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, i
   if (headers["If-Match"] !== undefined) refuseStale(headers, presentColumns(await getUpload(db, id)));
   const among = reach.all ? undefined : reach.schoolIds;
   const separator = body.separator && separators[body.separator];
-  await imports.map(importId, { ...readMapping(body), separator }, among, origin, { inBackground: query["in-background"] === true });
+  await imports.map(importId, { ...readMapping(body), separator }, among, origin, {
+    inBackground: query["in-background"] === true,
+  });
   return { status: 200, body: presentImport(await find()) };
 };
 

@@ -50,12 +50,14 @@ export function importLines(
   ];
 }
 
+export const useWord = (use: Schemas["ColumnUse"]): string => (use === "IGNORED" ? "-" : use.toLowerCase());
+
 export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): string[] {
   const { sheet, sheets, encoding, separator, role, className, mode, columns: all } = columns;
   const rows = all.map(({ heading, use, samples }, index) => [
     `  ${index + 1}`,
     heading,
-    use === "IGNORED" ? "-" : use.toLowerCase(),
+    useWord(use),
     samples.join(" | "),
   ]);
   return [

@@ -2,7 +2,7 @@ import { columnUses, plainTemplate } from "../imports/index.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
 import * as calls from "./import-calls.ts";
-import { columnLines, importColumns, importLines, leftOutCsv, undoLines } from "./import-lines.ts";
+import { columnLines, importColumns, importLines, leftOutCsv, undoLines, useWord } from "./import-lines.ts";
 import { done, wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { argsNamed, changes, listsAll } from "./verbs.ts";
@@ -72,7 +72,7 @@ export const verbs: Verbs = {
     columns: {
       id: ({ id }) => id,
       "last used": ({ usedAt }) => usedAt,
-      columns: ({ columns }) => columns.map(({ heading, use }) => `${heading}=${use?.toLowerCase() ?? "-"}`).join(", "),
+      columns: ({ columns }) => columns.map(({ heading, use }) => `${heading}=${useWord(use)}`).join(", "),
     },
     id: ({ id }) => id,
   }),

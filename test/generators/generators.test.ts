@@ -25,13 +25,15 @@ import settings from "./settings/package.json" with { type: "json" };
 import type { Seen, World } from "./programs/world.ts";
 import { startPrism, type Prism } from "./prism.ts";
 
-const generators = ["@hey-api/openapi-ts", "orval", "@kubb/cli", "openapi-zod-client"] as const;
+const withSchemas = ["@hey-api/openapi-ts", "orval", "@kubb/cli", "openapi-zod-client"] as const;
+const generators = [...withSchemas, "swagger-typescript-api"] as const;
 type Generator = (typeof generators)[number];
 const programOf: Record<Generator, string> = {
   "@hey-api/openapi-ts": "hey-api",
   orval: "orval",
   "@kubb/cli": "kubb",
   "openapi-zod-client": "openapi-zod-client",
+  "swagger-typescript-api": "swagger-typescript-api",
 };
 const programs = join(import.meta.dirname, "../../.cache/generators/dist/programs");
 const run = promisify(execFile);
@@ -162,15 +164,15 @@ describe.each(generators)("a client of %s", (generator) => {
     });
   });
 
-  test("parses real webhooks without losing a field", () => {
-    expect(seen[generator].events).toEqual(world.events);
-  });
-
   test("reads the same as the others", () => {
     const { revokeToken: _, introspectToken: __, getDiscovery: ___, ...read } = seen[generator].read;
     const { revokeToken: ____, introspectToken: _____, getDiscovery: ______, ...first } = seen[generators[0]].read;
     expect(read).toEqual(first);
   });
+});
+
+test.each(withSchemas)("schemas of %s parse real webhooks without losing a field", (generator) => {
+  expect(seen[generator].events).toEqual(world.events);
 });
 
 test("Prism finds no answer against the contract, and no request but the wrong limit", async () => {
@@ -186,11 +188,11 @@ test("the table of generators says what was done with which version", () => {
     version: settings.dependencies[generator],
     language: "TypeScript",
     did: [
-      "compiles (tsc --strict)",
+      "every document compiles (tsc --strict)",
       "token with HTTP Basic",
       `${readable.length} operations of idm and schulconnex`,
       "refusals with code",
-      "Zod schemas parse answers and webhooks",
+      ...(withSchemas.some((one) => one === generator) ? ["Zod schemas parse answers and webhooks"] : []),
     ],
   }));
   const kept = JSON.parse(readFileSync(join(import.meta.dirname, "results.json"), "utf8")) as unknown;

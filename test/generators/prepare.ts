@@ -50,6 +50,7 @@ async function generate(): Promise<void> {
     tool("openapi-ts", ["-f", "openapi-ts.config.mjs"]),
     tool("orval", ["--config", "orval.config.mjs"]),
     tool("kubb", ["generate", "--config", "kubb.config.mjs"]),
+    runThere(process.execPath, ["swagger-typescript-api.config.mjs"]),
     ...bundleNames.map((name) => {
       const target = `clients/openapi-zod-client/${name}/client.ts`;
       return tool("openapi-zod-client", [`bundles/${name}.yaml`, "-o", target, "--export-schemas", ...isJson]);

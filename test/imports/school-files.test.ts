@@ -130,7 +130,14 @@ test("a class list made in Excel: the class from its title, dates as they are sh
   const { found, people } = await importFile("klassenliste-5a.xlsx", () => ({ idFromName: true }));
   expect(found).toMatchObject({ className: "5a", role: "STUDENT", mode: "DELTA" });
   expect(found.sheets.slice(0, 2)).toEqual(["Klassenliste", "Telefonliste"]);
-  expect(found.columns.map(({ use }) => use)).toEqual([null, "LAST_NAME", "FIRST_NAME", "BIRTH_DATE", null, null]);
+  expect(found.columns.map(({ use }) => use)).toEqual([
+    "IGNORED",
+    "LAST_NAME",
+    "FIRST_NAME",
+    "BIRTH_DATE",
+    "IGNORED",
+    "IGNORED",
+  ]);
   expect(found.columns[3]!.samples).toEqual(["2014-11-03", "2015-02-27", "2014-06-09"]);
   expect(people.toSorted()).toEqual([
     "name: STUDENT Elif/Elif Aydın 5a",

@@ -70,6 +70,7 @@ const shown: Record<string, string[]> = {
   "Import.mode": ["imports mode", "imports import.modes"],
   "Import.state": ["imports state"],
   "ImportColumn.use": ["imports columns.use"],
+  "ImportColumns.role": ["imports columns.roles"],
   "ImportColumns.separator": ["imports columns.separators"],
   "ImportWarning.kind": ["imports warnings"],
   "ImportUndoEntry.step": ["imports undo.steps"],
@@ -99,6 +100,8 @@ const unshown = [
   ...["ImportProgress.phase", "ImportSchool.state", "ImportGroupChange.step", "ImportUndoEntry.kind"],
   ...[
     "SignInExplanation.reason",
+    // Named as StaffRole.role, and not at all if there was none.
+    "AuditActor.role",
     "AdminApp.idTokenAlgorithm",
     "AppPublicKey.kty",
     "AppPublicKey.use",

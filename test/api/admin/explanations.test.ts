@@ -49,7 +49,7 @@ describe("in the world of the matrix", () => {
     await giveLogin(service.db, personId);
     const { isAllowed, reason, steps } = await explain(personId, clientId);
     await service.db.prisma.credential.delete({ where: { personId } });
-    expect([isAllowed, reason]).toEqual([right.kind === "allowed", right.kind === "refused" ? right.reason : null]);
+    expect([isAllowed, reason]).toEqual([right.kind === "allowed", right.kind === "refused" ? right.reason : "none"]);
     expect(steps.some(({ outcome }) => outcome === "REFUSED")).toBe(!isAllowed);
 
     const lettingIn = steps.filter(({ code, outcome }) => code === "audience" && outcome === "PASSED");
@@ -191,7 +191,7 @@ test("a login without a password is refused, unless a card signs in; one to be c
     return [reason, outcome, values.hasPassword, values.mustChange, fix?.operationId];
   };
   await credential.update({ where: { personId }, data: { mustChange: true } });
-  expect(await loginOf()).toEqual([null, "NOTE", true, true, undefined]);
+  expect(await loginOf()).toEqual(["none", "NOTE", true, true, undefined]);
   await credential.update({ where: { personId }, data: { mustChange: false, passwordHash: null } });
   expect(await loginOf()).toEqual(["no_password", "REFUSED", false, false, "newPassword"]);
   const [id, at] = [makeUuid(service.clock()), service.clock()];
@@ -199,7 +199,7 @@ test("a login without a password is refused, unless a card signs in; one to be c
   const schoolId = world.schools["north"]!;
   await setCards({});
   await loginCard.create({ data: { id, personId, schoolId, tokenHash, secondStep: "NONE", createdAt: at } });
-  expect(await loginOf()).toEqual([null, "NOTE", false, false, "newPassword"]);
+  expect(await loginOf()).toEqual(["none", "NOTE", false, false, "newPassword"]);
   await setCards({ enabled: false });
   expect(await loginOf()).toEqual(["card_refused", "NOTE", false, false, "newPassword"]);
   await loginCard.update({ where: { id }, data: { revokedAt: at } });

@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 
 type Columns = {
-  columns: { heading: string; use: string | null; samples: string[] }[];
-  role: string | null;
+  columns: { heading: string; use: string; samples: string[] }[];
+  role: string;
   className: string | null;
   idFromName: boolean;
   mode: string;
@@ -83,14 +83,14 @@ test("a school's own file waits for its columns, is read with them, and the next
     mode: "DELTA",
   });
   expect(columns.columns.map(({ heading, use }) => `${heading}: ${use}`)).toEqual([
-    "Lfd. Nr.: null",
+    "Lfd. Nr.: IGNORED",
     "Nachname: LAST_NAME",
     "Vorname: FIRST_NAME",
     "Rufname: CALL_NAME",
     "Klasse: CLASSES",
     "Geburtsdatum: BIRTH_DATE",
     "Schüler-Nr.: ID",
-    "Bemerkung: null",
+    "Bemerkung: IGNORED",
   ]);
   expect(columns.columns[1]!.samples).toEqual(["Müller", "von der Heide"]);
   const mapped = await map(made.id, mappingOf(columns));
@@ -175,7 +175,7 @@ test("a list without numbers is read by name and date of birth if the office say
   };
   const first = (await send(["31.08.2014", "2014-02-01"])).body as Made;
   const columns = (await call("GET", `/imports/${first.id}/columns`)).body as Columns;
-  expect(columns.columns.map(({ use }) => use)).toEqual([null, "FULL_NAME", "BIRTH_DATE"]);
+  expect(columns.columns.map(({ use }) => use)).toEqual(["IGNORED", "FULL_NAME", "BIRTH_DATE"]);
   expect(columns).toMatchObject({ role: "STUDENT", className: "5a", mode: "DELTA" });
   expect(refusalOf(await map(first.id, mappingOf(columns), call))).toEqual([400, "id_column_missing"]);
   const mapped = await map(first.id, { ...mappingOf(columns), idFromName: true }, call);
