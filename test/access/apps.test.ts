@@ -114,6 +114,13 @@ test("default scopes are some of the scopes of an app that has a secret, and go 
   expect(await findApp(db.pool, clientId)).toMatchObject({ defaultScopes: ["schools:read"] });
 });
 
+test("the database holds no second platform name that could be read as another scope", async () => {
+  for (const scopePlatform of ["old:idm", "Old", "", "-old", "x".repeat(33)])
+    await expect(register({ scopePlatform }), scopePlatform).rejects.toThrow("app_scope_platform_check");
+  const { clientId } = await register({ scopePlatform: "old-platform" });
+  expect(await findApp(db.pool, clientId)).toMatchObject({ scopePlatform: "old-platform" });
+});
+
 test("a client id is taken once, and never again when its app is gone with all that hung on it", async () => {
   const clientId = "once" as ClientId;
   await register({ clientId });
