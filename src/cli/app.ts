@@ -60,8 +60,7 @@ const creation = {
 
 async function readRegistration(options: OptionsOf<typeof properties>): Promise<AllProperties<Schemas["AppUpdate"]>> {
   const { jwksUri } = options;
-  const publicKeys =
-    options.publicKeys === undefined ? undefined : ((await readKeyFile(options.publicKeys)) as AdminApp["publicKeys"]);
+  const publicKeys = options.publicKeys === undefined ? undefined : await readKeyFile(options.publicKeys);
   if (publicKeys && jwksUri) throw new UsageError("Give --public-keys or --jwks-uri, not both.");
   const {
     attribute,

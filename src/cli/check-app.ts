@@ -1,4 +1,3 @@
-import { readPublicKeys } from "../access/client-authentication.ts";
 import type { Authentication } from "./check-app/authentication.ts";
 import { makeOwnCommand } from "./command.ts";
 import { option, UsageError } from "./option.ts";
@@ -46,7 +45,7 @@ async function readAuthentication(options: AuthenticationOptions): Promise<Authe
     throw new UsageError("private_key_jwt needs --public-keys or --jwks-uri.");
   const { createLocalJWKSet, createRemoteJWKSet } = await import("jose");
   if (jwksUri !== undefined) return { method, keys: createRemoteJWKSet(new URL(jwksUri)) };
-  return { method, keys: createLocalJWKSet({ keys: readPublicKeys(await readKeyFile(publicKeys!)) }) };
+  return { method, keys: createLocalJWKSet({ keys: await readKeyFile(publicKeys!) }) };
 }
 
 export const checkApp = makeOwnCommand({

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
+import { readPublicKeys, type PublicKey } from "../access/client-authentication.ts";
 import { listKeys } from "../platform/text/key-set.ts";
 import { UsageError } from "./option.ts";
 
-/** Reads a JSON Web Key Set. Errors: UsageError if the file holds none. */
-export async function readKeyFile(file: string): Promise<object[]> {
+/** Reads a JSON Web Key Set. Errors: UsageError if the file holds none; invalid public_key_refused. */
+export async function readKeyFile(file: string): Promise<PublicKey[]> {
   const keys = listKeys(await readFile(file, "utf8"));
   if (keys === null) throw new UsageError(`${file} is not a JSON Web Key Set.`);
-  return keys;
+  return readPublicKeys(keys);
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { createHmac, generateKeyPairSync, randomUUID, type KeyObject } from "node:crypto";
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
@@ -148,6 +148,73 @@ test("the registration is changed; what is refused stays as it was typed", async
   expect(own.html).toMatch(/name="scopePlatform"[^>]*value="schultor"/);
   const stale = await browser.submit(form, "/registration", { ...fields, name: "Anders" });
   expect([stale.status, stale.html]).toEqual([412, expect.stringContaining('value="Lernapp 2"')]);
+});
+
+const keysOf = async (clientId: string) => {
+  const { tokenEndpointAuthMethod, publicKeys, jwksUri } = await readApp(clientId);
+  return { tokenEndpointAuthMethod, publicKeys, jwksUri };
+};
+
+test("an app that signs gets public keys, then the address of its keys", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const form = await browser.open(`${address}/registration`);
+  const signs = { name: "Lernapp", scope: "openid", tokenEndpointAuthMethod: "private_key_jwt" };
+  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const key = { ...publicKey.export({ format: "jwk" }), kid: "2026", use: "sig", key_ops: ["verify"] };
+  const written = JSON.stringify({ keys: [key] });
+  const saved = await browser.submit(form, "/registration", { ...signs, publicKeys: written });
+  expect(saved.html).toContain("Die Registrierung ist gespeichert.");
+  const { key_ops: _, ...kept } = key;
+  expect(await keysOf(clientId)).toEqual({
+    tokenEndpointAuthMethod: "private_key_jwt",
+    publicKeys: [kept],
+    jwksUri: null,
+  });
+  expect(saved.html).toContain("&quot;kid&quot;: &quot;2026&quot;");
+  const jwksUri = "https://127.0.0.1/jwks.json";
+  const moved = await browser.submit(saved, "/registration", { ...signs, publicKeys: "", jwksUri });
+  expect(moved.html).toContain(`value="${jwksUri}"`);
+  expect(await keysOf(clientId)).toMatchObject({ publicKeys: [], jwksUri });
+});
+
+const messageOf = (html: string) => /<div[^>]*role="alert"[^>]*>([^]*?)<\/p>/.exec(html)?.[1];
+const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+const jwk = (key: KeyObject) => JSON.stringify(key.export({ format: "jwk" }));
+
+test.each<[what: string, typed: { publicKeys?: string; jwksUri?: string }, german: RegExp, english: RegExp]>([
+  ["neither", {}, /entweder öffentliche Schlüssel oder eine Adresse/, /either public keys or a key set URL/],
+  [
+    ...["both", { publicKeys: jwk(p256().publicKey), jwksUri: "https://127.0.0.1/jwks" }],
+    ...[/nicht beides/, /not both/],
+  ] as never,
+  ["no key set", { publicKeys: "-----BEGIN PUBLIC KEY-----" }, /JSON Web Key Set/, /JSON Web Key Set/],
+  [
+    ...["a private key", { publicKeys: jwk(p256().privateKey) }],
+    ...[/privater Schlüssel.*nicht mehr geheim/, /private key.*no longer secret/],
+  ] as never,
+  [
+    ...["a short key", { publicKeys: jwk(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) }],
+    ...[/2048 bis 8192 Bit/, /2048 to 8192 bits/],
+  ] as never,
+  ["an address with a fragment", { jwksUri: "https://127.0.0.1/jwks#keys" }, /kein # enthalten/, /no fragment/],
+])("of keys, %s is refused in both languages, and stays as it was typed", async (_, typed, german, english) => {
+  const { clientId, browser, address } = await makeWorld();
+  for (const [language, message] of [
+    ["de", german],
+    ["en", english],
+  ] as const) {
+    const form = await browser.open(`${address}/registration?lang=${language}`);
+    const fields = { name: "Lernapp", scope: "openid", tokenEndpointAuthMethod: "private_key_jwt", ...typed };
+    const refused = await browser.submit(form, "/registration", fields);
+    expect([refused.status, messageOf(refused.html)]).toEqual([400, expect.stringMatching(message)]);
+    if (typed.jwksUri !== undefined) expect(refused.html).toContain(`value="${typed.jwksUri}"`);
+    expect(refused.html).toContain('value="private_key_jwt" selected');
+  }
+  expect(await keysOf(clientId)).toEqual({
+    tokenEndpointAuthMethod: "client_secret_basic",
+    publicKeys: [],
+    jwksUri: null,
+  });
 });
 
 test("a logo is uploaded and removed; what is no image is refused", async () => {
