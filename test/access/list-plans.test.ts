@@ -5,8 +5,8 @@ import { readSettings } from "../../src/platform/database/shares.ts";
 import { openShares, type DatabaseShares } from "../../src/platform/database/shares.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { explainPrepared, type Plan } from "../support/explain.ts";
-import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
-import { bind, listsOf, recordsOf, type List } from "../support/lists.ts";
+import { fillDatabase, filledApps, findFilled, groupsPerPerson } from "../support/fill.ts";
+import { bind, listsOf, recordsOf, rosterOf, type List, type Versioned } from "../support/lists.ts";
 import { makeMakers } from "../support/make.ts";
 
 // What a list reads hangs on what it answers, and neither on how many others there are nor on what PostgreSQL believes
@@ -110,6 +110,14 @@ const nextPage = ({ query, given }: List): Statement =>
 const hasPages = ({ label }: List): boolean =>
   ["schools", "groups", "groups with deleted", "people", "people with deleted", "users"].includes(label);
 
+/** The groups of a roster have all their members. */
+const partsOf = ({ query, given }: Versioned) =>
+  query.parts.map(({ rows }) => ({
+    what: rows.name,
+    ...bind(rows, given),
+    beside: rows.name.endsWith("_groups_rows") ? groupsPerPerson * perSchool : 0,
+  }));
+
 type Reader = { clientId: ClientId; readsNames: boolean };
 
 async function findFaults(db: TestDatabase, { clientId, readsNames }: Reader, mode: Mode): Promise<string[]> {
@@ -142,6 +150,9 @@ async function findFaults(db: TestDatabase, { clientId, readsNames }: Reader, mo
       await check(`page of ${list.label}`, firstPage(list), beside);
       await check(`next page of ${list.label}`, nextPage(list), beside);
     }
+    const roster = rosterOf({ clientId, readsNames, school });
+    await check("version of the roster", bind(roster.query.version, roster.given));
+    for (const { what, beside, ...statement } of partsOf(roster)) await check(what, statement, beside);
     for (const [name, statement] of Object.entries(recordsOf({ clientId, school, group, person })))
       await check(`one ${name}`, statement, name === "group" ? 300 : 0);
   });
@@ -196,7 +207,10 @@ test(
       ...statement,
       beside: what === "group" ? 300 : 0,
     }));
-    const kept = [...lists, ...records].map((statement, n) => ({ ...statement, name: `kept_${n}` }));
+    const kept = [...lists, ...partsOf(rosterOf(found)), ...records].map((statement, n) => ({
+      ...statement,
+      name: `kept_${n}`,
+    }));
     await withReader(db, async (client) => {
       await client.query("SET plan_cache_mode = force_generic_plan");
       for (const { name, text, values } of kept) {

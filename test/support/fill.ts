@@ -17,7 +17,7 @@ export const filledApps = {
 };
 
 export const groupsPerSchool = 20;
-const groupsPerPerson = 3;
+export const groupsPerPerson = 3;
 
 const digest = (what: string, n: string) => `md5('${what}' || (${n}))::uuid`;
 const at = "timestamptz '2026-01-01'";

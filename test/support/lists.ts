@@ -84,8 +84,12 @@ export function listsOf({ clientId, readsNames, school, person, group, affiliati
   ];
 }
 
-export function rosterOf({ clientId, school }: { clientId: ClientId; school: SchoolId }): Versioned {
-  const answer = getSchoolRoster({ caller: appToken(clientId), path: { id: school }, query: noQuery });
+export function rosterOf({
+  clientId,
+  readsNames,
+  school,
+}: Pick<Found, "clientId" | "readsNames"> & { school: SchoolId }): Versioned {
+  const answer = getSchoolRoster({ caller: appToken(clientId, readsNames), path: { id: school }, query: noQuery });
   const { query, given } = answer as JsonObject<unknown>;
   return { label: "roster", query, given };
 }
