@@ -116,6 +116,12 @@ export async function listAppsByName(
   });
 }
 
+/** Of the apps without a secret, whose pages may call the service. */
+export async function listPublicRedirectUris({ prisma }: RecordStore): Promise<string[]> {
+  const apps = await prisma.app.findMany({ where: { type: "PUBLIC" }, select: { redirectUris: true } });
+  return apps.flatMap(({ redirectUris }) => redirectUris);
+}
+
 const lockRow = makeRowLock("app", "clientId", "access.lockApp");
 
 export async function lockApp(tx: Transaction, clientId: ClientId): Promise<App | null> {

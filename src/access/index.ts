@@ -34,6 +34,7 @@ export { deleteApp, type ForgetApp } from "./delete-app.ts";
 export {
   appOf,
   findApp,
+  listPublicRedirectUris,
   listAppsByName,
   lockApp,
   readApp,
