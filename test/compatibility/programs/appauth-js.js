@@ -3,10 +3,8 @@ import {
   AuthorizationRequest,
   AuthorizationServiceConfiguration,
   BaseTokenRequestHandler,
-  BasicQueryStringUtils,
   DefaultCrypto,
   FetchRequestor,
-  LocalStorageBackend,
   RedirectRequestHandler,
   TokenRequest,
 } from "@openid/appauth";
@@ -14,18 +12,14 @@ import {
 const { ISSUER, CLIENT_ID, BASE_URL } = globalThis.settings;
 
 // configuration
-// The service answers in the query, where AppAuth by default looks at the fragment.
-class QueryOfAddress extends BasicQueryStringUtils {
-  parse({ search }) {
-    return this.parseQueryString(search);
-  }
-}
 const requestor = new FetchRequestor();
 const service = await AuthorizationServiceConfiguration.fetchFromIssuer(ISSUER, requestor);
-const handler = new RedirectRequestHandler(new LocalStorageBackend(), new QueryOfAddress());
+const handler = new RedirectRequestHandler();
 const tokens = new BaseTokenRequestHandler(requestor);
 const client = { client_id: CLIENT_ID, redirect_uri: `${BASE_URL}/callback` };
 const scope = "openid profile offline_access";
+// AppAuth looks for the response in the fragment.
+const extras = { response_mode: "fragment" };
 // end of configuration
 
 const stored = "appauth-tokens";
@@ -47,7 +41,7 @@ if (answer?.response) {
 
 globalThis.app = {
   signIn() {
-    const wish = { ...client, scope, response_type: AuthorizationRequest.RESPONSE_TYPE_CODE };
+    const wish = { ...client, scope, extras, response_type: AuthorizationRequest.RESPONSE_TYPE_CODE };
     handler.performAuthorizationRequest(service, new AuthorizationRequest(wish, new DefaultCrypto(), true));
   },
   // AppAuth hands the ID token on without reading it.

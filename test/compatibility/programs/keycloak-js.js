@@ -7,7 +7,6 @@ const keycloak = new Keycloak({ oidcProvider: ISSUER, clientId: CLIENT_ID });
 await keycloak.init({
   redirectUri: `${BASE_URL}/callback`,
   scope: "profile offline_access",
-  responseMode: "query",
   checkLoginIframe: false,
 });
 // end of configuration
