@@ -386,6 +386,11 @@ export interface components {
          * @example <!doctype html><title>Lernapp</title><p>…</p>
          */
         HtmlPage: string;
+        /**
+         * @description A sentence with the address of `Location`, for clients that do not follow redirects.
+         * @example Redirecting to http://127.0.0.1:4000/callback?code=AbC.
+         */
+        RedirectText: string;
         /** @description The parameters of an authorization request as a form. Other parameters are ignored. */
         AuthorizationRequest: {
             /**
@@ -400,6 +405,11 @@ export interface components {
              * @description Must equal a registered redirect URI.
              */
             redirect_uri: string;
+            /**
+             * @description How the response reaches the redirect URI.
+             * @enum {string}
+             */
+            response_mode?: "query" | "fragment" | "form_post";
             /** @description The SHA-256 of the code verifier, base64url without padding. Required with PKCE. */
             code_challenge?: string;
             /**
@@ -826,6 +836,15 @@ export interface components {
              */
             response_types_supported: string[];
             /**
+             * @description How responses can reach the redirect URI, for `response_mode`.
+             * @example [
+             *       "query",
+             *       "fragment",
+             *       "form_post"
+             *     ]
+             */
+            response_modes_supported: string[];
+            /**
              * @description The grants.
              * @example [
              *       "authorization_code",
@@ -937,8 +956,24 @@ export interface components {
     };
     responses: {
         /**
-         * @description To the redirect URI with `code`, `state` and `iss`; or with `error`, possibly `error_description`, `error_uri`, `state` and `iss`. `state` is
-         *     returned if it was sent. Before that, possibly to our pages for signing in and giving consent. Errors are those of OAuth 2.0 and OpenID
+         * @description With `response_mode=form_post`, instead of the redirect to the redirect URI: a page with a form of the same parameters, successes and
+         *     errors alike. A script posts it at once; without JavaScript the person presses its button.
+         */
+        FormPost: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLink"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+            };
+        };
+        /**
+         * @description To the redirect URI with `code`, `state` and `iss`; or with `error`, possibly `error_description`, `error_uri`, `state` and `iss`. They are in
+         *     the query, or with `response_mode=fragment` in the fragment. `state` is returned if it was sent. Before that, possibly to our pages for signing in and giving consent. Errors are those of OAuth 2.0 and OpenID
          *     Connect: `access_denied` if the person refuses or may not use the app, `login_required` and `consent_required` with `prompt=none` (with
          *     a hint always `login_required`), `login_required` also if the session ended meanwhile, `invalid_scope` for a scope that the app was not
          *     granted, `invalid_request` and others.
@@ -952,7 +987,10 @@ export interface components {
                 Link: components["headers"]["DeprecationLink"];
                 [name: string]: unknown;
             };
-            content?: never;
+            content: {
+                "text/html": components["schemas"]["RedirectText"];
+                "text/plain": components["schemas"]["RedirectText"];
+            };
         };
         /** @description A wrong client or redirect URI. The person sees a page; nothing is sent to the redirect URI. */
         AuthorizationErrorPage: {
@@ -1004,7 +1042,10 @@ export interface components {
                 Location: components["headers"]["Location"];
                 [name: string]: unknown;
             };
-            content?: never;
+            content: {
+                "text/html": components["schemas"]["RedirectText"];
+                "text/plain": components["schemas"]["RedirectText"];
+            };
         };
         /** @description The form is incomplete or its compression is broken. A browser gets a page, other clients get JSON. */
         FormBroken: {
@@ -1121,7 +1162,10 @@ export interface components {
                 Location: components["headers"]["Location"];
                 [name: string]: unknown;
             };
-            content?: never;
+            content: {
+                "text/html": components["schemas"]["RedirectText"];
+                "text/plain": components["schemas"]["RedirectText"];
+            };
         };
         /** @description A wrong client, ID token or post-logout redirect URI. A browser gets a page, other clients get JSON. */
         LogoutErrorPage: {
@@ -1177,6 +1221,13 @@ export interface components {
          * @example http://127.0.0.1:4000/callback
          */
         RedirectUri: string;
+        /**
+         * @description How the response reaches the redirect URI: in its `query` (default), in its `fragment`, or as a form that the browser posts
+         *     (`form_post`, for http and https addresses). All three carry the same parameters. The posted form comes from another site, so it arrives
+         *     without the cookies of the app that are `SameSite=Lax` or `Strict`.
+         * @example form_post
+         */
+        ResponseMode: "query" | "fragment" | "form_post";
         /**
          * @description The SHA-256 of the code verifier, base64url without padding. Required with PKCE.
          * @example E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
@@ -1260,11 +1311,6 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description Where the browser goes next.
-         * @example http://127.0.0.1:4000/callback?code=0o1BzJhLdnzVq2hT&state=af0ifjsldkj&iss=http%3A%2F%2Flocalhost%3A3000
-         */
-        Location: string;
-        /**
          * @description Since when this way of signing in is deprecated (RFC 9745), in seconds since 1970. Present if the request or the code came without PKCE.
          * @example @1796083200
          */
@@ -1279,6 +1325,11 @@ export interface components {
          * @example <http://localhost:3000/docs/sign-on-without-pkce>; rel="deprecation"; type="text/html", <http://localhost:3000/docs/sign-on-without-pkce>; rel="sunset"; type="text/html"
          */
         DeprecationLink: string;
+        /**
+         * @description Where the browser goes next.
+         * @example http://127.0.0.1:4000/callback?code=0o1BzJhLdnzVq2hT&state=af0ifjsldkj&iss=http%3A%2F%2Flocalhost%3A3000
+         */
+        Location: string;
         /**
          * @description Seconds to wait before the next try.
          * @example 30
@@ -1322,6 +1373,13 @@ export interface operations {
                  * @example http://127.0.0.1:4000/callback
                  */
                 redirect_uri: components["parameters"]["RedirectUri"];
+                /**
+                 * @description How the response reaches the redirect URI: in its `query` (default), in its `fragment`, or as a form that the browser posts
+                 *     (`form_post`, for http and https addresses). All three carry the same parameters. The posted form comes from another site, so it arrives
+                 *     without the cookies of the app that are `SameSite=Lax` or `Strict`.
+                 * @example form_post
+                 */
+                response_mode?: components["parameters"]["ResponseMode"];
                 /**
                  * @description The SHA-256 of the code verifier, base64url without padding. Required with PKCE.
                  * @example E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
@@ -1388,6 +1446,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            200: components["responses"]["FormPost"];
             302: components["responses"]["AuthorizationRedirect"];
             400: components["responses"]["AuthorizationErrorPage"];
             429: components["responses"]["TooManyOpenSignOns"];

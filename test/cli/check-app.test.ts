@@ -92,8 +92,18 @@ test.each<[claim: string, given: Given]>([
   ["sends its secret in the body", { authMethod: "client_secret_post" }],
   ["signs with its own key", { authMethod: "private_key_jwt" }],
   ["has no secret", { authMethod: "none" }],
+  ["reads the response from a form", { readsForm: true }],
 ])("an app that does everything as described and %s passes every check of the sign-on", async (_, given) => {
   expect(notPassed(await signOnOf([], given))).toEqual([]);
+});
+
+test("an app that asks for a form is told if its cookie stays away from it", async () => {
+  const verdicts = await signOnOf(["keeps its cookie from other sites"], { readsForm: true });
+  expect(verdicts.find(({ id }) => id === "sign-in")).toMatchObject({
+    outcome: "failed",
+    detail: expect.stringContaining("without the cookies that are SameSite=Lax or Strict") as string,
+  });
+  expect(notPassed(await signOnOf(["keeps its cookie from other sites"]))).toEqual([]);
 });
 
 test.each(["ep", "standard"] as const)(

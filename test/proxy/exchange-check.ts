@@ -120,8 +120,7 @@ function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, ex
       if (value === undefined) return required ? [`the header ${name} is missing`] : [];
       return name.toLowerCase() === "content-type" ? [] : asFaults(`header ${name}`, check.text(schema, value));
     });
-    // The text that frameworks add to a redirect is for nobody.
-    if (body === null || method === "HEAD" || (status >= 300 && status < 400)) return faults;
+    if (body === null || method === "HEAD" || (isRedirect(status) && body.length === 0)) return faults;
     if (answer.content === undefined) return body.length === 0 ? faults : [...faults, "there is a body"];
     const type = typeOf(headers);
     const media = answer.content[type];
@@ -171,9 +170,13 @@ function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, ex
   }
 }
 
-/** A refusal of an authorization request goes back to the app in an address. */
-const isAccepted = ({ status, headers }: Exchange) =>
-  status < 400 && !/[?&]error=/.test(status >= 300 ? (headers["location"] ?? "") : "");
+const isRedirect = (status: number) => status >= 300 && status < 400;
+
+/** A refusal of an authorization request goes back to the app in an address, or in a form. */
+const isAccepted = ({ status, headers, body }: Exchange) =>
+  isRedirect(status)
+    ? !/[?&#]error=/.test(headers["location"] ?? "")
+    : status < 400 && !(headers["content-type"]?.startsWith("text/html") && body?.includes(' name="error"'));
 const typeOf = (headers: Exchange["headers"]) => (headers["content-type"] ?? "").split(";", 1)[0]!.toLowerCase();
 const isJson = (type: string) => /[/+]json$/.test(type);
 const asFaults = (where: string, fault: Fault) => (fault === null ? [] : [`${where}: ${fault}`]);

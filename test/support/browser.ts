@@ -4,6 +4,8 @@ export type Shown = { status: number; url: string; html: string; headers: Header
 /** Shape: `field` is the name of the input, `file` without it. */
 export type SentFile = { name: string; content: string | Buffer; field?: string };
 
+export type Form = { action: string; fields: Record<string, string> };
+
 type Cookie = { name: string; value: string; path: string };
 
 export type Browser = {
@@ -75,12 +77,12 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
     open: (address: string) => go(address),
     once,
     submit(page, step, fields = {}) {
-      const form = findForm(page, step);
+      const form = readForm(page, step);
       const body = new URLSearchParams({ ...form.fields, ...fields });
       return go(new URL(form.action, page.url).href, { method: "POST", body });
     },
     sendFile(page, step, file, fields = {}) {
-      const form = findForm(page, step);
+      const form = readForm(page, step);
       const body = new FormData();
       for (const [name, value] of Object.entries({ ...form.fields, ...fields })) body.append(name, value);
       const content =
@@ -93,7 +95,8 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
   };
 }
 
-function findForm({ html }: Shown, step: string): { action: string; fields: Record<string, string> } {
+/** The first form whose action ends so, with its hidden fields. */
+export function readForm({ html }: Pick<Shown, "html">, step: string): Form {
   for (const [, attributes = "", content = ""] of html.matchAll(/<form([^>]*)>([\s\S]*?)<\/form>/g)) {
     const action = unescape(/action="([^"]*)"/.exec(attributes)?.[1] ?? "");
     if (!action.replace(/\?.*$/, "").endsWith(step)) continue;

@@ -5,7 +5,7 @@ import type { ClientId, ScopeName } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import type { Db } from "../../src/platform/database/db.ts";
 import { setPasswordHash } from "../../src/accounts/index.ts";
-import { type Browser, makeBrowser, type Shown } from "./browser.ts";
+import { type Browser, makeBrowser, readForm, type Shown } from "./browser.ts";
 import { hashQuickly } from "./quick-hash.ts";
 
 export type TestApp = { clientId: ClientId; clientSecret: string | null; redirectUri: string };
@@ -93,13 +93,29 @@ export function askFor(
  */
 export async function passPages(browser: Browser, page: Shown, login: Login): Promise<Shown> {
   let shown = page;
+  if (isFormPost(shown)) return shown;
   if (shown.html.includes("/login")) shown = await browser.submit(shown, "/login", login);
   for (let turns = 0; turns < 5 && shown.html.includes('name="waiting"'); turns++) {
     await sleep(Number(shown.headers.get("retry-after")) * 1000);
     shown = await browser.submit(shown, "/login");
   }
-  if (shown.html.includes("/consent")) shown = await browser.submit(shown, "/consent");
+  if (!isFormPost(shown) && shown.html.includes("/consent")) shown = await browser.submit(shown, "/consent");
   return shown;
+}
+
+export type Callback = { address: string; params: URLSearchParams };
+
+/** The page whose form goes to the app. */
+const isFormPost = ({ html }: Pick<Shown, "html">): boolean => html.includes(" data-form-post");
+
+/** What arrives at the app, in whichever response mode; null for a page of the service. */
+export function readCallback({ url }: Service, shown: Pick<Shown, "url" | "html">): Callback | null {
+  if (isFormPost(shown)) {
+    const { action, fields } = readForm(shown, "");
+    return { address: action, params: new URLSearchParams(fields) };
+  }
+  const { origin, pathname, search, hash } = new URL(shown.url);
+  return origin === url ? null : { address: origin + pathname, params: new URLSearchParams(hash.slice(1) || search) };
 }
 
 export type SignedOn = { browser: Browser; asked: Asked; back: URL };

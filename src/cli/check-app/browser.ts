@@ -1,7 +1,22 @@
-/** The cookies of one browser; those of a host are shared by its ports. */
-export type CookieJar = { take(url: URL, response: Response): void; header(url: URL): string };
+import { readFormPost } from "./form-post.ts";
 
-type Cookie = { name: string; value: string; host: string; isHostOnly: boolean; path: string; isSecure: boolean };
+/** The cookies of one browser; those of a host are shared by its ports. */
+export type CookieJar = {
+  take(url: URL, response: Response): void;
+  /** `isPosted`: another site posts a form to `url`. */
+  header(url: URL, isPosted?: boolean): string;
+};
+
+type Cookie = {
+  name: string;
+  value: string;
+  host: string;
+  isHostOnly: boolean;
+  path: string;
+  isSecure: boolean;
+  /** SameSite is Lax or Strict. */
+  isSameSite: boolean;
+};
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
 
@@ -29,6 +44,7 @@ export function makeCookieJar(): CookieJar {
           host: domain || url.hostname,
           isHostOnly: !domain,
           isSecure: given.has("secure"),
+          isSameSite: /^(lax|strict)$/i.test(given.get("samesite") ?? ""),
           path: path?.startsWith("/") ? path : url.pathname.replace(/\/[^/]*$/, "") || "/",
         };
         const key = [cookie.host, cookie.path, name].join(" ");
@@ -39,10 +55,11 @@ export function makeCookieJar(): CookieJar {
         else cookies.set(key, cookie);
       }
     },
-    header: (url) =>
+    header: (url, isPosted = false) =>
       [...cookies.values()]
         .filter(({ host, isHostOnly }) => host === url.hostname || (!isHostOnly && url.hostname.endsWith(`.${host}`)))
         .filter(({ path }) => url.pathname === path || url.pathname.startsWith(path.endsWith("/") ? path : `${path}/`))
+        .filter(({ isSameSite }) => !isPosted || !isSameSite)
         .filter(({ isSecure }) => !isSecure || url.protocol === "https:" || isLoopback(url.hostname))
         .sort((a, b) => b.path.length - a.path.length)
         .map(({ name, value }) => `${name}=${value}`)
@@ -56,25 +73,33 @@ export type Visited = { url: URL; status: number; body: string; urls: URL[] };
 const mostRedirects = 20;
 const patienceMs = 30_000;
 
-/** Opens a page as a browser without JavaScript and follows redirects. Errors: Error with a message for the reader. */
+/**
+ * Opens a page as a browser without JavaScript, follows redirects and posts the issuer's form.
+ *
+ * Errors: Error with a message for the reader.
+ */
 export async function openPage(address: URL, jarAt: (url: URL) => CookieJar): Promise<Visited> {
   const urls: URL[] = [];
+  let form: URLSearchParams | null = null;
   for (let url = address; urls.length <= mostRedirects;) {
     urls.push(url);
     const jar = jarAt(url);
-    const cookie = jar.header(url);
+    const cookie = jar.header(url, form !== null);
     const response = await fetch(url, {
       redirect: "manual",
       signal: AbortSignal.timeout(patienceMs),
       headers: { Accept: "text/html,*/*;q=0.8", ...(cookie !== "" && { Cookie: cookie }) },
+      ...(form !== null && { method: "POST", body: form }),
     }).catch((error: unknown) => {
       throw new Error(`${url.origin}${url.pathname} does not answer: ${reasonOf(error)}`);
     });
     jar.take(url, response);
     const body = await response.text();
     const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
-    if (location === null) return { url, status: response.status, body, urls };
-    url = new URL(location, url);
+    const posted = readFormPost(body);
+    if (location === null && posted === null) return { url, status: response.status, body, urls };
+    form = posted?.fields ?? null;
+    url = posted?.action ?? new URL(location ?? "", url);
     if (!/^https?:$/.test(url.protocol)) throw new Error(`The redirect to ${url.protocol} leads out of the browser.`);
   }
   throw new Error(`There were more than ${mostRedirects} redirects, the last one from ${urls.at(-1)!.pathname}.`);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from "jose";
+import { printFormPost } from "./form-post.ts";
 import type { components } from "../../../generated/openapi/sign-on.ts";
 
 type Schemas = components["schemas"];
@@ -61,9 +62,12 @@ export async function startIssuer({ port, clientId }: { port: number; clientId: 
     codes.set(code, current);
     const answer = new URLSearchParams({ code, state: request.get("state") ?? "", iss: url });
     current.tampering.answer?.(answer);
+    if (request.get("response_mode") === "form_post")
+      return void res.writeHead(200, htmlHeaders).end(printFormPost(back, answer));
     const target = new URL(back);
-    for (const [name, value] of answer) target.searchParams.set(name, value);
-    res.writeHead(303, { Location: target.href, "Cache-Control": "no-store" }).end();
+    if (request.get("response_mode") === "fragment") target.hash = answer.toString();
+    else for (const [name, value] of answer) target.searchParams.set(name, value);
+    res.writeHead(302, { Location: target.href, "Cache-Control": "no-store" }).end();
   }
 
   async function issueToken(request: TokenRequest, res: ServerResponse): Promise<void> {
@@ -144,6 +148,7 @@ const discoveryOf = (url: string): Schemas["DiscoveryDocument"] => ({
   scopes_supported: ["openid", "offline_access", "profile", "school", "role", "groups"],
   claims_supported: ["sub", "given_name", "call_name", "family_name", "role", "iss"],
   response_types_supported: ["code"],
+  response_modes_supported: ["query", "fragment", "form_post"],
   grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
   subject_types_supported: ["public"],
   id_token_signing_alg_values_supported: ["RS256"],
@@ -184,6 +189,8 @@ function unsign(token: string): string {
   const header = Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url");
   return `${header}.${token.split(".")[1]!}.`;
 }
+
+const htmlHeaders = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" };
 
 const sendJson = (res: ServerResponse, status: number, body: object): void =>
   void res

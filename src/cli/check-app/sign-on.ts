@@ -62,8 +62,10 @@ async function makeJudge(settings: SignOnSettings, good: Tried): Promise<Judge |
   const { attempt, end } = good;
   if (end === null) return good.fault ?? "The browser got no answer.";
   const where = `${end.url.origin}${end.url.pathname}`;
-  if (end.status >= 400) return `The sign-on ended at ${where} with ${end.status}.`;
-  if (attempt.tokenRequest === null) return `The code was not exchanged; the sign-on ended at ${where}.`;
+  const isPosted = attempt.request?.get("response_mode") === "form_post";
+  const hint = isPosted ? " The form came from another site, without the cookies that are SameSite=Lax or Strict." : "";
+  if (end.status >= 400) return `The sign-on ended at ${where} with ${end.status}.${hint}`;
+  if (attempt.tokenRequest === null) return `The code was not exchanged; the sign-on ended at ${where}.${hint}`;
   const isAtCallback = where === settings.redirectUri;
   if (settings.sessionUrl !== undefined || (!isAtCallback && !isOfPerson(end, attempt)))
     return makeSessionJudge(settings, good, settings.sessionUrl ?? end.url.href);

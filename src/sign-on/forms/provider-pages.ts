@@ -4,6 +4,7 @@ import { isDatabaseUnavailable } from "../../platform/database/db.ts";
 import { addressInLanguage, formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import {
   renderErrorPage,
+  renderFormPostPage,
   renderLoggedOutPage,
   renderLogoutConfirmPage,
   type ErrorModel,
@@ -39,6 +40,14 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
       const personName = session?.accountId ? await findPersonName(session.accountId as PersonId) : null;
       const formTargets = typeof backUri === "string" ? [formTarget(backUri)] : [];
       send(ctx, renderLogoutConfirmPage({ app: appOf(ctx), personName, form }, { ...contextOf(ctx), formTargets }));
+    },
+
+    showFormPost(ctx: KoaContextWithOIDC, { redirectUri, parameters }): void {
+      // Read again, the address of this page has no form any more.
+      const context = { ...contextOf(ctx), languageUrl: null, formTargets: [formTarget(redirectUri)] };
+      const page = renderFormPostPage({ app: appOf(ctx), action: redirectUri, fields: parameters }, context);
+      // Apps may check the Origin of the request, which would be `null` with the policy of other pages.
+      send(ctx, { ...page, headers: { ...page.headers, "Referrer-Policy": "strict-origin" } });
     },
 
     async showLoggedOut(ctx: KoaContextWithOIDC): Promise<void> {

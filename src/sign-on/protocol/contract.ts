@@ -26,6 +26,8 @@ export type GrantType = Schemas["GrantType"];
 
 type AuthorizationRequest = operations["authorize"]["parameters"]["query"];
 export const responseTypes = valuesOf<AuthorizationRequest["response_type"]>({ code: true });
+export type ResponseMode = NonNullable<AuthorizationRequest["response_mode"]>;
+export const responseModes = valuesOf<ResponseMode>({ query: true, fragment: true, form_post: true });
 export const codeChallengeMethods = valuesOf<NonNullable<AuthorizationRequest["code_challenge_method"]>>({
   S256: true,
 });
@@ -50,6 +52,7 @@ const authorization: Takes<operations>["authorize"] = {
   response_type: true,
   client_id: true,
   redirect_uri: true,
+  response_mode: true,
   code_challenge: true,
   code_challenge_method: true,
   scope: true,

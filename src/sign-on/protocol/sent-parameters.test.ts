@@ -49,7 +49,7 @@ test.each([
   [{ redirect_uri: `${redirectUri}/` }, "redirect_uri redirect_uri_not_registered"],
   [{ redirect_uri: undefined }, "redirect_uri missing"],
   [{ response_type: "token" }, "response_type response_type"],
-  [{ response_mode: "form_post" }, "response_mode response_mode"],
+  [{ response_mode: "web_message" }, "response_mode response_mode"],
   [{ scope: "openid email" }, "scope scope_not_given"],
   [{ scope: "openid urn:old:idm:v1:people:read" }, "scope scope_not_given"],
   [{ scope: "openid email urn:other:idm:v1:users:read" }, "scope scope_platform"],
@@ -63,6 +63,13 @@ test.each([
   [{ redirect_url: redirectUri }, "redirect_url unknown"],
 ])("of an authorization request with %j it is said that %s", (changed, problem) => {
   expect(problemsOf(ask(changed))).toEqual([problem]);
+});
+
+test("each response mode is right, but a form for an app on a device", () => {
+  for (const mode of ["query", "fragment", "form_post"]) expect(problemsOf(ask({ response_mode: mode }))).toEqual([]);
+  const onDevice = { ...client, redirectUris: ["org.example.app:/callback"] };
+  const sent = { ...right, redirect_uri: "org.example.app:/callback", response_mode: "form_post" };
+  expect(problemsOf(describeAuthorization(sent, onDevice))).toEqual(["response_mode response_mode"]);
 });
 
 test("an app that still may go without PKCE reads that this ends", () => {

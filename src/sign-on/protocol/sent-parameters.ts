@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { SentParameter, SentProblem } from "../../platform/advice/sign-on/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
+import { responseModes } from "./contract.ts";
 import { findScopeProblem } from "./scope-problem.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -91,6 +92,11 @@ function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[]
   ];
 }
 
+function checkResponseMode(mode: string, redirectUri: unknown): SentProblem | null {
+  const isKnown = responseModes.some((known) => known === mode);
+  return isKnown && (mode !== "form_post" || /^https?:/i.test(String(redirectUri))) ? null : "response_mode";
+}
+
 const challengeMethods = ["S256", "plain"];
 
 export function describeAuthorization(given: Given, client: Client): SentParameter[] {
@@ -135,7 +141,7 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
       },
       response_mode: {
         show: among("query", "fragment", "form_post", "jwt", "query.jwt", "web_message"),
-        check: checkAmong("response_mode", "query"),
+        check: (text) => checkResponseMode(text, given["redirect_uri"]),
       },
       ui_locales: {
         show: (text) => (/^[a-z]{2}(?:-[A-Z]{2})?(?: [a-z]{2}(?:-[A-Z]{2})?){0,9}$/.test(text) ? text : null),

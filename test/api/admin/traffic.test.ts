@@ -109,7 +109,7 @@ test("a redirect URI that is not registered, and a missing code_challenge, are m
     return steps[0]!.sent!.flatMap(({ problem }) => (problem === null ? [] : [problem]));
   };
   expect(await marks()).toEqual(["redirect_uri_not_registered"]);
-  await fetch(askFor(service, app, { pkce: false, params: { response_mode: "form_post" } }).address, {
+  await fetch(askFor(service, app, { pkce: false, params: { response_mode: "web_message" } }).address, {
     redirect: "manual",
   });
   expect(await marks()).toContain("response_mode");

@@ -69,7 +69,7 @@ test.each([
   ["a scope that the app was not granted", { scope: "openid urn:schultor:idm:v1:people:read" }, "invalid_scope"],
   ["a scope that nobody knows", { scope: "openid e-mail" }, "invalid_scope"],
   ["offline_access for an app without it", { scope: "openid offline_access" }, "invalid_scope"],
-  ["another response mode", { response_mode: "form_post" }, "unsupported_response_mode"],
+  ["another response mode", { response_mode: "web_message" }, "unsupported_response_mode"],
   ["another response type", { response_type: "token" }, "unsupported_response_type"],
   ["an unknown prompt", { prompt: "select_account" }, "invalid_request"],
   ["prompt none with another", { prompt: "none login" }, "invalid_request"],

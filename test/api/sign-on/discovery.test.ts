@@ -18,7 +18,7 @@ test("discovery names what the service does, at addresses built from ISSUER_URL"
     revocation_endpoint: `${url}/oauth2/revoke`,
     introspection_endpoint: `${url}/oauth2/introspect`,
     response_types_supported: ["code"],
-    response_modes_supported: ["query"],
+    response_modes_supported: ["query", "fragment", "form_post"],
     code_challenge_methods_supported: ["S256"],
     token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     authorization_response_iss_parameter_supported: true,

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, test, vi } from "vitest";
 import { makeBrowser } from "../../support/browser.ts";
-import { askFor, getUserTokens, giveLogin } from "../../support/token.ts";
+import { askFor, getUserTokens, giveLogin, readCallback } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld({ SESSION_SECONDS: "3600" });
@@ -66,30 +66,36 @@ async function endSessionBeforeWrite<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-test("a session that ends while the person's answer is on its way gives the app an error instead of a code that is worth nothing", async () => {
-  const { service, login } = world;
-  const app = await world.app();
-  const browser = makeBrowser(service.url);
-  const asked = askFor(service, app);
-  const consent = await browser.submit(await browser.open(asked.address), "/login", login);
-  const csrf = /name="csrf"[^>]*value="([^"]+)"/.exec(consent.html)![1]!;
-  const posted = await browser.once(`${consent.url}/consent`, { method: "POST", body: new URLSearchParams({ csrf }) });
-  const resumed = await endSessionBeforeWrite(() => browser.once(posted.headers.get("location")!, {}));
-  const back = new URL(resumed.headers.get("location")!).searchParams;
-  expect([resumed.status, back.get("error"), back.get("state"), back.get("iss"), back.get("code")]).toEqual([
-    302,
-    "login_required",
-    asked.state,
-    service.url,
-    null,
-  ]);
-  const { rowCount } = await service.db.pool.query(
-    "SELECT FROM oidc_artifact WHERE $1 IN (client_id, payload->'params'->>'client_id')",
-    [app.clientId],
-  );
-  expect(rowCount).toBe(0);
-  expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
-});
+test.each(["query", "form_post"])(
+  "a session that ends while the person's answer is on its way gives the app an error in the mode %s instead of a code that is worth nothing",
+  async (mode) => {
+    const { service, login } = world;
+    const app = await world.app();
+    const browser = makeBrowser(service.url);
+    const asked = askFor(service, app, { params: { response_mode: mode } });
+    const consent = await browser.submit(await browser.open(asked.address), "/login", login);
+    const csrf = /name="csrf"[^>]*value="([^"]+)"/.exec(consent.html)![1]!;
+    const posted = await browser.once(`${consent.url}/consent`, {
+      method: "POST",
+      body: new URLSearchParams({ csrf }),
+    });
+    const resumed = await endSessionBeforeWrite(() => browser.once(posted.headers.get("location")!, {}));
+    const [url, html] = [resumed.headers.get("location") ?? resumed.url, await resumed.text()];
+    const { params: back } = readCallback(service, { url, html })!;
+    expect([back.get("error"), back.get("state"), back.get("iss"), back.get("code")]).toEqual([
+      "login_required",
+      asked.state,
+      service.url,
+      null,
+    ]);
+    const { rowCount } = await service.db.pool.query(
+      "SELECT FROM oidc_artifact WHERE $1 IN (client_id, payload->'params'->>'client_id')",
+      [app.clientId],
+    );
+    expect(rowCount).toBe(0);
+    expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
+  },
+);
 
 test("a session that ends while a silent request runs is a request without a session", async () => {
   const { service, login } = world;

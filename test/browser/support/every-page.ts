@@ -207,6 +207,7 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
     pages.renderRefusalPage({ app: longApp, personName: longName, reason: "person_not_active", steps }, context),
   "refusal of a blocked person": (context) =>
     pages.renderRefusalPage({ app: longApp, personName: longName, reason: "person_blocked", steps }, context),
+  "form for the app": (context) => pages.renderFormPostPage({ app: longApp, action: "/on", fields: {} }, context),
   logout: (context) => pages.renderLogoutConfirmPage({ app: null, personName, form }, context),
   "logout by an app": (context) => pages.renderLogoutConfirmPage({ app: longApp, personName: null, form }, context),
   "logged out": (context) => pages.renderLoggedOutPage({ app, backUrl: "http://127.0.0.1:4000/" }, context),

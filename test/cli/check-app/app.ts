@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import {
   createRemoteJWKSet,
   decodeJwt,
@@ -22,6 +23,7 @@ export type Fault =
   | ("wrong secret" | "unencoded secret" | "secret in two places" | "wrong client_id in the body")
   | ("no assertion type" | "signs with a key of its own" | "names nobody in the assertion" | "sends it to another")
   | ("assertion without an end" | "assertion for a day" | "assertion without an id" | "repeats the id")
+  | "keeps its cookie from other sites"
   | ("fails at the end" | "forgets the session" | "compares the token type")
   | ("ignores the state" | "ignores a missing state" | "keeps the state for all")
   | ("ignores the nonce" | "breaks off at another nonce" | "ignores a missing nonce")
@@ -45,6 +47,8 @@ export type Settings = {
   secrets: readonly string[];
   /** Whether the page at the end names the person. */
   showsName: boolean;
+  /** Whether the response comes as a form. */
+  readsForm?: boolean;
   /** Which of the two signatures the receiver verifies. */
   verifies: "ep" | "standard";
 };
@@ -97,6 +101,7 @@ export async function startApp(settings: Settings) {
       client_id: has("names another client") ? "other" : clientId,
       scope: has("leaves out openid") ? "profile" : "openid profile",
       redirect_uri: redirectUri() + (has("adds a slash") ? "/" : ""),
+      ...(settings.readsForm && { response_mode: "form_post" }),
       ...(state !== null && { state }),
       ...(nonce !== null && { nonce }),
       ...(!has("no PKCE") && {
@@ -107,11 +112,15 @@ export async function startApp(settings: Settings) {
         !has("drops the hint") && { login_hint: has("encodes the hint twice") ? encodeURIComponent(hint) : hint }),
     };
     target.search = new URLSearchParams(sent).toString();
-    redirect(res, target.href, `begun=${key}; Path=/callback; HttpOnly`);
+    redirect(
+      res,
+      target.href,
+      `begun=${key}; Path=/callback; HttpOnly${has("keeps its cookie from other sites") ? "; SameSite=Lax" : ""}`,
+    );
   }
 
   async function finishSignOn(asked: URL, req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const given = asked.searchParams;
+    const given = req.method === "POST" ? new URLSearchParams(await text(req)) : asked.searchParams;
     const own = has("keeps the state for all")
       ? lastState.get(given.get("state") ?? "")
       : begun.get(cookieOf(req, "begun") ?? "");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBrowser } from "../../support/browser.ts";
-import { askFor, passPages } from "../../support/token.ts";
+import { askFor, passPages, readCallback } from "../../support/token.ts";
 import { discover, peopleRead, startRuleWorld, type Params } from "./world.ts";
 
 const world = startRuleWorld();
@@ -267,16 +267,19 @@ test("RFC 9700 2.1.2: no response type gives tokens at the authorization endpoin
     await expectError({ response_type: type }, "unsupported_response_type");
 });
 
-test("RFC 9700 2.1.2: no response mode puts an answer into the fragment", async () => {
-  const { to, code } = await world.authorize({ response_mode: "fragment" });
-  expect([to!.hash, code]).toEqual(["", null]);
+test("RFC 9700 2.1.2: no response mode puts a token into the answer", async () => {
+  for (const mode of ["query", "fragment", "form_post"]) {
+    const { to, text } = await world.authorize({ response_mode: mode, scope: "openid offline_access" });
+    const { params } = readCallback(world.service, { url: to?.href ?? world.service.url, html: text })!;
+    expect([mode, [...params.keys()].sort()]).toEqual([mode, ["code", "iss", "state"]]);
+  }
 });
 
 test("RFC 9700 2.6: discovery names the response types and methods that exist", async () => {
   expect(await discover(world)).toMatchObject({
     response_types_supported: ["code"],
     code_challenge_methods_supported: ["S256"],
-    response_modes_supported: ["query"],
+    response_modes_supported: ["query", "fragment", "form_post"],
   });
 });
 

@@ -56,7 +56,7 @@ export const rules: Record<string, readonly string[]> = {
     "RFC 9700 4.1.3: a pattern cannot be registered as a redirect URI",
     "RFC 9700 4.1.3: an address that runs script cannot be registered as a redirect URI",
     "RFC 9700 2.1.2: no response type gives tokens at the authorization endpoint",
-    "RFC 9700 2.1.2: no response mode puts an answer into the fragment",
+    "RFC 9700 2.1.2: no response mode puts a token into the answer",
     "RFC 9700 2.6: discovery names the response types and methods that exist",
     "RFC 9700 4.2.4: the pages of a sign-on send no referrer",
     "RFC 9700 4.3.2: no access token stands in an address",

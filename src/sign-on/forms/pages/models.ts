@@ -100,6 +100,9 @@ export type SignedInModel = { status: number; personName: string | null; app: Wa
 
 export type LoggedOutModel = { app: { name: string } | null; backUrl: string | null };
 
+/** Posts `fields` to the app, which is another site; there is no `csrf`. */
+export type FormPostModel = { app: { name: string } | null; action: string; fields: Record<string, string> };
+
 /** `form` is the library's own form without buttons, as HTML. */
 export type LogoutConfirmModel = { app: { name: string } | null; personName: string | null; form: string };
 

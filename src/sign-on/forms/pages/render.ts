@@ -67,6 +67,7 @@ const makePage =
 
 const passwordScripts = [addAsset(join(import.meta.dirname, "scripts/password.js"))];
 const waitingScripts = [addAsset(join(import.meta.dirname, "scripts/waiting.js"))];
+const formPostScripts = [addAsset(join(import.meta.dirname, "scripts/form-post.js"))];
 const passkeyScripts = [
   addPackageAsset("@simplewebauthn/browser", "dist/bundle/index.umd.min.js"),
   addAsset(join(import.meta.dirname, "scripts/passkey.js")),
@@ -137,6 +138,8 @@ export const renderErrorPage = makePage<models.ErrorModel>("error", ({ status, r
 export const renderSignedInPage = makePage<models.SignedInModel>("signed-in", ({ status }) => ({ status }));
 
 export const renderLoggedOutPage = makePage<models.LoggedOutModel>("logged-out");
+
+export const renderFormPostPage = makePage<models.FormPostModel>("form-post", () => ({ scripts: formPostScripts }));
 
 export const renderLogoutConfirmPage = makePage<models.LogoutConfirmModel>("logout-confirm");
 

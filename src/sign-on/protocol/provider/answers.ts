@@ -9,11 +9,11 @@ import {
   type JsonWebKey,
   type JsonWebKeySet,
   type OAuthError,
+  responseModes,
   type TokenResponse,
 } from "../contract.ts";
 import { publicFaultOf } from "../token-fault.ts";
 import { authenticationOf } from "../sent-parameters.ts";
-import { hideReason } from "./hints.ts";
 
 /** Gives the library's responses the form that the contract promises, route by route. */
 export function polishAnswer(ctx: KoaContextWithOIDC): void {
@@ -22,10 +22,7 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   if (ctx.status >= 400) explainAuthentication(ctx);
   if (route === "token") polishTokenAnswer(ctx);
   else if (route === "authorization" || route === "resume") {
-    redirectByQuery(ctx);
-    nameScope(ctx);
-    hideReason(ctx);
-    linkError(ctx);
+    if (ctx.status === 303) ctx.status = 302;
   } else if (ctx.status >= 400) polishError(ctx);
   else if (route === "end_session") leaveWithoutSession(ctx);
   else if (route === "introspection") ctx.body = presentIntrospection(ctx.body as Partial<Introspection>);
@@ -85,7 +82,7 @@ type LibraryTokens = {
 };
 
 /** The page of docs/errors.md that explains an error. */
-const pageOf = ({ oidc }: KoaContextWithOIDC, code: string): string => makeProblemType(oidc.issuer)(code);
+export const pageOfError = ({ oidc }: KoaContextWithOIDC, code: string): string => makeProblemType(oidc.issuer)(code);
 
 export function presentError(
   ctx: KoaContextWithOIDC,
@@ -95,17 +92,9 @@ export function presentError(
   return present<OAuthError>({
     error,
     error_description: fault === null ? error_description : tokenFaultTexts.en[fault],
-    error_uri: pageOf(ctx, fault ?? error),
+    error_uri: pageOfError(ctx, fault ?? error),
     scope,
   });
-}
-
-function linkError(ctx: KoaContextWithOIDC): void {
-  const location = URL.parse(ctx.response.get("Location"));
-  const error = location?.searchParams.get("error");
-  if (!location || !error) return;
-  location.searchParams.set("error_uri", pageOf(ctx, error));
-  ctx.set("Location", location.href);
 }
 
 const presentTokens = (tokens: LibraryTokens): TokenResponse =>
@@ -134,7 +123,6 @@ const presentIntrospection = ({ active = false, ...token }: Partial<Introspectio
 /** Keeps other members that the library writes. */
 const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
   ...document,
-  response_modes_supported: ["query"],
   ...present<DiscoveryDocument>({
     issuer: document.issuer,
     authorization_endpoint: document.authorization_endpoint,
@@ -147,6 +135,7 @@ const presentDiscovery = (document: DiscoveryDocument): DiscoveryDocument => ({
     scopes_supported: document.scopes_supported,
     claims_supported: document.claims_supported,
     response_types_supported: document.response_types_supported,
+    response_modes_supported: responseModes,
     grant_types_supported: document.grant_types_supported,
     subject_types_supported: document.subject_types_supported,
     id_token_signing_alg_values_supported: document.id_token_signing_alg_values_supported,
@@ -211,24 +200,6 @@ export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?
   ctx.remove("WWW-Authenticate");
   ctx.status = 400;
   ctx.body = presentError(ctx, { error, error_description: description });
-}
-
-// Other response types are refused; the library would report that in the fragment.
-function redirectByQuery(ctx: KoaContextWithOIDC): void {
-  if (ctx.status !== 303) return;
-  ctx.status = 302;
-  const location = ctx.response.get("Location");
-  const [address = "", fragment] = location.split("#");
-  if (fragment?.includes("error=")) ctx.set("Location", `${address}${address.includes("?") ? "&" : "?"}${fragment}`);
-}
-
-// The library refuses existing scopes that were not granted before grant.ts does, without naming them.
-function nameScope(ctx: KoaContextWithOIDC): void {
-  const location = URL.parse(ctx.response.get("Location"));
-  if (location?.searchParams.get("error_description") !== "requested scope is not allowed") return;
-  const scope = location.searchParams.get("scope") ?? "";
-  location.searchParams.set("error_description", `the app was not granted the scope ${scope}`);
-  ctx.set("Location", location.href);
 }
 
 // Without a session the library would post its logout form by script.

@@ -2,7 +2,6 @@ import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import type { ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
-import { makeProblemType } from "../../../platform/http/index.ts";
 import { seal, unseal } from "../../../platform/crypto/seal.ts";
 import type { Bucket } from "../../../platform/database/token-bucket.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
@@ -20,13 +19,16 @@ import {
 import { nothing, writeArtifacts } from "../storage/write.ts";
 import { noteTokenFault } from "../token-fault.ts";
 import { requestIdOf } from "./account.ts";
+import type { AnswerApp } from "./answer-app.ts";
 import { refuseToken } from "./answers.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { findReturnedBuckets } from "./open-interactions.ts";
 
 type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
 
-export async function commit(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<Committed> {
+type CommitDeps = ProviderDeps & { answerApp: AnswerApp };
+
+export async function commit(deps: CommitDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<Committed> {
   if (work.state === "consuming") await commitUse(deps, ctx, work);
   else if (work.state === "changing") {
     const returned = findReturnedBuckets(deps, ctx, work);
@@ -45,7 +47,7 @@ async function commitUse(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Cons
 
 /** Nothing was written: a GET is repeated without the session; for a posted page the app gets an error. */
 async function answerEndedSession(
-  { db }: ProviderDeps,
+  { db, answerApp }: CommitDeps,
   ctx: KoaContextWithOIDC,
   { work, returned }: { work: Changing; returned: readonly Bucket[] },
 ): Promise<void> {
@@ -57,16 +59,12 @@ async function answerEndedSession(
   }
   await writeArtifacts(db.pool, { ...nothing, removals: [...work.removals.values()], returned });
   const { redirect_uri: redirectUri, state } = (ctx.oidc.params ?? {}) as Record<string, string | undefined>;
-  const target = new URL(String(redirectUri));
-  const error = {
+  answerApp(ctx, String(redirectUri), {
     error: "login_required",
     error_description: "the session ended while the user answered",
-    error_uri: makeProblemType(ctx.oidc.issuer)("login_required"),
-    state,
+    ...(state !== undefined && { state }),
     iss: ctx.oidc.provider.issuer,
-  };
-  for (const [name, value] of Object.entries(error)) if (value !== undefined) target.searchParams.set(name, value);
-  ctx.redirect(target.href);
+  });
 }
 
 async function writeChange({ db, store }: ProviderDeps, work: Changing, returned: readonly Bucket[]): Promise<boolean> {

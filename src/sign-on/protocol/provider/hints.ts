@@ -55,12 +55,6 @@ export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOID
 
 const silentFailures = new Set(["login_required", "consent_required", "interaction_required", "access_denied"]);
 
-/** Gives all failed silent requests with a hint the same error, which says neither who is signed in nor who exists. */
-export function hideReason(ctx: KoaContextWithOIDC): void {
-  const location = URL.parse(ctx.response.get("Location"));
-  if (!location || !isHinted(ctx) || !ctx.oidc.prompts.has("none")) return;
-  if (!silentFailures.has(location.searchParams.get("error") ?? "")) return;
-  location.searchParams.set("error", "login_required");
-  location.searchParams.set("error_description", "End-User authentication is required");
-  ctx.set("Location", location.href);
-}
+/** Whether the app may not learn why a silent request with a hint failed: who is signed in, and who exists. */
+export const hidesReason = (ctx: KoaContextWithOIDC, error: string): boolean =>
+  isHinted(ctx) && ctx.oidc.prompts.has("none") && silentFailures.has(error);

@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { interactionPolicy, Provider } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { expect, test } from "vitest";
-import { checkLibrary, makeCookieSignatures, reliances } from "./library.ts";
+import { checkLibrary, constructProvider, makeCookieSignatures, reliances } from "./library.ts";
 
 const signatures = makeCookieSignatures(randomBytes(32));
-const makeProvider = () => new Provider("https://idp.example", { cookies: { keys: signatures } } as never);
+const makeProvider = () =>
+  constructProvider("https://idp.example", { cookies: { keys: signatures } } as never, () => undefined);
 
 test("the installed library has everything that is relied on", () => {
   expect(() => checkLibrary(makeProvider())).not.toThrow();
@@ -48,6 +49,11 @@ test("a library that signs cookies in another way is refused", () => {
   expect(() => checkLibrary(unsigned)).toThrow(refusal("cookie signatures"));
   Object.assign(other, { keys: ["a key of the library's own kind"] });
   expect(() => checkLibrary(other)).toThrow(refusal("cookie signatures"));
+});
+
+test("a library whose constructor registers its response modes in another way is refused", () => {
+  const unchanged = new Provider("https://idp.example", { cookies: { keys: signatures } } as never);
+  expect(() => checkLibrary(unchanged)).toThrow(refusal("registerResponseMode in the constructor"));
 });
 
 const signature = signatures.sign("_session=abc");

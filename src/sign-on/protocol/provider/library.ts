@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import {
   type AdapterPayload,
   type Client,
+  type Configuration,
   errors,
   interactionPolicy,
   type KoaContextWithOIDC,
@@ -12,6 +13,8 @@ import {
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding } from "../session-binding.ts";
+import { responseModes } from "../contract.ts";
+import type { AnswerApp } from "./answer-app.ts";
 import { presentAcr } from "./acr.ts";
 import type { Standing } from "../storage/request.ts";
 import { differentMechanism } from "../token-fault.ts";
@@ -85,12 +88,36 @@ export const reliances: readonly Reliance[] = [
   method("Session.prototype.sidFor", "gives every app the session's own id as its sid"),
   // interactionResult: reads the interaction again, and cannot leave out its session.
   method("Interaction.prototype.persist", "stores an interaction without its session"),
+  // registerResponseMode is documented; that the constructor calls it for its own modes, which then stay, is not.
+  {
+    name: "registerResponseMode in the constructor",
+    use: "overridden: all response modes give the app the same parameters",
+    isThere: (provider) => responseModes.every((mode) => replacedModes.get(provider)?.has(mode)),
+  },
   // interactions.policy is the option; what its base has is not documented.
   policyCheck("login", "id_token_hint"),
   policyCheck("consent", "native_client_prompt"),
   // cookies.keys: strings are used with HMAC-SHA-1; objects that sign are not documented.
   { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
 ];
+
+const replacedModes = new WeakMap<Provider, ReadonlySet<string>>();
+
+/** Builds the provider. `answerApp` answers in every response mode. */
+export function constructProvider(issuerUrl: string, configuration: Configuration, answerApp: AnswerApp): Provider {
+  const modes = new Set<string>();
+  class ProviderOfApps extends Provider {
+    override registerResponseMode(name: string): void {
+      modes.add(name);
+      super.registerResponseMode(name, (ctx, redirectUri, parameters) =>
+        answerApp(ctx, redirectUri, parameters as Record<string, string>),
+      );
+    }
+  }
+  const provider = new ProviderOfApps(issuerUrl, configuration);
+  replacedModes.set(provider, modes);
+  return provider;
+}
 
 export function checkLibrary(provider: Provider, policy: Policy = interactionPolicy.base()): void {
   const missing = reliances.filter(({ isThere }) => !isThere(provider, policy));

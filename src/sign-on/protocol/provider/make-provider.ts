@@ -1,4 +1,4 @@
-import { type KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { isDatabaseUnavailable } from "../../../platform/database/db.ts";
 import { secondsUntil } from "../../../platform/database/token-bucket.ts";
 import { findTokenFault, noteTokenFault } from "../token-fault.ts";
@@ -6,14 +6,16 @@ import { makeAdapterFactory } from "../storage/adapter.ts";
 import { endSessions } from "../logout/limit-sessions.ts";
 import { findRequest, type FoundCode, type ProviderRequest, runRequest, startRequest } from "../storage/request.ts";
 import { committed } from "../storage/unit-of-work.ts";
+import { makeAnswerApp, type AnswerApp } from "./answer-app.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
 import { commit } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
+import { limitPages } from "./cors.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { makeFindClient, readClientId } from "./find-client.ts";
-import { checkLibrary, replaceMethods } from "./library.ts";
+import { checkLibrary, constructProvider, replaceMethods } from "./library.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
-import { dropEmpty, dropIdleNonce, refuseLogoutTokens, refuseOtherModes } from "./query.ts";
+import { dropEmpty, dropIdleNonce, refuseFormForDevice, refuseLogoutTokens } from "./query.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./show-pages.ts";
 import { noteRefusedSession } from "./refused-session.ts";
@@ -32,7 +34,9 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
     readClientId,
   });
   const markDeprecated = makeMarkDeprecated(deps.withoutPkce, issuerUrl);
-  const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
+  const answerApp = makeAnswerApp(pages);
+  const provider = constructProvider(issuerUrl, { ...makeConfiguration(deps, pages), adapter }, answerApp);
+  const finishDeps = { ...deps, answerApp, pages };
   checkLibrary(provider);
   replaceMethods(provider, {
     platform: deps.platform,
@@ -60,14 +64,14 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
     }
     if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
     if (ctx.path === authorizationPath) {
-      refuseOtherModes(ctx);
+      refuseFormForDevice(ctx);
       dropIdleNonce(ctx);
     }
     await next();
-    letPagesSendCredentials(ctx);
+    await limitPages(db, ctx);
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
     if (!oidc) return;
-    await finish(deps, ctx as KoaContextWithOIDC, request, pages);
+    await finish(finishDeps, ctx as KoaContextWithOIDC, request);
     markDeprecated(ctx as KoaContextWithOIDC);
   };
   provider.use((ctx, next) => {
@@ -79,27 +83,16 @@ export function makeProvider(deps: ProviderDeps, pages: ShowPages): Provider {
 
 type Context = Parameters<Parameters<Provider["use"]>[0]>[0];
 
-/** keycloak-js sends `credentials: include`. No endpoint that pages may call reads a cookie. */
-function letPagesSendCredentials(ctx: Context): void {
-  if (ctx.get("Origin") === "" || ctx.response.get("Access-Control-Allow-Origin") === "") return;
-  const { client, route } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
-  // The library takes the header back from pages of other origins than the app's, once it knows the app.
-  const isForPage = ctx.method === "OPTIONS" || client !== undefined || route === "discovery" || route === "jwks";
-  if (isForPage) ctx.set("Access-Control-Allow-Credentials", "true");
-}
-
 /** The code that the app of this request exchanges; null if it is unknown or another app's. */
 export function exchangedCodeOf(ctx: KoaContextWithOIDC): FoundCode | null {
   const code = findRequest()?.code ?? null;
   return code !== null && code.clientId === ctx.oidc.client?.clientId ? code : null;
 }
 
-async function finish(
-  deps: ProviderDeps,
-  ctx: KoaContextWithOIDC,
-  request: ProviderRequest,
-  pages: ShowPages,
-): Promise<void> {
+type FinishDeps = ProviderDeps & { answerApp: AnswerApp; pages: ShowPages };
+
+async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: ProviderRequest): Promise<void> {
+  const { pages } = deps;
   const hasFailed = ctx.status >= 500;
   polishAnswer(ctx);
   if (hasFailed) return;

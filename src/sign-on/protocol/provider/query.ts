@@ -29,10 +29,11 @@ function isLogoutToken(jwt: string): boolean {
   }
 }
 
-/** Refuses other response modes by query: the library would answer with a form that a script posts. */
-export function refuseOtherModes(ctx: Context): void {
-  const { response_mode: mode } = ctx.query;
-  if (typeof mode === "string" && mode !== "query") ctx.query = { ...ctx.query, response_mode: "refused" };
+/** Refuses a form for an app on a device: a browser drops what it would post to a scheme without HTTP. */
+export function refuseFormForDevice(ctx: Context): void {
+  const { response_mode: mode, redirect_uri: redirectUri } = ctx.query;
+  if (mode === "form_post" && typeof redirectUri === "string" && !/^https?:/i.test(redirectUri))
+    ctx.query = { ...ctx.query, response_mode: "refused" };
 }
 
 /** Ignores a nonce without an ID token, for which the library would refuse the request. */

@@ -31,7 +31,7 @@ function isWithoutPkce({ oidc, status }: KoaContextWithOIDC): boolean {
   const { client, params, route, entities } = oidc;
   if (client === undefined || !mayGoWithout(client)) return false;
   if (route === "authorization" || route === "resume")
-    return status === 302 && params?.["response_type"] === "code" && params["code_challenge"] === undefined;
+    return status < 400 && params?.["response_type"] === "code" && params["code_challenge"] === undefined;
   const code = entities.AuthorizationCode;
   return route === "token" && status === 200 && code !== undefined && code.codeChallenge === undefined;
 }

@@ -9,7 +9,7 @@ import {
 } from "jose";
 import { expect } from "vitest";
 import type { Browser, Shown } from "../../../support/browser.ts";
-import { passPages, type TestApp, type TokenBody } from "../../../support/token.ts";
+import { passPages, readCallback, type Callback, type TestApp, type TokenBody } from "../../../support/token.ts";
 import { discover, type Answer, type Params, type RuleWorld } from "../world.ts";
 import { expectIdToken, expectText, isEqualOrAbsent } from "./conditions.ts";
 
@@ -20,8 +20,6 @@ export const warning = (why: string): Outcome => ({ result: "warning", why });
 export const notApplicable = (why: string): Outcome => ({ result: "not applicable", why });
 export const differs = (why: string): Outcome => ({ result: "differs", why });
 
-/** What arrives at the redirect URI; null if the browser shows a page of the service. */
-export type Callback = { address: string; params: URLSearchParams };
 export type Authorized = {
   state: string;
   nonce: string | null;
@@ -33,7 +31,7 @@ export type Flow = { code: string; fields: Params; tokens: TokenBody; claims: JW
 type Options = { app?: TestApp; browser?: Browser; method?: "GET" | "POST"; headers?: Record<string, string> };
 
 /** Plays the suite's client: registered without PKCE, which the suite's requests do not use. */
-export function makeSuite(world: RuleWorld, client: TestApp, second: TestApp) {
+export function makeSuite(world: RuleWorld, client: TestApp, second: TestApp, mode?: "form_post") {
   const { service } = world;
 
   async function authorize(changes: Params = {}, options: Options = {}): Promise<Authorized> {
@@ -46,6 +44,7 @@ export function makeSuite(world: RuleWorld, client: TestApp, second: TestApp) {
       state,
       nonce,
       response_type: "code",
+      response_mode: mode ?? null,
       ...changes,
     };
     const sent = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== null);
@@ -56,10 +55,18 @@ export function makeSuite(world: RuleWorld, client: TestApp, second: TestApp) {
         : await postRequest(browser, "/oauth2/auth", query);
     const asksPassword = first.html.includes('type="password"');
     const page = await passPages(browser, first, world.login);
-    const to = new URL(page.url);
-    const callback =
-      to.origin === service.url ? null : { address: to.origin + to.pathname, params: new URLSearchParams(to.search) };
+    const callback = readCallback(service, page);
+    if (callback !== null) expectMode(page, callback);
     return { state: wanted["state"] ?? "", nonce: wanted["nonce"] ?? null, page, asksPassword, callback };
+  }
+
+  /** With form_post the suite wants a POST, urlencoded, and neither code nor error in the address. */
+  function expectMode({ html }: Shown, { address }: Callback): void {
+    const form = /<form [^>]*data-form-post/.exec(html)?.[0] ?? null;
+    expect(form === null).toBe(mode === undefined);
+    if (form === null) return;
+    expect([form.includes(' method="post"'), form.includes("enctype")]).toEqual([true, false]);
+    expect(address).not.toMatch(/[?#&](code|error)=/);
   }
 
   async function postRequest(browser: Browser, path: string, body: URLSearchParams): Promise<Shown> {

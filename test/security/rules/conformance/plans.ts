@@ -2,57 +2,67 @@ import type { Outcome } from "./flow.ts";
 
 type Plan = { title: string; name: string; text: string; modules: Record<string, string> };
 
+const basicModules: Record<string, string> = {
+  "oidcc-server": "a whole flow; keys with distinct ids and no private part; length and entropy of the code; `at_hash`",
+  "oidcc-response-type-missing": "a request without `response_type` is an error",
+  "oidcc-idtoken-signature": "RS256 and `kid` where the app chose no algorithm",
+  "oidcc-idtoken-unsigned": "an ID token without a signature, if offered",
+  "oidcc-userinfo-get": "userinfo by GET: JSON, `sub` of the ID token",
+  "oidcc-userinfo-post-header": "userinfo by POST with the token in the header",
+  "oidcc-userinfo-post-body": "userinfo by POST with the token in the form",
+  "oidcc-ensure-request-without-nonce-succeeds-for-code-flow": "a request without `nonce` succeeds",
+  "oidcc-scope-profile": "the claims of `profile` and their types",
+  "oidcc-scope-email": "the claims of `email`",
+  "oidcc-scope-address": "the claims of `address`",
+  "oidcc-scope-phone": "the claims of `phone`",
+  "oidcc-scope-all": "all four scopes together",
+  "oidcc-alternate-happy-flow": "scopes and parameters in another order",
+  "oidcc-display-page": "`display=page` is no error",
+  "oidcc-display-popup": "`display=popup` is no error",
+  "oidcc-prompt-login": "`prompt=login` asks for the password; `auth_time` is later",
+  "oidcc-prompt-none-not-logged-in":
+    "`prompt=none` without a session is an error; a `state` of 128 characters comes back",
+  "oidcc-prompt-none-logged-in": "`prompt=none` with a session: same `sub` and `auth_time`",
+  "oidcc-max-age-1": "`max_age=1` after 2 seconds asks for the password; `auth_time` is later",
+  "oidcc-max-age-10000": "`max_age=10000` asks nothing; same `sub` and `auth_time`",
+  "oidcc-ensure-request-with-unknown-parameter-succeeds": "`extra=foobar` is ignored",
+  "oidcc-id-token-hint": "`prompt=none` with the ID token as a hint succeeds",
+  "oidcc-login-hint": "`login_hint` is no error",
+  "oidcc-ui-locales": "`ui_locales` is no error",
+  "oidcc-claims-locales": "`claims_locales` is no error",
+  "oidcc-ensure-request-with-acr-values-succeeds": "`acr_values` is no error; `acr` has one of them",
+  "oidcc-codereuse": "a code that is used again is `invalid_grant`",
+  "oidcc-codereuse-30seconds": "the same after 30 seconds; the access token is revoked",
+  "oidcc-ensure-registered-redirect-uri": "an unregistered redirect URI gets an error page",
+  "oidcc-ensure-post-request-succeeds": "the authorization request by POST",
+  "oidcc-server-client-secret-post": "a whole flow with the secret in the form",
+  "oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported":
+    "`request_uri` is processed or refused as unsupported",
+  "oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported":
+    "`request` is processed or refused as unsupported",
+  "oidcc-claims-essential": "an essential claim in the parameter `claims`",
+  "oidcc-ensure-request-object-with-redirect-uri": "the redirect URI of a request object comes first",
+  "oidcc-refresh-token": "refresh: cache headers, entropy, new tokens, same person and `auth_time`; bound to the app",
+  "oidcc-ensure-request-with-valid-pkce-succeeds": "a whole flow with PKCE",
+};
+
 /** The plans of the OpenID Foundation's suite, with their modules in its order and what each checks. */
-export const plans: Record<"basic" | "config" | "thirdParty" | "logout" | "backchannel" | "dynamic", Plan> = {
+export const plans: Record<
+  "basic" | "formPost" | "config" | "thirdParty" | "logout" | "backchannel" | "dynamic",
+  Plan
+> = {
   basic: {
     title: "Basic OP",
     name: "oidcc-basic-certification-test-plan",
     text: "Response type `code`, client authentication `client_secret_basic`, a registered app without PKCE.",
-    modules: {
-      "oidcc-server":
-        "a whole flow; keys with distinct ids and no private part; length and entropy of the code; `at_hash`",
-      "oidcc-response-type-missing": "a request without `response_type` is an error",
-      "oidcc-idtoken-signature": "RS256 and `kid` where the app chose no algorithm",
-      "oidcc-idtoken-unsigned": "an ID token without a signature, if offered",
-      "oidcc-userinfo-get": "userinfo by GET: JSON, `sub` of the ID token",
-      "oidcc-userinfo-post-header": "userinfo by POST with the token in the header",
-      "oidcc-userinfo-post-body": "userinfo by POST with the token in the form",
-      "oidcc-ensure-request-without-nonce-succeeds-for-code-flow": "a request without `nonce` succeeds",
-      "oidcc-scope-profile": "the claims of `profile` and their types",
-      "oidcc-scope-email": "the claims of `email`",
-      "oidcc-scope-address": "the claims of `address`",
-      "oidcc-scope-phone": "the claims of `phone`",
-      "oidcc-scope-all": "all four scopes together",
-      "oidcc-alternate-happy-flow": "scopes and parameters in another order",
-      "oidcc-display-page": "`display=page` is no error",
-      "oidcc-display-popup": "`display=popup` is no error",
-      "oidcc-prompt-login": "`prompt=login` asks for the password; `auth_time` is later",
-      "oidcc-prompt-none-not-logged-in":
-        "`prompt=none` without a session is an error; a `state` of 128 characters comes back",
-      "oidcc-prompt-none-logged-in": "`prompt=none` with a session: same `sub` and `auth_time`",
-      "oidcc-max-age-1": "`max_age=1` after 2 seconds asks for the password; `auth_time` is later",
-      "oidcc-max-age-10000": "`max_age=10000` asks nothing; same `sub` and `auth_time`",
-      "oidcc-ensure-request-with-unknown-parameter-succeeds": "`extra=foobar` is ignored",
-      "oidcc-id-token-hint": "`prompt=none` with the ID token as a hint succeeds",
-      "oidcc-login-hint": "`login_hint` is no error",
-      "oidcc-ui-locales": "`ui_locales` is no error",
-      "oidcc-claims-locales": "`claims_locales` is no error",
-      "oidcc-ensure-request-with-acr-values-succeeds": "`acr_values` is no error; `acr` has one of them",
-      "oidcc-codereuse": "a code that is used again is `invalid_grant`",
-      "oidcc-codereuse-30seconds": "the same after 30 seconds; the access token is revoked",
-      "oidcc-ensure-registered-redirect-uri": "an unregistered redirect URI gets an error page",
-      "oidcc-ensure-post-request-succeeds": "the authorization request by POST",
-      "oidcc-server-client-secret-post": "a whole flow with the secret in the form",
-      "oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported":
-        "`request_uri` is processed or refused as unsupported",
-      "oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported":
-        "`request` is processed or refused as unsupported",
-      "oidcc-claims-essential": "an essential claim in the parameter `claims`",
-      "oidcc-ensure-request-object-with-redirect-uri": "the redirect URI of a request object comes first",
-      "oidcc-refresh-token":
-        "refresh: cache headers, entropy, new tokens, same person and `auth_time`; bound to the app",
-      "oidcc-ensure-request-with-valid-pkce-succeeds": "a whole flow with PKCE",
-    },
+    modules: basicModules,
+  },
+  formPost: {
+    title: "Form Post OP",
+    name: "oidcc-formpost-basic-certification-test-plan",
+    text: `All modules of Basic OP with \`response_mode=form_post\`. The response comes as a form that is posted; its address has neither
+\`code\` nor \`error\`.`,
+    modules: basicModules,
   },
   config: {
     title: "Config OP",
@@ -130,6 +140,8 @@ they run with apps that an operator registered.`,
   },
 };
 
+export const planKeys = Object.keys(plans) as (keyof typeof plans)[];
+
 const words: Record<Outcome["result"], string> = {
   pass: "pass",
   warning: "pass, with a warning by decision",
@@ -141,18 +153,12 @@ const head = `# Conformance
 
 The OpenID Foundation certifies providers with its [conformance suite](https://openid.net/certification/). The modules below have the
 suite's names and check what the suite checks of a provider. They run with all other tests, and \`npm run docs:conformance\` writes this page
-from their results. The service is not certified, and the suite itself was not run.
+from their results. The service is not certified, and the suite itself was not run. The plans for the implicit and the hybrid flow,
+front-channel logout and session management are not applicable.
 
 - *pass, with a warning by decision*: the suite ends the module with a warning, which does not prevent a certification.
 - *not applicable*: the module is about an option that is not offered; the suite skips it.
 - *differs by decision*: the suite ends the module with a failure.
-`;
-
-const formPost = `## Form Post OP
-
-\`oidcc-formpost-basic-certification-test-plan\` repeats all modules of Basic OP with \`response_mode=form_post\`. It is not applicable:
-responses come in the query only, as \`response_modes_supported\` says. The plans for the implicit and the hybrid flow, front-channel logout
-and session management are not applicable either.
 `;
 
 const decisions = `## Decisions that no module checks
@@ -169,21 +175,22 @@ The contract has these, and the suite accepts them:
 | PKCE is required unless an app is registered without | It stops stolen codes. |
 `;
 
+export type Outcomes = Record<keyof typeof plans, Map<string, Outcome>>;
+
 /** Prints the page. Errors: throws for a module without an outcome, and for an outcome without a module. */
-export function printPage(outcomes: ReadonlyMap<string, Outcome>): string {
-  const left = new Set(outcomes.keys());
-  const printRow = ([name, checks]: [string, string]): string => {
-    const outcome = outcomes.get(name);
-    if (!left.delete(name) || outcome === undefined) throw new Error(`${name} did not run, or is in two plans`);
-    return `| \`${name}\` | ${checks} | ${words[outcome.result]}${outcome.why && `: ${outcome.why}`} |`;
-  };
-  const printPlan = ({ title, name, text, modules }: Plan): string =>
-    [`## ${title}`, "", `\`${name}\``, "", text, "", "| Module | Checks | Result |", "|---|---|---|"]
-      .concat(Object.entries(modules).map(printRow))
+export function printPage(outcomes: Outcomes): string {
+  const printPlan = (key: keyof typeof plans): string => {
+    const { title, name, text, modules } = plans[key];
+    const left = new Map(outcomes[key]);
+    const rows = Object.entries(modules).map(([module, checks]) => {
+      const outcome = left.get(module);
+      if (!left.delete(module) || outcome === undefined) throw new Error(`${module} of ${name} did not run`);
+      return `| \`${module}\` | ${checks} | ${words[outcome.result]}${outcome.why && `: ${outcome.why}`} |`;
+    });
+    if (left.size > 0) throw new Error(`${name} has no ${[...left.keys()].join(", ")}`);
+    return [`## ${title}`, "", `\`${name}\``, "", text, "", "| Module | Checks | Result |", "|---|---|---|", ...rows]
       .concat("")
       .join("\n");
-  const { basic, ...others } = plans;
-  const page = [head, printPlan(basic), formPost, ...Object.values(others).map(printPlan), decisions].join("\n");
-  if (left.size > 0) throw new Error(`in no plan: ${[...left].join(", ")}`);
-  return page;
+  };
+  return [head, ...planKeys.map(printPlan), decisions].join("\n");
 }

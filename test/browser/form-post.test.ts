@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { atFileEnd } from "../support/file-end.ts";
+import { useBrowser } from "./support/browser.ts";
+import { people, startDemoService, type DemoService } from "./support/demo-service.ts";
+import { expectHeading, logIn, press } from "./support/steps.ts";
+
+type Posted = Pick<IncomingMessage, "method" | "headers"> & { fields: Record<string, string> };
+
+const { newPage } = useBrowser();
+let service: DemoService;
+let redirectUri: string;
+let posted: Posted[];
+
+/** An app at another origin, whose redirect URI goes on to a page of its own, as apps do after they read the code. */
+async function startPostedApp(): Promise<string> {
+  const server = createServer((req, res) => {
+    void text(req).then((body) => {
+      if (req.url !== "/callback") return res.setHeader("Content-Type", "text/html").end("<title>app</title>Signed in");
+      const { method, headers } = req;
+      posted.push({ method, headers, fields: Object.fromEntries(new URLSearchParams(body)) });
+      return res.writeHead(303, { Location: "/home" }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  atFileEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://localhost:${(server.address() as AddressInfo).port}/callback`;
+}
+
+beforeAll(async () => {
+  service = await startDemoService();
+  redirectUri = await startPostedApp();
+  await service.db.pool.query("UPDATE app SET redirect_uris = $1 WHERE client_id = 'demo-lernapp'", [[redirectUri]]);
+});
+beforeEach(async () => {
+  posted = [];
+  await service.db.pool.query("DELETE FROM consent");
+});
+
+const address = (wishes: Record<string, string> = {}) =>
+  service.authorizationUrl({ redirect_uri: redirectUri, response_mode: "form_post", ...wishes });
+const home = () => new URL("/home", redirectUri).href;
+const answer = () => ({ code: expect.any(String) as string, state: "state-of-the-app", iss: service.url });
+
+/** The address that the browser sends along names the service and nothing of the sign-on. */
+function expectPosted(fields: object): void {
+  expect(posted).toMatchObject([{ method: "POST", fields }]);
+  const { origin, referer, "content-type": type } = posted[0]!.headers;
+  expect([origin, referer, type]).toEqual([service.url, `${service.url}/`, "application/x-www-form-urlencoded"]);
+}
+
+test("a pupil signs in, and the app receives the form without another click", async () => {
+  const page = await newPage();
+  await page.goto(address());
+  await logIn(page, people.student);
+  await press(page, "Ja, erlauben");
+  await page.waitForURL(home());
+  expectPosted(answer());
+
+  // Signed in already, the person sees no page in between.
+  await page.goto(address());
+  await page.waitForURL(home());
+  expect(posted[1]!.fields["code"]).not.toBe(posted[0]!.fields["code"]);
+});
+
+test("an app that the person refuses receives the error in the form", async () => {
+  const page = await newPage({ locale: "en" });
+  await page.goto(address());
+  await logIn(page, people.student);
+  await press(page, "No, do not allow");
+  await page.waitForURL(home());
+  expectPosted({ error: "access_denied", state: "state-of-the-app", iss: service.url });
+});
+
+test.each([
+  { locale: "de", heading: "Es geht weiter zu Lernapp", button: "Weiter", agree: "Ja, erlauben" },
+  { locale: "en", heading: "Taking you to Lernapp", button: "Continue", agree: /^Yes/ },
+] as const)("without JavaScript the person presses a button: $locale", async ({ locale, heading, button, agree }) => {
+  const page = await newPage({ locale, javaScript: false, size: "phone" });
+  await page.goto(address());
+  await logIn(page, people.student);
+  await press(page, agree);
+  await expectHeading(page, heading);
+  expect(await page.locator("html").getAttribute("lang")).toBe(locale);
+  expect(posted).toEqual([]);
+  await press(page, button);
+  await page.waitForURL(home());
+  expectPosted(answer());
+});
