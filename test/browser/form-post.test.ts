@@ -14,17 +14,17 @@ let service: DemoService;
 let redirectUri: string;
 let posted: Posted[];
 
-/** An app at another origin, whose redirect URI goes on to a page of its own, as apps do after they read the code. */
+/** An app whose redirect URI goes on to another origin of the app, once it has read the code. */
 async function startPostedApp(): Promise<string> {
   const server = createServer((req, res) => {
     void text(req).then((body) => {
       if (req.url !== "/callback") return res.setHeader("Content-Type", "text/html").end("<title>app</title>Signed in");
       const { method, headers } = req;
       posted.push({ method, headers, fields: Object.fromEntries(new URLSearchParams(body)) });
-      return res.writeHead(303, { Location: "/home" }).end();
+      return res.writeHead(303, { Location: home() }).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  await new Promise<void>((resolve) => server.listen(0, resolve));
   atFileEnd(() => {
     server.closeAllConnections();
     server.close();
@@ -44,7 +44,8 @@ beforeEach(async () => {
 
 const address = (wishes: Record<string, string> = {}) =>
   service.authorizationUrl({ redirect_uri: redirectUri, response_mode: "form_post", ...wishes });
-const home = () => new URL("/home", redirectUri).href;
+/** Of the same server, under another name. */
+const home = () => new URL("/home", redirectUri.replace("localhost", "127.0.0.1")).href;
 const answer = () => ({ code: expect.any(String) as string, state: "state-of-the-app", iss: service.url });
 
 /** The address that the browser sends along names the service and nothing of the sign-on. */

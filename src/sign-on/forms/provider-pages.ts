@@ -43,8 +43,10 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
     },
 
     showFormPost(ctx: KoaContextWithOIDC, { redirectUri, parameters }): void {
+      // Browsers apply form-action to redirects too, and apps redirect on to other origins of theirs.
+      const formTargets = [new URL(redirectUri).protocol];
       // Read again, the address of this page has no form any more.
-      const context = { ...contextOf(ctx), languageUrl: null, formTargets: [formTarget(redirectUri)] };
+      const context = { ...contextOf(ctx), languageUrl: null, formTargets };
       const page = renderFormPostPage({ app: appOf(ctx), action: redirectUri, fields: parameters }, context);
       // Apps may check the Origin of the request, which would be `null` with the policy of other pages.
       send(ctx, { ...page, headers: { ...page.headers, "Referrer-Policy": "strict-origin" } });
