@@ -87,7 +87,7 @@ test.each([
   await logIn(page, people.student);
   await press(page, agree);
   await expectHeading(page, heading);
-  expect(await page.locator("html").getAttribute("lang")).toBe(locale);
+  await expect.poll(() => page.locator("html").getAttribute("lang")).toBe(locale);
   expect(posted).toEqual([]);
   await press(page, button);
   await page.waitForURL(home());

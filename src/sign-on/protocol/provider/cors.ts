@@ -7,7 +7,8 @@ type Context = Parameters<Parameters<Provider["use"]>[0]>[0];
 
 /**
  * Limits what the library lets pages of other origins call. It compares the origin with the app, which a preflight
- * does not name: any public app will do. keycloak-js sends `credentials: include`; no endpoint for pages reads a cookie.
+ * does not name: any public app will do. keycloak-js sends `credentials: include`; no endpoint for pages reads a
+ * cookie.
  */
 export async function limitPages(db: RecordStore, ctx: Context): Promise<void> {
   const origin = ctx.get("Origin");
