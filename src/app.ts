@@ -183,6 +183,7 @@ export async function makeApp(
     document: await load("admin"),
     checkAnswers,
     webhookKeys: config.encryptionKeys,
+    idTokenSeconds: config.lifetimes.idTokenSeconds,
     imports,
     makeCard: signOn.makeCard,
     fetchAsApp: (app, requestId) => fetchAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }),

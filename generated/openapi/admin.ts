@@ -2501,7 +2501,9 @@ export interface paths {
         };
         /**
          * List the signing keys
-         * @description The keys whose public half is published: active keys, next keys, and retired keys whose tokens are still valid.
+         * @description The keys whose public half is published: of RS256 and of each other algorithm that an app is registered for, the active and the next key,
+         *     and retired keys whose tokens are still valid. After the last app has left an algorithm, its keys stay published until its tokens have
+         *     expired.
          */
         get: operations["listSigningKeys"];
         put?: never;
@@ -2524,6 +2526,7 @@ export interface paths {
         /**
          * Rotate the signing keys
          * @description Activates the next key of each algorithm, retires the active one, and publishes a new next one. Every process follows within seconds.
+         *     Keys of algorithms that no app uses are replaced as well. They are neither published nor listed.
          *
          *     A next key can sign only after it has been published for 70 minutes, so that every app has fetched it by then. Before that, the rotation
          *     is refused with 409 and the code `signing_key_too_new`; the message and `usableAt` of the keys say when it is possible. With

@@ -185,8 +185,11 @@ export interface paths {
         };
         /**
          * List the public keys
-         * @description The keys that sign ID tokens. The next key is published at least an hour before it signs, so cache the set for an hour at most. An old
-         *     key stays until its tokens have expired. Read the set again when you see an unknown `kid`: a lost key is replaced immediately.
+         * @description The keys that sign ID tokens: of RS256, and of each other algorithm that an app is registered for, the one that signs and after it the
+         *     next one. Other algorithms follow RS256, and old keys come last; they stay until their tokens have expired.
+         *
+         *     The next key is published at least an hour before it signs, so cache the set for an hour at most. Choose the key by `kid`, and read the
+         *     set again when you see an unknown one: a lost key is replaced immediately, and an app can be registered for another algorithm at any time.
          */
         get: operations["listKeys"];
         put?: never;
@@ -949,7 +952,7 @@ export interface components {
             /** @description The y coordinate. */
             y?: string;
         };
-        /** @description The public keys that verify ID tokens, including the next one. */
+        /** @description The public keys that verify ID tokens. The first of each algorithm is the one that signs. */
         JsonWebKeySet: {
             keys: components["schemas"]["JsonWebKey"][];
         };

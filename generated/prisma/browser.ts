@@ -43,6 +43,11 @@ export type ScopeRequest = Prisma.ScopeRequestModel
  */
 export type RetiredClientId = Prisma.RetiredClientIdModel
 /**
+ * Model FormerAlgorithm
+ * 
+ */
+export type FormerAlgorithm = Prisma.FormerAlgorithmModel
+/**
  * Model Grant
  * 
  */

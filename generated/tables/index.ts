@@ -71,6 +71,13 @@ export const tables = {
       retiredAt: "retired_at",
     },
   },
+  formerAlgorithm: {
+    name: "former_algorithm",
+    columns: {
+      algorithm: "algorithm",
+      usedUntil: "used_until",
+    },
+  },
   grant: {
     name: "\"grant\"",
     columns: {
@@ -981,6 +988,10 @@ export type Rows = {
     clientId: string;
     retiredAt: Date;
   };
+  formerAlgorithm: {
+    algorithm: "RS256" | "ES256" | "EdDSA";
+    usedUntil: Date;
+  };
   grant: {
     clientId: string;
     schoolId: string;
@@ -1623,6 +1634,7 @@ export type Required = {
   appLogo: "clientId" | "type" | "hash" | "bytes";
   scopeRequest: "id" | "clientId" | "reason" | "requestedAt";
   retiredClientId: "clientId" | "retiredAt";
+  formerAlgorithm: "algorithm" | "usedUntil";
   grant: "clientId" | "schoolId" | "createdAt" | "updatedAt";
   syncedGroup: "clientId" | "schoolId" | "groupId";
   grantSignOnGroup: "clientId" | "schoolId" | "groupId";

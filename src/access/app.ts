@@ -14,6 +14,7 @@ import {
 } from "./client-authentication.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
 import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
+import { defaultIdTokenAlgorithm, recordFormerAlgorithm } from "./id-token-algorithm.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 
@@ -93,7 +94,7 @@ function fillRegistration(app: NewApp & { clientId: ClientId }): Registration {
     defaultScopes: unique(app.defaultScopes ?? []).filter((scope) => app.scopes.includes(scope)),
     scopePlatform: app.scopePlatform ?? null,
     attributes: appAttributes.filter((name) => app.attributes?.includes(name) ?? true),
-    idTokenAlgorithm: app.idTokenAlgorithm ?? "RS256",
+    idTokenAlgorithm: app.idTokenAlgorithm ?? defaultIdTokenAlgorithm,
     schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
   };
 }
@@ -121,6 +122,8 @@ export async function updateApp(
   const { clientId, ...data } = after;
   const secrets = hasSecret(before) && !hasSecret(after) ? withoutSecrets() : {};
   await tx.prisma.app.update({ where: { clientId }, data: { ...data, ...secrets, updatedAt: origin.at } });
+  if (after.idTokenAlgorithm !== before.idTokenAlgorithm)
+    await recordFormerAlgorithm(tx, before.idTokenAlgorithm, origin);
   await writeProfile(tx, clientId, profile);
   const changed = Object.keys({ ...update, ...profile }).filter((key) => key !== "clientId");
   await recordAudit(tx, { ...origin, action: "app_updated", clientId, detail: { changed } });

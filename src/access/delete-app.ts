@@ -3,6 +3,7 @@ import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platf
 import { deleteFiguresOf } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock, inSlot } from "./change.ts";
+import { recordFormerAlgorithm } from "./id-token-algorithm.ts";
 import type { ClientId } from "./token.ts";
 
 export type ForgetApp = (tx: Transaction, clientId: ClientId) => Promise<void>;
@@ -30,11 +31,13 @@ async function deleteRecords(tx: Transaction, { clientId, origin, forget }: Dele
   // A large app has millions of sign-ins and tokens.
   await tx.query("SET LOCAL statement_timeout = 0");
   await forget(tx, clientId);
+  const app = await tx.prisma.app.findUnique({ where: { clientId }, select: { idTokenAlgorithm: true } });
   const { count } = await tx.prisma.app.deleteMany({ where: { clientId } });
-  if (count === 0) throw appNotFound();
+  if (app === null || count === 0) throw appNotFound();
   await deleteFiguresOf(tx, `app:${clientId}`);
   await tx.prisma.announcedSignIn.deleteMany({ where: { clientId } });
   await forget(tx, clientId);
   await tx.prisma.retiredClientId.create({ data: { clientId, retiredAt: origin.at } });
+  await recordFormerAlgorithm(tx, app.idTokenAlgorithm, origin);
   await recordAudit(tx, { ...origin, action: "app_deleted", clientId });
 }

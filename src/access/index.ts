@@ -55,6 +55,7 @@ export {
   type GrantSettings,
   type SignOnAudience,
 } from "./grant.ts";
+export { defaultIdTokenAlgorithm } from "./id-token-algorithm.ts";
 export { makeLastCalls, type LastCalls } from "./last-calls.ts";
 export { makePurgeJob } from "./purge.ts";
 export { checkScopePlatform, scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";

@@ -22,6 +22,8 @@ export type AdminDeps = {
   keys: EncryptionKeys;
   /** For the secrets of webhook endpoints and the signing keys. */
   webhookKeys: EncryptionKeys;
+  /** How long an ID token is valid. */
+  idTokenSeconds: number;
   platform: string;
   /** Allows http addresses of apps on this machine, in development. */
   allowLoopbackHttp: boolean;

@@ -1,6 +1,7 @@
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type RecordStore } from "../platform/database/db.ts";
+import { withPrismaTransaction } from "../platform/database/db.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { runChecks } from "../platform/telemetry/health.ts";
 import { lateAfterSeconds } from "../platform/telemetry/metrics.ts";
 import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn } from "../sign-on/index.ts";
@@ -35,12 +36,12 @@ export const getHealth: AdminHandler<"getHealth"> = async (deps) => {
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const readKeys = async (db: RecordStore) =>
-  (await describeSigningKeys(db)).map((key) => present<Schemas["SigningKey"]>(key));
+const readKeys = async (db: Queryable, { clock, idTokenSeconds }: Pick<AdminDeps, "clock" | "idTokenSeconds">) =>
+  (await describeSigningKeys(db, { now: clock(), idTokenSeconds })).map((key) => present<Schemas["SigningKey"]>(key));
 
 export const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, request) =>
   readPage(deps, request).answerFrom(
-    await readKeys(deps.db),
+    await readKeys(deps.db.pool, deps),
     (key) => key,
     ({ kid }) => kid,
   );
@@ -48,15 +49,13 @@ export const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, req
 const statesOf = (keys: readonly Schemas["SigningKey"][]) =>
   Object.fromEntries(keys.map(({ kid, state }) => [kid, state]));
 
-export const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async (
-  { db, webhookKeys },
-  { query, origin, keep },
-) => {
+export const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async (deps, { query, origin, keep }) => {
+  const { db, webhookKeys, idTokenSeconds } = deps;
   const next = await makeNextKeys(webhookKeys);
   return withPrismaTransaction(db, async (tx) => {
-    const before = await readKeys(tx);
-    await rotateSigningKeysIn(tx, next, { isForced: query.force === true }, origin);
-    const body = await readKeys(tx);
+    const before = await readKeys(tx, deps);
+    await rotateSigningKeysIn(tx, next, { isForced: query.force === true, idTokenSeconds }, origin);
+    const body = await readKeys(tx, deps);
     await recordDifference(tx, origin, { before: statesOf(before), after: statesOf(body) });
     return keep(tx, { status: 200 as const, body });
   });

@@ -23,6 +23,7 @@ import { makeCardSignIn } from "./forms/cards/sign-in.ts";
 import { readContract } from "./protocol/contract.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./protocol/deps.ts";
 import { makeInteractionRouter } from "./forms/interaction-router.ts";
+import { makeReadPublishedKeys } from "./protocol/keys/published-keys.ts";
 import { ensureSigningKeys, makeRetiredKeysJob } from "./protocol/keys/rotation.ts";
 import { loadSharedSecrets } from "./protocol/keys/shared-secrets.ts";
 import { findKeysVersion, listSigningKeys, type SigningKey } from "./protocol/keys/signing-keys.ts";
@@ -105,6 +106,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const findClientKeys = makeFindClientKeys(keySets.get, clock);
   const findPersonName = makeFindPersonName(db);
   const pages = makeShowPages(findPersonName);
+  const readPublishedKeys = await makeReadPublishedKeys({ db, clock, idTokenSeconds: lifetimes.idTokenSeconds });
   let signingKeys: readonly SigningKey[];
   let provider: Provider;
   const useCurrentKeys = async () => {
@@ -124,6 +126,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
         withoutPkce: options.withoutPkce,
         secrets,
         signingKeys,
+        readPublishedKeys,
         readAddress,
         findClientKeys,
         limitTokens,
@@ -177,7 +180,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
     jobs: [
       makeKeyWatch(jobs, version, useCurrentKeys),
-      makeRetiredKeysJob({ db: jobs, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
+      makeRetiredKeysJob({ db: jobs, clock, lifetimes }),
       makeSweepJob({ db: jobs, clock }),
       makeClientTokensJob({ db: jobs }),
       makeCardSweep({ db: jobs, clock }),

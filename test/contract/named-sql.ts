@@ -184,7 +184,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "ends all sessions and tokens of a person at once; notices are leased",
   ],
   [
-    ["src/sign-on/protocol/keys/{signing-keys,rotation,shared-secrets}.ts"],
+    ["src/sign-on/protocol/keys/{signing-keys,published-keys,rotation,shared-secrets}.ts"],
     "an advisory lock around rotation; of several processes that start, one makes a secret; all keys in one read",
   ],
   [

@@ -16,16 +16,21 @@ beforeAll(async () => {
 
 const read = () =>
   fetch(`${service.url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${"a".repeat(43)}` } });
+const readKeys = async () =>
+  ((await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as { keys: unknown[] }).keys;
 
-test("while the database is away requests are 503 with Retry-After, the process is live and not ready; when it is back, so is the service", async () => {
+test("while the database is away requests are 503 with Retry-After, the process is live and not ready, and apps get the keys; when it is back, so is the service", async () => {
   expect((await read()).status).toBe(401);
   expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+  const keys = await readKeys();
+  expect(keys).toHaveLength(2);
 
   await gate.close();
   const away = await read();
   expect([away.status, away.headers.get("retry-after")]).toEqual([503, "5"]);
   expect(await away.json()).toMatchObject({ code: "unavailable" });
   expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+  expect(await readKeys()).toEqual(keys);
   const ready = await fetch(`${service.url}/health/ready`);
   expect(ready.status).toBe(503);
   expect(await ready.json()).toMatchObject({

@@ -402,6 +402,7 @@ export const ModelName = {
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
   RetiredClientId: 'RetiredClientId',
+  FormerAlgorithm: 'FormerAlgorithm',
   Grant: 'Grant',
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
@@ -490,7 +491,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -861,6 +862,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.RetiredClientIdCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.RetiredClientIdCountAggregateOutputType> | number
+        }
+      }
+    }
+    FormerAlgorithm: {
+      payload: Prisma.$FormerAlgorithmPayload<ExtArgs>
+      fields: Prisma.FormerAlgorithmFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FormerAlgorithmFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FormerAlgorithmFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>
+        }
+        findFirst: {
+          args: Prisma.FormerAlgorithmFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FormerAlgorithmFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>
+        }
+        findMany: {
+          args: Prisma.FormerAlgorithmFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>[]
+        }
+        create: {
+          args: Prisma.FormerAlgorithmCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>
+        }
+        createMany: {
+          args: Prisma.FormerAlgorithmCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FormerAlgorithmCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>[]
+        }
+        delete: {
+          args: Prisma.FormerAlgorithmDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>
+        }
+        update: {
+          args: Prisma.FormerAlgorithmUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>
+        }
+        deleteMany: {
+          args: Prisma.FormerAlgorithmDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FormerAlgorithmUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FormerAlgorithmUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>[]
+        }
+        upsert: {
+          args: Prisma.FormerAlgorithmUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerAlgorithmPayload>
+        }
+        aggregate: {
+          args: Prisma.FormerAlgorithmAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFormerAlgorithm>
+        }
+        groupBy: {
+          args: Prisma.FormerAlgorithmGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FormerAlgorithmGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FormerAlgorithmCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FormerAlgorithmCountAggregateOutputType> | number
         }
       }
     }
@@ -6387,6 +6462,14 @@ export const RetiredClientIdScalarFieldEnum = {
 export type RetiredClientIdScalarFieldEnum = (typeof RetiredClientIdScalarFieldEnum)[keyof typeof RetiredClientIdScalarFieldEnum]
 
 
+export const FormerAlgorithmScalarFieldEnum = {
+  algorithm: 'algorithm',
+  usedUntil: 'usedUntil'
+} as const
+
+export type FormerAlgorithmScalarFieldEnum = (typeof FormerAlgorithmScalarFieldEnum)[keyof typeof FormerAlgorithmScalarFieldEnum]
+
+
 export const GrantScalarFieldEnum = {
   clientId: 'clientId',
   schoolId: 'schoolId',
@@ -7906,6 +7989,7 @@ export type GlobalOmitConfig = {
   appLogo?: Prisma.AppLogoOmit
   scopeRequest?: Prisma.ScopeRequestOmit
   retiredClientId?: Prisma.RetiredClientIdOmit
+  formerAlgorithm?: Prisma.FormerAlgorithmOmit
   grant?: Prisma.GrantOmit
   syncedGroup?: Prisma.SyncedGroupOmit
   grantSignOnGroup?: Prisma.GrantSignOnGroupOmit

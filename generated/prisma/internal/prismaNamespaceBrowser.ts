@@ -56,6 +56,7 @@ export const ModelName = {
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
   RetiredClientId: 'RetiredClientId',
+  FormerAlgorithm: 'FormerAlgorithm',
   Grant: 'Grant',
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
@@ -227,6 +228,14 @@ export const RetiredClientIdScalarFieldEnum = {
 } as const
 
 export type RetiredClientIdScalarFieldEnum = (typeof RetiredClientIdScalarFieldEnum)[keyof typeof RetiredClientIdScalarFieldEnum]
+
+
+export const FormerAlgorithmScalarFieldEnum = {
+  algorithm: 'algorithm',
+  usedUntil: 'usedUntil'
+} as const
+
+export type FormerAlgorithmScalarFieldEnum = (typeof FormerAlgorithmScalarFieldEnum)[keyof typeof FormerAlgorithmScalarFieldEnum]
 
 
 export const GrantScalarFieldEnum = {

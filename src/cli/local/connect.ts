@@ -45,6 +45,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       reading: makeReading({ pool: db.pool, canceller: db.pool, isReplica: false }, config.lists),
       keys: deriveKeys(config.encryptionKeys, "admin"),
       webhookKeys: config.encryptionKeys,
+      idTokenSeconds: config.lifetimes.idTokenSeconds,
       platform: config.platform,
       issuerUrl: config.issuerUrl,
       allowLoopbackHttp: !config.production,

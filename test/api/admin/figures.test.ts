@@ -167,7 +167,7 @@ test("health is not well while a job fails or is late, and names it", async () =
 
 test("signing keys are shown without what is secret, and rotated once for one key", async () => {
   const before = (await operator.call("GET", "/signing-keys")).body as Schemas["SigningKey"][];
-  expect(before.map(({ state }) => state)).toEqual(["ACTIVE", "ACTIVE", "ACTIVE", "NEXT", "NEXT", "NEXT"]);
+  expect(before.map(({ state }) => state)).toEqual(["ACTIVE", "NEXT"]);
   const headers = { "idempotency-key": "rotation" };
   const rotated = await operator.call("POST", "/signing-keys/rotation", { headers });
   const again = await operator.call("POST", "/signing-keys/rotation", { headers });

@@ -1,20 +1,11 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { expect, test } from "vitest";
-import { readConfig } from "../../../src/config/index.ts";
-import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
-import { makeNextKeys, rotateSigningKeysIn } from "../../../src/sign-on/index.ts";
 import { startService } from "../../support/service.ts";
 import { askFor, getAppToken, getUserTokens } from "../../support/token.ts";
+import { rotateKeys, runJob } from "./rotation.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
-const keys = readConfig({ NODE_ENV: "test" }).encryptionKeys;
-async function rotate({ db, clock }: typeof world.service, isForced = false): Promise<void> {
-  const next = await makeNextKeys(keys);
-  await withPrismaTransaction(db, (tx) => rotateSigningKeysIn(tx, next, { isForced }, { at: clock() }));
-}
-const runJob = (service: typeof world.service, name: string) =>
-  service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 
 async function listKids(url: string, alg: string): Promise<string[]> {
   const jwks = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as { keys: { kid: string; alg: string }[] };
@@ -47,7 +38,7 @@ test("a rotated key was published before, every process follows without a restar
   const published = await listKids(service.url, "RS256");
   const oldKid = decodeProtectedHeader(before.id_token!).kid!;
 
-  await rotate(service);
+  await rotateKeys(service);
   for (const each of [service, other]) await runJob(each, "sign-on.watchKeys");
   const after = await getUserTokens(service, app, login);
   const newKid = decodeProtectedHeader(after.id_token!).kid!;
@@ -68,11 +59,11 @@ test("a rotated key was published before, every process follows without a restar
 test("a key that apps may not have yet does not sign unless that is forced", async () => {
   const { service } = world;
   service.clock.forwardSeconds(4200);
-  await rotate(service);
+  await rotateKeys(service);
   const published = await listKeys();
   service.clock.forwardSeconds(4199);
   const possible = new Date(service.clock().getTime() + 1000).toISOString();
-  await expect(rotate(service)).rejects.toMatchObject({
+  await expect(rotateKeys(service)).rejects.toMatchObject({
     kind: "conflict",
     code: "signing_key_too_new",
     message: expect.stringContaining(possible) as string,
@@ -80,11 +71,11 @@ test("a key that apps may not have yet does not sign unless that is forced", asy
   expect(await listKeys()).toEqual(published);
   const audited = async () => (await service.db.prisma.audit.findMany({ where, orderBy })).map(({ detail }) => detail);
   const [where, orderBy] = [{ action: "signing_key_rotated" }, { id: "desc" as const }];
-  await rotate(service, true);
+  await rotateKeys(service, { isForced: true });
   expect((await audited())[0]).toMatchObject({ forced: true });
   service.clock.forwardSeconds(4200);
   for (const isForced of [false, true]) {
-    await rotate(service, isForced);
+    await rotateKeys(service, { isForced });
     expect((await audited())[0]).not.toHaveProperty("forced");
     service.clock.forwardSeconds(4200);
   }

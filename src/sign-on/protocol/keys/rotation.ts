@@ -6,7 +6,8 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
 import { fields, findRows, insert, run, sql, statement, table, update } from "../../../platform/database/sql.ts";
-import { type Algorithm, algorithms, describeSigningKeys, makeSigningKey, type NewKey } from "./signing-keys.ts";
+import { describeSigningKeys, cutoff } from "./published-keys.ts";
+import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
 const lockKeys = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('schultor signing keys'))`);
 
@@ -64,12 +65,12 @@ export const makeNextKeys = (keys: EncryptionKeys): Promise<NextKeys> =>
 export async function rotateSigningKeysIn(
   tx: Transaction,
   next: NextKeys,
-  { isForced }: { isForced: boolean },
+  { isForced, idTokenSeconds }: { isForced: boolean; idTokenSeconds: number },
   origin: Origin,
 ): Promise<Activated[]> {
   const now = origin.at;
   await run(tx, lockKeys, {});
-  const usableAt = latestOf((await describeSigningKeys(tx)).map((one) => one.usableAt));
+  const usableAt = latestOf((await describeSigningKeys(tx, { now, idTokenSeconds })).map((one) => one.usableAt));
   const isTooNew = usableAt !== null && usableAt > now;
   if (isTooNew && !isForced)
     throw new AppError(
@@ -93,21 +94,23 @@ const deleteRetired = statement<{ before: Date }>(
   ({ before }) => sql`DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${before}`,
 );
 
-// Other processes sign with the old key until they notice the change, and clocks differ.
-const clockSkewSeconds = 600;
-
-export function makeRetiredKeysJob({ db, clock, idTokenSeconds }: RetiredKeysDeps): WorkerJob {
+/** Keeps retired keys for as long as apps may hint at a session with an ID token that they signed. */
+export function makeRetiredKeysJob({ db, clock, lifetimes }: RetiredKeysDeps): WorkerJob {
   return {
     name: "sign-on.dropRetiredKeys",
     everySeconds: 600,
     async run() {
-      const before = new Date(clock().getTime() - (idTokenSeconds + clockSkewSeconds) * 1000);
+      const before = cutoff(clock(), Math.max(lifetimes.idTokenSeconds, lifetimes.sessionSeconds));
       await run(db.pool, deleteRetired, { before });
     },
   };
 }
 
-type RetiredKeysDeps = { db: Db; clock: Clock; idTokenSeconds: number };
+type RetiredKeysDeps = {
+  db: Db;
+  clock: Clock;
+  lifetimes: { idTokenSeconds: number; sessionSeconds: number };
+};
 
 type NewState = { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date };
 type KeyRow = NewState & Omit<NewKey, "publicJwk"> & { publicJwk: string; activatedAt: Date | null };

@@ -2,7 +2,6 @@ import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, type JWK } from "jose";
 import { valuesOf } from "../../../platform/contract-types.ts";
-import type { RecordStore } from "../../../platform/database/db.ts";
 import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
 import { fields, findRows, type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
@@ -11,7 +10,7 @@ import type { JsonWebKey } from "../contract.ts";
 export type Algorithm = JsonWebKey["alg"];
 export const algorithms = valuesOf<Algorithm>({ RS256: true, ES256: true, EdDSA: true });
 
-/** NEXT and RETIRED keys are published but do not sign. */
+/** Only ACTIVE keys sign. RETIRED keys verify hints, also after they are no longer published. */
 export type SigningKey = { kid: string; algorithm: Algorithm; state: "NEXT" | "ACTIVE" | "RETIRED"; privateJwk: JWK };
 
 type KeyRow = Omit<SigningKey, "privateJwk"> & { encryptedPrivate: Buffer };
@@ -19,6 +18,9 @@ type KeyRow = Omit<SigningKey, "privateJwk"> & { encryptedPrivate: Buffer };
 const key = table("signingKey");
 
 // The library signs with the first key of an algorithm, and some clients take the first key of the set.
+export const keyOrder = sql`array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], ${key.state}::text), ${key.algorithm},
+  ${key.createdAt} DESC, ${key.kid}`;
+
 const selectKeys = statement(
   () => sql`
     SELECT ${fields<KeyRow>({
@@ -27,9 +29,7 @@ const selectKeys = statement(
       state: sql`${key.state}::text`,
       encryptedPrivate: key.encryptedPrivate,
     })}
-    FROM ${key}
-    ORDER BY array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], ${key.state}::text), ${key.algorithm},
-      ${key.createdAt} DESC, ${key.kid}`,
+    FROM ${key} ORDER BY ${keyOrder}`,
 );
 
 export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Promise<SigningKey[]> {
@@ -43,27 +43,6 @@ export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Prom
       );
     return { ...row, privateJwk: JSON.parse(plain.toString()) as JWK };
   });
-}
-
-/** The hour for which apps may cache the key set, and the time in which all processes publish it. */
-const publishedSeconds = 3600 + 600;
-
-/** At once if the key set was never read without it. */
-const usableFrom = (createdAt: Date, before: Date | undefined): Date =>
-  before !== undefined && before < createdAt ? new Date(createdAt.getTime() + publishedSeconds * 1000) : createdAt;
-
-/** `usableAt` is when all apps have a NEXT key; null for other states. */
-export async function describeSigningKeys({ prisma }: RecordStore) {
-  const select = { kid: true, algorithm: true, state: true, createdAt: true, activatedAt: true, retiredAt: true };
-  const places = { ACTIVE: 0, NEXT: 1, RETIRED: 2 };
-  const found = await prisma.signingKey.findMany({ select, orderBy: [{ createdAt: "desc" }, { kid: "asc" }] });
-  const active = new Map(found.flatMap((one) => (one.state === "ACTIVE" ? [[one.algorithm, one.createdAt]] : [])));
-  return found
-    .map((one) => ({
-      ...one,
-      usableAt: one.state === "NEXT" ? usableFrom(one.createdAt, active.get(one.algorithm)) : null,
-    }))
-    .sort((a, b) => places[a.state] - places[b.state]);
 }
 
 const selectVersion = statement(

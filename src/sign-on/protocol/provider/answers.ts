@@ -27,7 +27,6 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   else if (route === "end_session") leaveWithoutSession(ctx);
   else if (route === "introspection") ctx.body = presentIntrospection(ctx.body as Partial<Introspection>);
   else if (route === "discovery") ctx.body = presentDiscovery(ctx.body as DiscoveryDocument);
-  else if (route === "jwks") answerKeys(ctx);
 }
 
 /** The device may be shared, which is known only later. The date that deletes a cookie stays. */
@@ -167,9 +166,9 @@ function presentKey(key: JsonWebKey): JsonWebKey {
   });
 }
 
-function answerKeys(ctx: KoaContextWithOIDC): void {
+/** Replaces the keys of the library, which also has those that sign nothing at present. */
+export function answerKeys(ctx: KoaContextWithOIDC, keys: readonly JsonWebKey[]): void {
   const { type } = ctx.response;
-  const { keys } = ctx.body as JsonWebKeySet;
   ctx.body = present<JsonWebKeySet>({ keys: keys.map(presentKey) });
   ctx.type = type;
 }

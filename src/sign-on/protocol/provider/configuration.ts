@@ -6,6 +6,7 @@ import { responseTypes } from "../contract.ts";
 import { secondsOfSession } from "../shared-device.ts";
 import { acrValues } from "./acr.ts";
 import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
+import { algorithms } from "../keys/signing-keys.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
@@ -78,7 +79,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     revokeGrantPolicy: (ctx) => recordReuse(deps, ctx),
     jwks: { keys: deps.signingKeys.map(({ privateJwk }) => privateJwk) as NonNullable<Configuration["jwks"]>["keys"] },
     enabledJWA: {
-      idTokenSigningAlgValues: ["RS256", "ES256", "EdDSA"],
+      idTokenSigningAlgValues: [...algorithms],
       clientAuthSigningAlgValues: [...assertionAlgorithms] as SigningAlgorithm[],
     },
     cookies: { keys: makeCookieSignatures(secrets.cookies) },

@@ -6,6 +6,7 @@ import type { Pair } from "../consent.ts";
 import type { SignOnContract } from "../contract.ts";
 import type { StaffSecondFactor } from "../deps.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
+import type { ReadPublishedKeys } from "../keys/published-keys.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { Store } from "../storage/store.ts";
 import type { FindClientKeys } from "./client-keys.ts";
@@ -33,7 +34,9 @@ export type ProviderDeps = {
   staffSecondFactor: StaffSecondFactor;
   withoutPkce: WithoutPkce;
   secrets: SharedSecrets;
+  /** All keys, also those that only verify hints. */
   signingKeys: readonly SigningKey[];
+  readPublishedKeys: ReadPublishedKeys;
   store: Store;
   findClientKeys: FindClientKeys;
   readAddress(req: IncomingMessage): string;

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+import { decodeProtectedHeader } from "jose";
 import {
   type AdapterPayload,
   type Client,
@@ -15,6 +16,7 @@ import { commandLineClientId, scopeFromWire, secretMatches } from "../../../acce
 import { makeBinding, readBinding } from "../session-binding.ts";
 import { responseModes } from "../contract.ts";
 import type { AnswerApp } from "./answer-app.ts";
+import { algorithms } from "../keys/signing-keys.ts";
 import { presentAcr } from "./acr.ts";
 import type { Standing } from "../storage/request.ts";
 import { differentMechanism } from "../token-fault.ts";
@@ -59,7 +61,11 @@ export const reliances: readonly Reliance[] = [
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
   // findAccount: the library overwrites its acr by that of the session, which marks shared devices.
   { name: "IdToken.prototype.available", use: "gives issue() the claims", isThere: keepsClaims },
-  method("IdToken.validate", "checks the id_token_hint of a logout, whose audience is an array"),
+  // enabledJWA: an id_token_hint is accepted only if it has the algorithm that the app has at present.
+  method(
+    "IdToken.validate",
+    "replaced: accepts each algorithm; checks the id_token_hint of a logout, whose audience is an array",
+  ),
   method("Client.find", "finds the client of that hint"),
   // adapter: gives client_secret, which the library compares as it is; none for a hash or a second secret.
   method("Client.prototype.compareClientSecret", "replaced: compares hashes"),
@@ -177,6 +183,15 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
       return new Set([...this.requestParamScopes].filter((scope) => scopeFromWire(scope) !== null));
     },
   });
+
+  const { validate } = provider.IdToken;
+  provider.IdToken.validate = async function validateEachAlgorithm(hint, client) {
+    const { alg } = decodeProtectedHeader(hint);
+    const idTokenSignedResponseAlg = {
+      value: algorithms.find((one) => one === alg) ?? client.idTokenSignedResponseAlg,
+    };
+    return validate.call(this, hint, Object.create(client, { idTokenSignedResponseAlg }) as Client);
+  };
 
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {

@@ -7,7 +7,7 @@ import { endSessions } from "../logout/limit-sessions.ts";
 import { findRequest, type FoundCode, type ProviderRequest, runRequest, startRequest } from "../storage/request.ts";
 import { committed } from "../storage/unit-of-work.ts";
 import { makeAnswerApp, type AnswerApp } from "./answer-app.ts";
-import { polishAnswer, refuseToken } from "./answers.ts";
+import { answerKeys, polishAnswer, refuseToken } from "./answers.ts";
 import { commit } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
 import { limitPages } from "./cors.ts";
@@ -97,6 +97,7 @@ async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: Provid
   polishAnswer(ctx);
   if (hasFailed) return;
   try {
+    if (ctx.oidc.route === "jwks") answerKeys(ctx, await deps.readPublishedKeys());
     const { work } = request;
     const { wait, isStored } = await countInteraction(deps, ctx, work);
     if (wait !== null) return pages.showTooMany(ctx, secondsUntil(wait, deps.clock()));
