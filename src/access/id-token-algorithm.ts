@@ -2,7 +2,7 @@ import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import type { Registration } from "./find-app.ts";
 
-export type IdTokenAlgorithm = Registration["idTokenAlgorithm"];
+type IdTokenAlgorithm = Registration["idTokenAlgorithm"];
 
 /** Keys of this algorithm are always published. */
 export const defaultIdTokenAlgorithm: IdTokenAlgorithm = "RS256";

@@ -45,7 +45,7 @@ const clockSkewSeconds = 600;
 export const cutoff = (now: Date, seconds: number): Date =>
   new Date(now.getTime() - (seconds + clockSkewSeconds) * 1000);
 
-export type Validity = { now: Date; idTokenSeconds: number };
+type Validity = { now: Date; idTokenSeconds: number };
 
 const listPublishedKeys = (db: Queryable, { now, idTokenSeconds }: Validity): Promise<PublishedKey[]> =>
   findRows<PublishedKey, { validSince: Date }>(db, selectPublished, { validSince: cutoff(now, idTokenSeconds) });
