@@ -3184,9 +3184,8 @@ export interface components {
             /**
              * @description Or all cards of the school that the caller can access.
              * @example true
-             * @enum {boolean}
              */
-            everybody?: true;
+            everybody?: boolean;
         };
         /** @description The result of a revocation. */
         RevokedCards: {
@@ -3273,11 +3272,13 @@ export interface components {
             /** @example true */
             onlyMissing: boolean;
             /**
+             * Format: int32
              * @description How many people it is for; after it was fetched, how many are in the document.
              * @example 640
              */
             people: number;
             /**
+             * Format: int32
              * @description For how many of them everything is prepared.
              * @example 125
              */
@@ -5791,6 +5792,7 @@ export interface components {
              */
             value: string | null;
             /**
+             * Format: int32
              * @description The length in characters of a value that is not shown.
              * @example null
              */
