@@ -584,6 +584,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 ETag: components["headers"]["ETag"];
+                "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                "Schultor-Source-Read": components["headers"]["SourceRead"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -795,6 +797,22 @@ export interface components {
          */
         ETag: string;
         /**
+         * @description When something that your app can see here last changed: at the school, or at the schools of the person; in the list of schools and the
+         *     change feed, the schools themselves, what they granted your app, or its registration. RFC 3339, in UTC.
+         *
+         *     It never goes back, and it may advance without a change that your app can see. Compare it with the value of your last response, not with
+         *     your clock. The `ETag` decides: two changes at the same moment can have the same time.
+         * @example 2026-11-21T02:14:07.318Z
+         */
+        VisibleChange: string;
+        /**
+         * @description When the source of the school was last read, that is, when a roster of it was last applied, with or without changes. For a person, the
+         *     latest of their schools; in the list of schools and the change feed, the latest of all schools that sync to your app. Missing if none was
+         *     read. RFC 3339, in UTC.
+         * @example 2026-11-21T02:14:05.000Z
+         */
+        SourceRead: string;
+        /**
          * @description Only with `limit`; missing on the last page. The address of the next page, relative to this one, with `rel="next"` (RFC 8288).
          * @example </idm/ep/v1/schools?limit=100&cursor=WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd>; rel="next"
          */
@@ -850,6 +868,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -893,6 +913,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -936,6 +958,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -990,6 +1014,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -1034,6 +1060,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1093,6 +1121,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -1137,6 +1167,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1196,6 +1228,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -1240,6 +1274,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1289,6 +1325,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -698,6 +698,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 ETag: components["headers"]["ETag"];
+                "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                "Schultor-Source-Read": components["headers"]["SourceRead"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -787,6 +789,15 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
+        /** @description The lists are those of the response with this `ETag`. No body. */
+        CodelistenNotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description An endpoint of the standard that this service does not offer. */
         SchulconnexNotOffered: {
             headers: {
@@ -865,6 +876,22 @@ export interface components {
          */
         ETag: string;
         /**
+         * @description When something that your app can see here last changed: at the school, or at the schools of the person; in the list of schools and the
+         *     change feed, the schools themselves, what they granted your app, or its registration. RFC 3339, in UTC.
+         *
+         *     It never goes back, and it may advance without a change that your app can see. Compare it with the value of your last response, not with
+         *     your clock. The `ETag` decides: two changes at the same moment can have the same time.
+         * @example 2026-11-21T02:14:07.318Z
+         */
+        VisibleChange: string;
+        /**
+         * @description When the source of the school was last read, that is, when a roster of it was last applied, with or without changes. For a person, the
+         *     latest of their schools; in the list of schools and the change feed, the latest of all schools that sync to your app. Missing if none was
+         *     read. RFC 3339, in UTC.
+         * @example 2026-11-21T02:14:05.000Z
+         */
+        SourceRead: string;
+        /**
          * @description How to authenticate (RFC 6750). `Bearer` alone if the request had no token, otherwise with `error`.
          * @example Bearer error="invalid_token"
          */
@@ -904,6 +931,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -979,6 +1008,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1021,7 +1052,7 @@ export interface operations {
                     "application/json": components["schemas"]["Codeliste"][];
                 };
             };
-            304: components["responses"]["NotModified"];
+            304: components["responses"]["CodelistenNotModified"];
             400: components["responses"]["SchulconnexBadRequest"];
             401: components["responses"]["SchulconnexUnauthorized"];
             403: components["responses"]["SchulconnexForbidden"];

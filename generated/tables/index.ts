@@ -139,6 +139,8 @@ export const tables = {
       subject: "subject",
       change: "change",
       version: "version",
+      changedAt: "changed_at",
+      sourceReadAt: "source_read_at",
     },
   },
   sandbox: {
@@ -1033,6 +1035,8 @@ export type Rows = {
     subject: string;
     change: string;
     version: string;
+    changedAt: Date | null;
+    sourceReadAt: Date | null;
   };
   sandbox: {
     id: string;

@@ -1,24 +1,42 @@
+import { versionText } from "../platform/http/index.ts";
 import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
+import { schoolsOfPerson } from "./visibility.ts";
 
 const version = table("viewVersion", "v_version");
 const app = table("app", "v_app");
 
-const versionOf = (subject: Sql): Sql =>
-  sql`(SELECT sum(${version.version}) FROM ${version} WHERE ${version.subject} = ${subject})`;
+const totalsOf = (subject: Sql): Sql => sql`(
+    SELECT sum(${version.version}) AS version, max(${version.changedAt}) AS changed_at,
+      max(${version.sourceReadAt}) AS source_read_at
+    FROM ${version} WHERE ${version.subject} = ${subject})`;
 
-const versionsOf = (schools: Sql): Sql => sql`(
-    SELECT coalesce(sum(hash_record_extended(ROW(v_school.id, v_school.version), 0)), 0)
-    FROM (
-      SELECT v_listed.id, ${versionOf(sql`'school:' || v_listed.id`)} AS version
-      FROM (${schools}) AS v_listed (id)) AS v_school)`;
+const totalsOfSchools = (schools: Sql): Sql => sql`(
+    SELECT sum(hash_record_extended(ROW(v_listed.id, v_one.version), 0)) AS version,
+      max(v_one.changed_at) AS changed_at, max(v_one.source_read_at) AS source_read_at
+    FROM (${schools}) AS v_listed (id) CROSS JOIN LATERAL ${totalsOf(sql`'school:' || v_listed.id`)} AS v_one)`;
 
 /**
- * Changes whenever what the app sees changes; null for an unknown app. `schools` selects the schools of a list; a
- * person's version is in all of theirs. Triggers keep versions (migration 0007).
+ * Changes whenever what the app sees changes; null for an unknown app. `schools` selects the schools of a response; a
+ * person's version is in all of theirs. Null: the list of schools itself, or all that the app sees.
+ *
+ * Triggers keep versions and times (migrations 0007, 0069).
  */
-export const viewVersion = (client: Value, schools: Sql | null): Sql => sql`(
-  SELECT concat_ws('.',
-    hash_record_extended(ROW(${app.schulconnexSpelling}, ${app.scopes}, ${app.attributes}, ${app.updatedAt}), 0),
-    coalesce(${versionOf(sql`'app:' || ${app.clientId}`)}, 0)
-    ${schools === null ? sql`` : sql`, ${versionsOf(schools)}`})
-  FROM ${app} WHERE ${app.clientId} = ${client})`;
+export const viewVersion = (client: Value, schools: Sql | null): Sql =>
+  schools === null
+    ? sql`(
+  SELECT ${versionText({ version: sql`v_given.version`, changedAt: sql`v_given.changed_at`, sourceReadAt: sql`v_given.source_read_at` })}
+  FROM ${app} CROSS JOIN LATERAL ${totalsOf(sql`'app:' || ${app.clientId}`)} AS v_given
+  WHERE ${app.clientId} = ${client})`
+    : sql`(
+  SELECT ${versionText({
+    version: sql`v_given.version || '.' || coalesce(v_schools.version, 0)`,
+    changedAt: sql`greatest(v_given.changed_at, v_schools.changed_at)`,
+    sourceReadAt: sql`v_schools.source_read_at`,
+  })}
+  FROM ${app} CROSS JOIN LATERAL ${totalsOf(sql`'app:' || ${app.clientId}`)} AS v_given
+    CROSS JOIN LATERAL ${totalsOfSchools(schools)} AS v_schools
+  WHERE ${app.clientId} = ${client})`;
+
+/** The version of what an app sees of a person. */
+export const viewVersionOfPerson = (client: Value, personId: Value): Sql =>
+  viewVersion(client, schoolsOfPerson(client, personId));

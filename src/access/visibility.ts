@@ -91,6 +91,11 @@ export const fromShownSchoolsOf = (client: Value, personId: Value): Sql =>
   sql`FROM ${a} ${lookUp("school", "s", sql`${s.id} = ${a.schoolId}`)}
   WHERE ${a.personId} = ${personId} AND ${schoolIsShown(client, a.schoolId)}`;
 
+/** The schools of a person that granted the app anything. */
+export const schoolsOfPerson = (client: Value, personId: Value): Sql =>
+  sql`SELECT ${a.schoolId} FROM ${a} WHERE ${a.personId} = ${personId}
+  AND ${exists(sql`${grant} WHERE ${grant.clientId} = ${client} AND ${grant.schoolId} = ${a.schoolId}`)}`;
+
 export const personHasShownSchool = (client: Value, personId: Value): Visible =>
   visible(sql`EXISTS (SELECT ${fromShownSchoolsOf(client, personId)} OFFSET 0)`);
 

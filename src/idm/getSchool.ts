@@ -1,4 +1,4 @@
-import { schoolIsShown, readTable } from "../access/index.ts";
+import { schoolIsShown, readTable, viewVersion } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql } from "../platform/database/sql.ts";
 import { schoolNotFound, type IdmHandler } from "./handler.ts";
@@ -8,6 +8,7 @@ const s = readTable("school", "s");
 
 const schoolById = makeReadQuery<School>("idm_school", {
   item: school(asked),
+  version: viewVersion(asked.client, sql`SELECT ${s.id}`),
   from: sql`${s}`,
   where: sql`${s.id} = ${asked.id}`,
   visible: schoolIsShown(asked.client, s.id),

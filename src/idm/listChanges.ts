@@ -1,10 +1,11 @@
-import type { AccessToken, ScopeName } from "../access/index.ts";
+import { viewVersion, type AccessToken, type ScopeName } from "../access/index.ts";
 import { listEvents, sequenceEvents, type AppEvent, type AppEventType } from "../events/index.ts";
 import type { Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerMade } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { ReadShare } from "../platform/database/shares.ts";
+import { findRows, sql, statement } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import type { IdmHandler } from "./handler.ts";
@@ -13,26 +14,39 @@ type Change = components["schemas"]["Change"];
 
 type Deps = { changes: Db; reads: ReadShare; cursorKeys: EncryptionKeys };
 
+const findVersion = statement<{ clientId: string }>(
+  ({ clientId }) => sql`SELECT ${viewVersion(clientId, null)} AS version`,
+  "idm_changes_version",
+);
+
+async function readVersion({ pool }: ReadShare, clientId: string): Promise<string | null> {
+  const [row] = await findRows<{ version: string | null }, { clientId: string }>(pool, findVersion, { clientId });
+  return row!.version;
+}
+
 /** Every change committed before the call is in the answer, even if no worker runs (with a replica: once it has it). */
 export const makeListChanges =
   ({ changes, reads, cursorKeys }: Deps): IdmHandler<"listChanges"> =>
   ({ caller, query }) =>
-    answerMade(async () => {
-      const write = (position: string) => writeChangeCursor(cursorKeys, caller.clientId, position);
-      const after = query.after === undefined ? null : readChangeCursor(cursorKeys, caller.clientId, query.after);
-      await sequenceEvents(changes);
-      const types = typesFor(caller);
-      const request = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
-      // Read from the server that lists use, so that a cursor is never ahead of them. A replica that lags may not know
-      // the cursor yet; it has nothing new then.
-      let read = await listEvents(reads.pool, request);
-      if (read.kind === "expired" && after !== null && reads.isReplica) {
-        const known = await listEvents(changes.pool, { ...request, limit: 1 });
-        if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
-      }
-      if (read.kind === "expired") throw expired();
-      return { changes: read.events.map((event) => present(event, write)), next: write(read.next), more: read.more };
-    });
+    answerMade(
+      async () => {
+        const write = (position: string) => writeChangeCursor(cursorKeys, caller.clientId, position);
+        const after = query.after === undefined ? null : readChangeCursor(cursorKeys, caller.clientId, query.after);
+        await sequenceEvents(changes);
+        const types = typesFor(caller);
+        const request = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
+        // Read from the server that lists use, so that a cursor is never ahead of them. A replica that lags may not know
+        // the cursor yet; it has nothing new then.
+        let read = await listEvents(reads.pool, request);
+        if (read.kind === "expired" && after !== null && reads.isReplica) {
+          const known = await listEvents(changes.pool, { ...request, limit: 1 });
+          if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
+        }
+        if (read.kind === "expired") throw expired();
+        return { changes: read.events.map((event) => present(event, write)), next: write(read.next), more: read.more };
+      },
+      () => readVersion(reads, caller.clientId),
+    );
 
 const scopesFor: Record<AppEventType, ScopeName[]> = {
   person: ["users:read", "people:read"],

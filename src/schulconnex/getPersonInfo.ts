@@ -1,4 +1,4 @@
-import { personHasShownSchool, readTable } from "../access/index.ts";
+import { personHasShownSchool, readTable, viewVersionOfPerson } from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql } from "../platform/database/sql.ts";
@@ -9,6 +9,7 @@ const p = readTable("person", "p");
 
 const personById = makeReadQuery<Personendatensatz>("schulconnex_person_info", {
   item: personendatensatz(asked.client, allParts),
+  version: viewVersionOfPerson(asked.client, p.id),
   from: sql`${p}`,
   where: sql`${p.id} = ${asked.id}`,
   visible: personHasShownSchool(asked.client, p.id),

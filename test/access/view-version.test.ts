@@ -100,19 +100,25 @@ test(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 16 }), async (steps) => {
         const world = await makeWorld();
         const seen = new Map<string, Map<string, string>>();
-        const last = new Map<string, string>();
+        const last = new Map<string, { version: string; changedAt: string }>();
         const look = async (isUnchanged: boolean) => {
           const lists = await listAll(world);
           const read = await readLists(db, lists);
           for (const [index, list] of lists.entries()) {
-            const { version, shown, body } = read[index]!;
+            const { version, shown, body, changedAt } = read[index]!;
             const key = keyOf(list);
             const answer = `${String(shown)} ${body}`;
             const bodies = seen.get(key) ?? new Map<string, string>();
             seen.set(key, bodies.set(version, bodies.get(version) ?? answer));
             expect(answer, `${list.label} ${version}`).toBe(bodies.get(version));
-            if (isUnchanged && last.has(key)) expect(version, list.label).toBe(last.get(key));
-            last.set(key, version);
+            const before = last.get(key);
+            if (isUnchanged && before !== undefined) expect(version, list.label).toBe(before.version);
+            if (before !== undefined)
+              expect(
+                Math.sign(Date.parse(changedAt) - Date.parse(before.changedAt)),
+                `${list.label} ${changedAt}`,
+              ).toBe(version === before.version ? 0 : 1);
+            last.set(key, { version, changedAt });
           }
         };
         await look(false);
@@ -276,6 +282,9 @@ test("changes of two schools that share people wait for no version of each other
   for (const label of ["people", "pid", "organisation.id", "personen-info"]) {
     expect(new Set(of(label).map(({ version }) => version)).size, label).toBe(3);
     expect(new Set(of(label).map(({ body }) => body)).size, label).toBe(3);
+    // The change that began first is committed last, and dated then.
+    const times = of(label).map(({ changedAt }) => changedAt);
+    expect(times, label).toEqual([...new Set(times)].sort());
   }
 });
 

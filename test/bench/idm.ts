@@ -103,7 +103,7 @@ async function recordStatements(
   for (const path of [user, people, roster]) {
     await fetch(`http://127.0.0.1:${String(address.port)}${path}`, { headers: { authorization: "Bearer any" } });
     const { name, text, values } = last!;
-    const alone = /^\s*SELECT \((.*)\)\s+FROM unnest/s.exec(text)?.[1];
+    const alone = /LEFT JOIN LATERAL \((.*) OFFSET 0\) AS found ON true/s.exec(text)?.[1];
     statements[path] =
       alone === undefined
         ? { name, text, values }

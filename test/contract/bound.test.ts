@@ -38,9 +38,11 @@ type Things = {
 
 const missing = () => new AppError("not_found", "thing_not_found", "Thing not found");
 const [id, name, from] = [sql`g.id`, sql`g.name`, sql`"group" g`];
+const version = sql`1`;
 const visible = groupIsShown(asked.client, table("group", "g"));
 const thing = makeReadQuery<{ id: string; name: string }>("thing", {
   item: jsonObject<{ id: string; name: string }>()({ id: jsonCode(id), name: jsonText(name) }),
+  version,
   from,
   visible,
 });
@@ -48,7 +50,7 @@ const things = makeListQuery<{ id: string }, { client: string }>("things", ({ cl
   item: jsonObject<{ id: string }>()({ id: jsonCode(id) }),
   from,
   visible: groupIsShown(client, table("group", "g")),
-  version: sql`1`,
+  version,
   sortKey: name,
   id,
 }));
@@ -69,6 +71,7 @@ export const record: Handler<Things["listThings"], AccessToken> = ({ caller }) =
 export const field = makeReadQuery<{ id: string; name: string }>("thing", {
   // @ts-expect-error A field of the contract is missing.
   item: jsonObject<{ id: string; name: string }>()({ id: jsonCode(id) }),
+  version,
   from,
   visible,
 });
@@ -85,18 +88,18 @@ export const parameter: Handler<Described["getThing"], AccessToken> = ({ path })
 
 const item = jsonObject<{ id: string }>()({ id: jsonCode(id) });
 // @ts-expect-error A read without a rule of what the app may see.
-export const unbounded = (): unknown => makeReadQuery<{ id: string }>("thing", { item, from });
+export const unbounded = (): unknown => makeReadQuery<{ id: string }>("thing", { item, version, from });
 export const alwaysTrue = (): unknown =>
   // @ts-expect-error A condition that is none of the rules.
-  makeReadQuery<{ id: string }>("thing", { item, from, visible: sql`true` });
+  makeReadQuery<{ id: string }>("thing", { item, version, from, visible: sql`true` });
 export const unboundedList = (): unknown =>
   // @ts-expect-error A list without a rule of what the app may see.
-  makeListQuery<{ id: string }, object>("things", () => ({ item, from, version: sql`1`, sortKey: name, id }));
+  makeListQuery<{ id: string }, object>("things", () => ({ item, from, version, sortKey: name, id }));
 export const openList = (): unknown =>
   makeListQuery<{ id: string }, object>("things", () => ({
     item,
     from,
-    version: sql`1`,
+    version,
     sortKey: name,
     id,
     visible,

@@ -22,7 +22,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "a limit is one conditional upsert, so that processes share it and a refused request writes nothing",
   ],
   [
-    ["src/platform/http/{answer,send-list}.ts"],
+    ["src/platform/http/{answer,send-list,version}.ts"],
     "frame of the prepared reads: one statement answers version and body; long lists are streamed by a cursor, and what nobody waits for is cancelled",
   ],
   [["src/app.ts"], "the health check asks the server, not a table"],

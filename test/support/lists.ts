@@ -113,7 +113,7 @@ export function recordsOf({
   };
 }
 
-export type ReadList = { shown: boolean; version: string; body: string };
+export type ReadList = { shown: boolean; version: string; changedAt: string; sourceReadAt: string; body: string };
 
 /** Reads lists with their versions in one snapshot. */
 export async function readLists(db: Pick<Db, "pool">, lists: readonly Versioned[]): Promise<ReadList[]> {
@@ -130,7 +130,7 @@ export async function readLists(db: Pick<Db, "pool">, lists: readonly Versioned[
 }
 
 async function readList(client: pg.ClientBase, { query, given }: Versioned): Promise<ReadList> {
-  const { rows: versions } = await client.query<{ shown: boolean; version: string }>({
+  const { rows: versions } = await client.query<{ shown: boolean; version: string | null }>({
     name: query.version.name,
     ...bind(query.version, given),
   });
@@ -140,5 +140,7 @@ async function readList(client: pg.ClientBase, { query, given }: Versioned): Pro
     items.push(...rows.map(({ item }) => item));
   }
   const { shown, version } = versions[0]!;
-  return { shown, version, body: items.join("\n") };
+  const [tag = null, changedAt = "", sourceReadAt = ""] = version?.split(" ") ?? [];
+  // An app that is gone has no version.
+  return { shown, version: tag!, changedAt, sourceReadAt, body: items.join("\n") };
 }

@@ -302,7 +302,9 @@ export type AnnouncedSignInScalarFieldEnum = (typeof AnnouncedSignInScalarFieldE
 export const ViewVersionScalarFieldEnum = {
   subject: 'subject',
   change: 'change',
-  version: 'version'
+  version: 'version',
+  changedAt: 'changedAt',
+  sourceReadAt: 'sourceReadAt'
 } as const
 
 export type ViewVersionScalarFieldEnum = (typeof ViewVersionScalarFieldEnum)[keyof typeof ViewVersionScalarFieldEnum]

@@ -38,18 +38,24 @@ export type ViewVersionMinAggregateOutputType = {
   subject: string | null
   change: string | null
   version: bigint | null
+  changedAt: Date | null
+  sourceReadAt: Date | null
 }
 
 export type ViewVersionMaxAggregateOutputType = {
   subject: string | null
   change: string | null
   version: bigint | null
+  changedAt: Date | null
+  sourceReadAt: Date | null
 }
 
 export type ViewVersionCountAggregateOutputType = {
   subject: number
   change: number
   version: number
+  changedAt: number
+  sourceReadAt: number
   _all: number
 }
 
@@ -66,18 +72,24 @@ export type ViewVersionMinAggregateInputType = {
   subject?: true
   change?: true
   version?: true
+  changedAt?: true
+  sourceReadAt?: true
 }
 
 export type ViewVersionMaxAggregateInputType = {
   subject?: true
   change?: true
   version?: true
+  changedAt?: true
+  sourceReadAt?: true
 }
 
 export type ViewVersionCountAggregateInputType = {
   subject?: true
   change?: true
   version?: true
+  changedAt?: true
+  sourceReadAt?: true
   _all?: true
 }
 
@@ -171,6 +183,8 @@ export type ViewVersionGroupByOutputType = {
   subject: string
   change: string
   version: bigint
+  changedAt: Date | null
+  sourceReadAt: Date | null
   _count: ViewVersionCountAggregateOutputType | null
   _avg: ViewVersionAvgAggregateOutputType | null
   _sum: ViewVersionSumAggregateOutputType | null
@@ -200,12 +214,16 @@ export type ViewVersionWhereInput = {
   subject?: Prisma.StringFilter<"ViewVersion"> | string
   change?: Prisma.StringFilter<"ViewVersion"> | string
   version?: Prisma.BigIntFilter<"ViewVersion"> | bigint | number
+  changedAt?: Prisma.DateTimeNullableFilter<"ViewVersion"> | Date | string | null
+  sourceReadAt?: Prisma.DateTimeNullableFilter<"ViewVersion"> | Date | string | null
 }
 
 export type ViewVersionOrderByWithRelationInput = {
   subject?: Prisma.SortOrder
   change?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  changedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sourceReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type ViewVersionWhereUniqueInput = Prisma.AtLeast<{
@@ -216,12 +234,16 @@ export type ViewVersionWhereUniqueInput = Prisma.AtLeast<{
   subject?: Prisma.StringFilter<"ViewVersion"> | string
   change?: Prisma.StringFilter<"ViewVersion"> | string
   version?: Prisma.BigIntFilter<"ViewVersion"> | bigint | number
+  changedAt?: Prisma.DateTimeNullableFilter<"ViewVersion"> | Date | string | null
+  sourceReadAt?: Prisma.DateTimeNullableFilter<"ViewVersion"> | Date | string | null
 }, "subject_change">
 
 export type ViewVersionOrderByWithAggregationInput = {
   subject?: Prisma.SortOrder
   change?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  changedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sourceReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ViewVersionCountOrderByAggregateInput
   _avg?: Prisma.ViewVersionAvgOrderByAggregateInput
   _max?: Prisma.ViewVersionMaxOrderByAggregateInput
@@ -236,48 +258,64 @@ export type ViewVersionScalarWhereWithAggregatesInput = {
   subject?: Prisma.StringWithAggregatesFilter<"ViewVersion"> | string
   change?: Prisma.StringWithAggregatesFilter<"ViewVersion"> | string
   version?: Prisma.BigIntWithAggregatesFilter<"ViewVersion"> | bigint | number
+  changedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ViewVersion"> | Date | string | null
+  sourceReadAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ViewVersion"> | Date | string | null
 }
 
 export type ViewVersionCreateInput = {
   subject: string
   change: string
   version: bigint | number
+  changedAt?: Date | string | null
+  sourceReadAt?: Date | string | null
 }
 
 export type ViewVersionUncheckedCreateInput = {
   subject: string
   change: string
   version: bigint | number
+  changedAt?: Date | string | null
+  sourceReadAt?: Date | string | null
 }
 
 export type ViewVersionUpdateInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   change?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  changedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sourceReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ViewVersionUncheckedUpdateInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   change?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  changedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sourceReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ViewVersionCreateManyInput = {
   subject: string
   change: string
   version: bigint | number
+  changedAt?: Date | string | null
+  sourceReadAt?: Date | string | null
 }
 
 export type ViewVersionUpdateManyMutationInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   change?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  changedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sourceReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ViewVersionUncheckedUpdateManyInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   change?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  changedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sourceReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ViewVersionSubjectChangeCompoundUniqueInput = {
@@ -289,6 +327,8 @@ export type ViewVersionCountOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   change?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  changedAt?: Prisma.SortOrder
+  sourceReadAt?: Prisma.SortOrder
 }
 
 export type ViewVersionAvgOrderByAggregateInput = {
@@ -299,12 +339,16 @@ export type ViewVersionMaxOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   change?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  changedAt?: Prisma.SortOrder
+  sourceReadAt?: Prisma.SortOrder
 }
 
 export type ViewVersionMinOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   change?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  changedAt?: Prisma.SortOrder
+  sourceReadAt?: Prisma.SortOrder
 }
 
 export type ViewVersionSumOrderByAggregateInput = {
@@ -325,27 +369,35 @@ export type ViewVersionSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   subject?: boolean
   change?: boolean
   version?: boolean
+  changedAt?: boolean
+  sourceReadAt?: boolean
 }, ExtArgs["result"]["viewVersion"]>
 
 export type ViewVersionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   subject?: boolean
   change?: boolean
   version?: boolean
+  changedAt?: boolean
+  sourceReadAt?: boolean
 }, ExtArgs["result"]["viewVersion"]>
 
 export type ViewVersionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   subject?: boolean
   change?: boolean
   version?: boolean
+  changedAt?: boolean
+  sourceReadAt?: boolean
 }, ExtArgs["result"]["viewVersion"]>
 
 export type ViewVersionSelectScalar = {
   subject?: boolean
   change?: boolean
   version?: boolean
+  changedAt?: boolean
+  sourceReadAt?: boolean
 }
 
-export type ViewVersionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"subject" | "change" | "version", ExtArgs["result"]["viewVersion"]>
+export type ViewVersionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"subject" | "change" | "version" | "changedAt" | "sourceReadAt", ExtArgs["result"]["viewVersion"]>
 
 export type $ViewVersionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ViewVersion"
@@ -354,6 +406,8 @@ export type $ViewVersionPayload<ExtArgs extends runtime.Types.Extensions.Interna
     subject: string
     change: string
     version: bigint
+    changedAt: Date | null
+    sourceReadAt: Date | null
   }, ExtArgs["result"]["viewVersion"]>
   composites: {}
 }
@@ -780,6 +834,8 @@ export interface ViewVersionFieldRefs {
   readonly subject: Prisma.FieldRef<"ViewVersion", 'String'>
   readonly change: Prisma.FieldRef<"ViewVersion", 'String'>
   readonly version: Prisma.FieldRef<"ViewVersion", 'BigInt'>
+  readonly changedAt: Prisma.FieldRef<"ViewVersion", 'DateTime'>
+  readonly sourceReadAt: Prisma.FieldRef<"ViewVersion", 'DateTime'>
 }
     
 

@@ -17,7 +17,7 @@ declare const shape: unique symbol;
 
 type Named<Given extends object> = Statement<Given> & { readonly name: string };
 
-/** Reads many records: one row per client and id, in their order, null where nothing is visible. */
+/** Reads many records: one row (version, item) per client and id, in their order, null where nothing is visible. */
 export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { readonly [shape]?: T };
 
 export const asked = { client: sql`asked.client`, id: sql`asked.id` };
@@ -55,7 +55,8 @@ export type JsonList<T> = {
   page: Page;
 };
 export type JsonObject<T> = Omit<JsonList<T>, "query"> & { query: ObjectQuery<T> };
-export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
+export type JsonMade<T> = { kind: "made"; make: () => Promise<T>; readVersion: ReadVersion | undefined };
+type ReadVersion = () => Promise<string | null>;
 export type Done = {
   status: number;
   body?: unknown;
@@ -74,7 +75,11 @@ export const answerRead = <T>(
   missing: Missing,
 ): JsonRead<T> => ({ kind: "read", query, client, id, missing });
 
-export const answerMade = <T>(make: () => Promise<T>): JsonMade<T> => ({ kind: "made", make });
+export const answerMade = <T>(make: () => Promise<T>, readVersion?: ReadVersion): JsonMade<T> => ({
+  kind: "made",
+  make,
+  readVersion,
+});
 
 export const answerDone = <T extends Done>(work: () => Promise<T>): JsonDone<T> => ({ kind: "done", work });
 
@@ -103,14 +108,15 @@ function fromAndWhere({ from, where, visible, filter }: Found): Sql {
 
 export function makeReadQuery<T extends object>(
   name: string,
-  { item, ...found }: { item: JsonSql<T> } & Found,
+  { item, version, ...found }: { item: JsonSql<T>; version: Sql } & Found,
 ): ReadQuery<T> {
   // The inner SELECTs hide the array lengths from the planner, which would otherwise plan each call anew.
   return named(
     name,
     ({ clients, ids }: Parameters<{ clients: string[]; ids: string[] }>) => sql`
-    SELECT (SELECT ${item} FROM ${fromAndWhere(found)})
+    SELECT found.version, found.item
     FROM unnest((SELECT ${clients}::text[]), (SELECT ${ids}::uuid[])) WITH ORDINALITY AS asked (client, id, place)
+    LEFT JOIN LATERAL (SELECT ${version} AS version, ${item} AS item FROM ${fromAndWhere(found)} OFFSET 0) AS found ON true
     ORDER BY place`,
   );
 }
@@ -137,7 +143,7 @@ type RowParts<T> = Found & {
 
 type VersionParts = {
   shown?: Visible;
-  /** Equal versions mean equal items. */
+  /** A text for `readVersion`. */
   version: Sql;
 };
 

@@ -43,4 +43,5 @@ export { makeGate } from "../concurrency/gate.ts";
 export { etagOf, isNotModified } from "./send.ts";
 export { makeProblemType, presentProblem, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";
+export { timeHeaders, versionText } from "./version.ts";
 export { ParameterError } from "./validation.ts";

@@ -41,14 +41,15 @@ export async function readFor<T>(
 }
 
 type Asked = { client: string; id: string; caller: Caller };
-export type ReadTogether = (query: ReadQuery<unknown>, asked: Asked) => Promise<string | null>;
+type Row = [version: string | null, item: string | null];
+export type ReadTogether = (query: ReadQuery<unknown>, asked: Asked) => Promise<Row>;
 
 // Few enough to keep several connections busy, enough to save most round trips.
 const atOnce = 8;
 
 /** Batches reads of single records: those that arrive during one statement share the next. */
 export function makeReadTogether(share: ReadShare): ReadTogether {
-  const loaders = new Map<string, DataLoader<Asked, string | null>>();
+  const loaders = new Map<string, DataLoader<Asked, Row>>();
   return (query, asked) => {
     let loader = loaders.get(query.name);
     if (loader === undefined) {
@@ -67,14 +68,14 @@ async function readAll(
   share: ReadShare,
   { name, text, values }: ReadQuery<unknown>,
   all: readonly Asked[],
-): Promise<(string | null | CallerLeft)[]> {
+): Promise<(Row | CallerLeft)[]> {
   const present = all.filter(({ caller }) => !caller.hasLeft());
   if (present.length === 0) return all.map(() => new CallerLeft());
   const asked = values({ clients: present.map(({ client }) => client), ids: present.map(({ id }) => id) });
   const { rows } = await readFor(share, joinCallers(present.map(({ caller }) => caller)), (client) =>
-    client.query<[string | null]>({ name, text, values: asked, rowMode: "array" }),
+    client.query<Row>({ name, text, values: asked, rowMode: "array" }),
   );
-  if (present.length === all.length) return rows.map(([body]) => body);
-  const bodies = new Map(present.map((one, index) => [one, rows[index]![0]]));
-  return all.map((one) => bodies.get(one) ?? (bodies.has(one) ? null : new CallerLeft()));
+  if (present.length === all.length) return rows;
+  const found = new Map(present.map((one, index) => [one, rows[index]!]));
+  return all.map((one) => found.get(one) ?? new CallerLeft());
 }

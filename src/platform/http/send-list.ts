@@ -5,6 +5,7 @@ import { readCursor, writeCursor, type Position } from "./page-position.ts";
 import { readFor } from "./reads.ts";
 import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
 import { streamList } from "./stream-list.ts";
+import { readVersion, type Version } from "./version.ts";
 import { toQuery, type Statement } from "../database/sql.ts";
 
 type List = JsonList<unknown> | JsonObject<unknown>;
@@ -38,27 +39,30 @@ const ask = <Given extends object>(statement: Statement<Given>, given: Given) =>
   rowMode: "array" as const,
 });
 
-type Version = [shown: boolean, version: string | null];
+type Tagged = { etag: string; headers: Version["headers"] };
 
-async function readTag(client: pg.ClientBase, list: List): Promise<string> {
-  const { rows } = await client.query<Version>(ask(list.query.version, list.given));
+async function readTagged(client: pg.ClientBase, list: List): Promise<Tagged> {
+  const { rows } = await client.query<[shown: boolean, version: string | null]>(ask(list.query.version, list.given));
   const [shown, version] = rows[0]!;
   if (!shown) throw list.missing!();
-  return tagOf(list, version);
+  return tagged(list, version);
 }
 
-const tagOf = ({ query, given, page }: Pick<List, "query" | "given" | "page">, version: string | null): string =>
-  etagOf(JSON.stringify([query.whole.text, Object.values(given), page.limit ?? null, page.cursor ?? null, version]));
+function tagged({ query, given, page }: Pick<List, "query" | "given" | "page">, version: string | null): Tagged {
+  const { tag, headers } = readVersion(version);
+  const { limit = null, cursor = null } = page;
+  return { etag: etagOf(JSON.stringify([query.whole.text, Object.values(given), limit, cursor, tag])), headers };
+}
 
 async function isAnsweredByVersion(list: List, sending: Sending): Promise<boolean> {
   const { req, res, reading, caller } = sending;
   const isHead = req.method === "HEAD" && !isPage(list.page);
   if (!isHead && req.headers["if-none-match"] === undefined) return false;
-  const etag = await inPlace(reading.lists, sending, () =>
-    readFor(reading.share, caller, (client) => readTag(client, list)),
+  const { etag, headers } = await inPlace(reading.lists, sending, () =>
+    readFor(reading.share, caller, (client) => readTagged(client, list)),
   );
-  if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
-  else if (isHead) res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType }).end();
+  if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag, headers)).end();
+  else if (isHead) res.writeHead(200, { ...headersOf(etag, headers), "Content-Type": contentType }).end();
   return res.headersSent;
 }
 
@@ -68,7 +72,7 @@ async function readWhole(list: List, { reading, caller }: Sending): Promise<Held
   const { rows } = await readFor(reading.share, caller, (client) => client.query<Whole>(ask(query.whole, given)));
   const [version, shown, count, body] = rows[0]!;
   if (!shown) throw missing!();
-  return count > heldItems ? null : { body, etag: tagOf(list, version) };
+  return count > heldItems ? null : { body, ...tagged(list, version) };
 }
 
 async function stream(list: List, sending: Sending): Promise<void> {
@@ -80,13 +84,13 @@ async function stream(list: List, sending: Sending): Promise<void> {
       await client.query(
         `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${reading.pace.totalMs}`,
       );
-      const etag = await readTag(client, list);
+      const { etag, headers } = await readTagged(client, list);
       const { open, close } = query;
       const parts = query.parts.map((part) => ({ ...part, rows: toQuery(part.rows, given) }));
       const count = await streamList(
         client,
         { open, parts, close },
-        { res, etag, pace: reading.pace, check, complete },
+        { res, headers: headersOf(etag, headers), pace: reading.pace, check, complete },
       );
       await client.query("COMMIT");
       return count;
@@ -116,7 +120,7 @@ async function readPage(list: List, after: Position | null, sending: Sending): P
       "Link",
       nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[3], id: last[4] }, ownerOf(list))),
     );
-  return { body: `[${items.join(",")}]`, etag: tagOf(list, version) };
+  return { body: `[${items.join(",")}]`, ...tagged(list, version) };
 }
 
 function nextLink(req: Sending["req"], limit: number, cursor: string): string {

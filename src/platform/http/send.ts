@@ -9,6 +9,7 @@ import type { ReadTogether } from "./reads.ts";
 import type { Reading } from "./reading.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { BodyCheck } from "./validation.ts";
+import { readVersion, type Version } from "./version.ts";
 
 export type Sending = {
   req: Request;
@@ -25,15 +26,16 @@ export type Sending = {
 export async function sendRead({ query, client, id, missing }: JsonRead<unknown>, sending: Sending): Promise<void> {
   const { reading, readTogether, caller } = sending;
   admit(reading.records, sending);
-  const body = await inPlace(reading.records, sending, () => readTogether(query, { client, id, caller }));
+  const [version, body] = await inPlace(reading.records, sending, () => readTogether(query, { client, id, caller }));
   if (body === null) throw missing();
-  await sendBody(sending.complete(body), sending);
+  await sendBody(sending.complete(body), sending, { headers: readVersion(version).headers });
 }
 
-export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): Promise<void> {
+export async function sendMade(given: JsonMade<unknown>, sending: Sending): Promise<void> {
   const { lists } = sending.reading;
   admit(lists, sending);
-  await sendBody(JSON.stringify(await inPlace(lists, sending, make)), sending);
+  const [body, version] = await inPlace(lists, sending, () => Promise.all([given.make(), given.readVersion?.()]));
+  await sendBody(JSON.stringify(body), sending, { headers: readVersion(version ?? null).headers });
 }
 
 export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Promise<void> {
@@ -76,7 +78,8 @@ export async function inPlace<T>(gate: Gate, { clientId, caller }: Sending, work
   }
 }
 
-export type Held = { body: string; etag?: string };
+/** `headers` say how current the body is. */
+export type Held = { body: string; etag?: string; headers: Version["headers"] };
 
 const shortText = 16_384;
 export const contentType = "application/json; charset=utf-8";
@@ -84,15 +87,15 @@ export const contentType = "application/json; charset=utf-8";
 export async function sendBody(
   text: string,
   { req, res, check, reading }: Sending,
-  { etag: known }: Omit<Held, "body"> = {},
+  { etag: known, headers }: Omit<Held, "body">,
 ): Promise<void> {
   check?.(JSON.parse(text));
   // Encodes a long text only once, for its tag and for sending.
   const body = text.length < shortText || known !== undefined ? text : Buffer.from(text);
   const etag = known ?? etagOf(body);
-  if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag)).end();
+  if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag, headers)).end();
   const bytes = Buffer.byteLength(body);
-  res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType, "Content-Length": bytes }).end(body);
+  res.writeHead(200, { ...headersOf(etag, headers), "Content-Type": contentType, "Content-Length": bytes }).end(body);
   if (text.length >= shortText) await watchBody(res, bytes, reading.pace);
 }
 
@@ -105,4 +108,8 @@ export function isNotModified(req: Request, etag: string): boolean {
   return given.trim() === "*" || given.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }
 
-export const headersOf = (etag: string) => ({ ETag: etag, "Cache-Control": "private, no-cache" });
+export const headersOf = (etag: string, headers: Version["headers"]) => ({
+  ETag: etag,
+  "Cache-Control": "private, no-cache",
+  ...headers,
+});

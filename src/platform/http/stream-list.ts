@@ -1,13 +1,13 @@
 import type pg from "pg";
 import Cursor from "pg-cursor";
-import { contentType, headersOf, type Sending } from "./send.ts";
+import { contentType, type Sending } from "./send.ts";
 import { makePacedBody } from "./paced-body.ts";
 import type { Pace } from "./reading.ts";
 
 type Rows = { text: string; values: unknown[] };
 type Part = { open: string; rows: Rows; close: string; rowsAtOnce: number };
 type Body = { open: string; parts: readonly Part[]; close: string };
-type Streaming = { etag: string; pace: Pace } & Pick<Sending, "res" | "check" | "complete">;
+type Streaming = { headers: Record<string, string>; pace: Pace } & Pick<Sending, "res" | "check" | "complete">;
 
 /** The first rows go out at once. */
 const firstRows = 50;
@@ -16,7 +16,7 @@ const firstRows = 50;
 export async function streamList(
   client: pg.PoolClient,
   { open, parts, close }: Body,
-  { res, etag, pace, check, complete }: Streaming,
+  { res, headers, pace, check, complete }: Streaming,
 ): Promise<number> {
   const body = makePacedBody(res, pace);
   let [longest, written] = [0, open];
@@ -29,7 +29,7 @@ export async function streamList(
     for (let rows = await cursor.read(first); rows.length > 0; rows = await cursor.read(rowsAtOnce)) {
       const items = complete(rows.map(([item]) => item).join(","));
       check?.(JSON.parse(open + part.open + items + part.close + close));
-      if (!res.headersSent) res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType });
+      if (!res.headersSent) res.writeHead(200, { ...headers, "Content-Type": contentType });
       await body.write(written + (count === 0 ? "" : ",") + items);
       written = "";
       count += rows.length;
@@ -37,7 +37,7 @@ export async function streamList(
     written += part.close;
     longest = Math.max(longest, count);
   }
-  if (!res.headersSent) res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType });
+  if (!res.headersSent) res.writeHead(200, { ...headers, "Content-Type": contentType });
   await body.write(written + close);
   await body.end();
   return longest;

@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
+import { timeHeaders } from "../http/index.ts";
 
-const exposed = "ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id";
+const exposed = ["ETag", "Link", "Retry-After", ...timeHeaders, "WWW-Authenticate", "X-Request-Id"].join(", ");
 const allowed = "Authorization, If-None-Match, X-Request-Id";
 
 /** For APIs that identify callers by token only, never by cookie (Fetch standard, section 3.2). */
