@@ -6162,6 +6162,19 @@ export interface components {
              *     ]
              */
             syncedGroupIds: string[];
+            /**
+             * Format: date-time
+             * @description When something that the app sees of the school last changed, as in the header `Schultor-Visible-Change`; null if it sees nothing.
+             * @example 2026-02-03T08:05:03.120Z
+             */
+            visibleChangeAt: string | null;
+            /**
+             * Format: date-time
+             * @description When a roster of the school was last applied, with or without changes, as in the header `Schultor-Source-Read`; null if none was, or
+             *     the app sees nothing.
+             * @example 2026-02-03T08:05:00.000Z
+             */
+            sourceReadAt: string | null;
         };
         /** @description A group by id and name. */
         NamedGroup: {

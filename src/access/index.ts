@@ -77,5 +77,6 @@ export { attributesOf, listAppsOfPerson, type AppOfPerson, type PersonAttribute 
 export { personFactsOf, type PersonFacts, type SchoolFacts } from "./sign-on-explanation.ts";
 export { claimsAt, findSubject, subjectOf, type Subject, type SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";
+export { findViewTimes, type ViewTimes } from "./view-times.ts";
 export { viewVersion, viewVersionOfPerson } from "./view-version.ts";
 export * from "./visibility.ts";

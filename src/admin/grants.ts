@@ -1,5 +1,13 @@
-import { appNotFound, findApp, findGrant, listGrantsByName, setGrant, withdrawGrant } from "../access/index.ts";
-import type { ClientId, GrantKey, GrantSettings, SignOnAudience } from "../access/index.ts";
+import {
+  appNotFound,
+  findApp,
+  findGrant,
+  findViewTimes,
+  listGrantsByName,
+  setGrant,
+  withdrawGrant,
+} from "../access/index.ts";
+import type { ClientId, GrantKey, GrantSettings, SignOnAudience, ViewTimes } from "../access/index.ts";
 import { findSchool } from "../directory/index.ts";
 import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
@@ -64,8 +72,15 @@ async function refuseOtherFilter(deps: AdminDeps, reach: Reach, { schoolId, clie
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);
 }
 
-const presentNamed = ({ schoolName, ...grant }: GrantSettings & { schoolName: string }): Schemas["NamedGrant"] =>
-  present<Schemas["NamedGrant"]>({ ...presentGrant(grant), schoolName });
+type Named = GrantSettings & { place: string; schoolName: string; times: ViewTimes };
+
+const presentNamed = ({ schoolName, times, ...grant }: Named): Schemas["NamedGrant"] =>
+  present<Schemas["NamedGrant"]>({
+    ...presentGrant(grant),
+    schoolName,
+    visibleChangeAt: grant.sync ? times.changedAt : null,
+    sourceReadAt: grant.sync ? times.sourceReadAt : null,
+  });
 
 type Position = { place: string; schoolId: SchoolId };
 
@@ -80,8 +95,13 @@ export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
     limit: range.limit,
     after: range.after === undefined ? undefined : (JSON.parse(range.after) as Position),
   });
+  const times = await findViewTimes(storeOf(deps.db), found);
   const positionOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
-  return answer(found, presentNamed, positionOf);
+  return answer(
+    found.map((grant, index) => ({ ...grant, times: times[index]! })),
+    presentNamed,
+    positionOf,
+  );
 };
 
 export const getGrant: AdminHandler<"getGrant"> = async ({ db }, { schoolId, clientId, reach }) => {

@@ -162,7 +162,7 @@ test.each([
   ["a field is missing", '{"id":"a0000000-0000-4000-8000-000000000001"}'],
   ["a field is of another type", '{"id":"a0000000-0000-4000-8000-000000000001","name":7,"members":[]}'],
 ])("an answer in which %s is stopped before it leaves, outside production", async (_case, body) => {
-  const client = { query: async () => ({ rows: [[body]] }), release: () => undefined };
+  const client = { query: async () => ({ rows: [[null, body]] }), release: () => undefined };
   const pool = { options: {}, connect: async () => client } as unknown as pg.Pool;
   const token = { clientId: "app", personId: null, scopes: new Set(["groups:read"]) } as unknown as AccessToken;
   const answerWith = async (checkAnswers: boolean) => {

@@ -3,6 +3,7 @@ import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import german from "../../src/portal/frame/locales/de.json" with { type: "json" };
+import { makeImporter } from "../imports/rosters.ts";
 import { findBundle } from "../contract/bundles.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
@@ -261,6 +262,25 @@ test("the schools that granted the app stand there by name", async () => {
   const { html } = await browser.open(`${address}/schools`);
   expect(html).toContain("Goethe &lt;b&gt;Schule");
   expect(html).toContain("alle der Schule");
+});
+
+test("a school that syncs says when its source was last read, and when something visible changed", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const [read, unread, silent] = [await make.school(), await make.school(), await make.school()];
+  const at = new Date("2026-02-03T08:00:00Z");
+  const { run } = makeImporter(service.db, () => ({ at, actorId: "test" }));
+  await run("id;role;first_name;call_name;last_name;classes;courses;status\n1;student;Ada;;Muster;5a;;\n", {
+    school: read,
+  });
+  for (const school of [read, unread]) await make.grant({ app: clientId as ClientId, school });
+  await make.grant({ app: clientId as ClientId, school: silent, sync: false });
+  const { html } = await browser.open(`${address}/schools`);
+  const rowOf = (school: string) => html.split("<tr>").find((row) => row.includes(school))!;
+  expect(rowOf(read)).toMatch(
+    /Die Quelle der Schule wurde zuletzt am 3\..*2026.* gelesen\. Zuletzt hat sich am .*20\d\d/,
+  );
+  expect(rowOf(unread)).toMatch(/Eine Quelle der Schule wurde noch nicht gelesen\. Zuletzt hat sich am .*20\d\d/);
+  expect(rowOf(silent)).not.toMatch(/Quelle|Zuletzt/);
 });
 
 test("scopes are asked for with a reason, once at a time", async () => {
