@@ -35,8 +35,8 @@ export const makeListChanges =
         await sequenceEvents(changes);
         const types = typesFor(caller);
         const request = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
-        // Read from the server that lists use, so that a cursor is never ahead of them. A replica that lags may not know
-        // the cursor yet; it has nothing new then.
+        // Read from the server that lists use, so that a cursor is never ahead of them. A replica that lags may not
+        // know the cursor yet; it has nothing new then.
         let read = await listEvents(reads.pool, request);
         if (read.kind === "expired" && after !== null && reads.isReplica) {
           const known = await listEvents(changes.pool, { ...request, limit: 1 });
