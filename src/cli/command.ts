@@ -34,6 +34,8 @@ export type Screen = {
   emit(text: string, data: object): void;
   /** For a command that runs until the person stops it; called once. */
   untilStopped(): AbortSignal;
+  /** Asks the person at the terminal; undefined without a terminal. The signal ends the question. */
+  ask?: ((question: string, signal?: AbortSignal) => Promise<string>) | undefined;
 };
 
 /** The machine of the service, with its configuration and its database. */
@@ -55,12 +57,11 @@ export type Service = Screen & {
 };
 
 /** What a command works with that needs neither a database nor a service. */
-export type OwnTools = Pick<Screen, "tell"> & {
+export type OwnTools = Pick<Screen, "tell" | "ask"> & {
   remotes: RemotesFile;
   clientSecret: string | undefined;
   /** Whether the program has no database of its own, so that all commands act on a service. */
   isForPartners: boolean;
-  ask?: ((question: string, signal?: AbortSignal) => Promise<string>) | undefined;
   /** Asks the person at the terminal without showing what is typed; undefined without a terminal. */
   askSecret?: ((question: string) => Promise<string>) | undefined;
 };

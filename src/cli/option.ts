@@ -117,6 +117,7 @@ export const option = {
     read: (texts) => (texts.length === 0 ? undefined : texts),
   }),
   id: <Id extends string>(meaning: string) => single<Id>({ meaning, placeholder: "id" }, readId),
+  ids: (meaning: string) => many<string>({ meaning, placeholder: "id" }, readId),
   school: (meaning: string) => single<SchoolId>(schoolLook(meaning), readIdOrName("school")),
   schools: (meaning: string) => many<SchoolId>(schoolLook(meaning), readIdOrName("school")),
   person: (meaning: string) => single<PersonId>({ meaning, placeholder: "id|user-name" }, readIdOrName("person")),

@@ -1,7 +1,7 @@
 import type { PersonId, PersonStatus } from "../directory/index.ts";
 import { bodyOf, isEmpty, listFirst, makeBody, requireMachine, updateRecord, withIdempotencyKey } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
+import { makeApiCommand, makeMachineCommand, type Result, type Service, type Verbs } from "./command.ts";
 import { defaultLimit, done, listOptions, listResult, made, nameOf, recordLines, tableOf, updated } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
@@ -224,6 +224,28 @@ export const verbs: Verbs = {
       });
       return { lines: [`What is stored about the person is in ${file}.`], quiet: [file], data: { file } };
     },
+  }),
+  "prove-erased": makeMachineCommand({
+    summary:
+      "Search the database, logs and dumps for what is left of a person who was deleted for good; asks for their names. Exits with 1 if something is left that should not be.",
+    args: { personId: argument.id<PersonId>("person-id") },
+    options: {
+      id: option.ids("Another id that the person had."),
+      values: option.text(
+        "A file with what to search for, one value in each line: 'first: …', 'last: …', 'username: …', 'other: …'; /dev/stdin for what is piped. Left out: it is asked for.",
+        "path",
+      ),
+      log: option.texts("A log file or a folder of them, also packed with gzip or zstd.", "path"),
+      dump: option.texts("A dump of the database, of pg_dump or `backup`.", "path"),
+      backupDays: option.count("For how many days backups are kept: until then a dump may hold the person."),
+      logDays: option.count("For how many days logs are kept: until then a log may hold the id."),
+    },
+    run: async (machine, { args: { personId }, options }) => {
+      const { proveErased } = await import("./erasure/prove.ts");
+      const { id = [], values: valuesFile, log: logs = [], dump: dumps = [], backupDays, logDays } = options;
+      return proveErased(machine, { personId, ids: id, valuesFile, logs, dumps, backupDays, logDays });
+    },
+    reason: "The database, logs and dumps are on the machine of the service.",
   }),
   list: lists(people, {
     summary: "List the people of a school by name.",

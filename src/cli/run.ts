@@ -79,6 +79,7 @@ async function runCommand(
   const remote = command.on === "its own" ? null : await findPlaceOfCall();
   checkPlace(command, remote);
   await confirm(command, rest, globals, terminal, remote);
+  const { ask, askSecret } = terminal;
   const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
   const screen: Screen = {
     tell: (line) => void (globals.quiet || terminal.err(escapeLines(line))),
@@ -86,9 +87,9 @@ async function runCommand(
     emit: (text, data) =>
       terminal.out(globals.output === "json" ? escapeUnprintable(JSON.stringify(data)) : escapeLines(text)),
     untilStopped: () => terminal.untilStopped?.() ?? new AbortController().signal,
+    ask,
   };
   const { tell } = screen;
-  const { ask, askSecret } = terminal;
   try {
     const result =
       command.on === "its own"

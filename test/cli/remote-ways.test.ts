@@ -8,6 +8,7 @@ const besideOnly: Readonly<Record<string, string>> = {
   "record-backup": "The files are on the machine of the service.",
   restore: "The files are on the machine of the service.",
   "finish-restore": "The files are on the machine of the service.",
+  "person prove-erased": "The database, logs and dumps are on the machine of the service.",
   "database where": "The files are on the machine of the service.",
   "database remove": "The files are on the machine of the service.",
   "re-encrypt": "The keys are in the configuration of the service.",

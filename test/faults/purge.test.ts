@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { changeDirectory, type ClientId } from "../../src/access/index.ts";
-import { softDeletePerson, type GroupId, type PersonId, type SchoolId } from "../../src/directory/index.ts";
-import { makeUuid } from "../../src/platform/crypto/ids.ts";
-import { hashId } from "../../src/sign-on/protocol/storage/artifact.ts";
+import { softDeletePerson, type PersonId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { fillTablesOfPeople, fillTablesOfDeleted } from "../support/people-everywhere.ts";
 import { startProgram } from "../support/program.ts";
 import { findTraces, listTablesOfPeople } from "../support/traces.ts";
 
@@ -24,113 +23,6 @@ const kept = {
 const softDelete = (people: readonly PersonId[], at: Date) =>
   changeDirectory(db, { at }, async (change) => {
     for (const personId of people) await softDeletePerson(change, { personId, restoreWindowDays: 30 });
-  });
-
-type Places = { school: SchoolId; groups: GroupId[]; app: ClientId };
-
-/** People who have a row in every table that holds people. */
-async function makePeople(count: number, { school, groups, app: clientId }: Places): Promise<PersonId[]> {
-  const people = await make.people({ school, groups, count });
-  const each = <T>(row: (personId: PersonId) => T) => ({
-    data: people.map((personId) => ({ personId, ...row(personId) })),
-  });
-  await db.prisma.credential.createMany(
-    each((id) => ({ username: `user-${id}`, passwordHash: "$argon2id$none", updatedAt: start })),
-  );
-  await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: start, lastSignInAt: start })));
-  await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: start })));
-  await db.prisma.passwordRequest.createMany(each(() => ({ schoolId: school, requestedAt: start })));
-  await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
-  await db.prisma.loginCard.createMany(
-    each((id) => ({
-      id: makeUuid(start),
-      schoolId: school,
-      tokenHash: new Uint8Array(hashId(`card ${id}`)),
-      secondStep: "NONE" as const,
-      createdAt: start,
-    })),
-  );
-  const batch = { id: makeUuid(start), schoolId: school, caller: "app:a", newPasswords: true, withQr: false };
-  await db.prisma.credentialBatch.create({
-    data: { ...batch, onlyMissing: true, createdAt: start, expiresAt: later(86_400) },
-  });
-  await db.prisma.credentialBatchPerson.createMany(each(() => ({ batchId: batch.id })));
-  await db.prisma.signInLimit.createMany(
-    each((id) => ({ key: new Uint8Array(hashId(id)), failures: 1, waitUntil: start, forgetAt: later(60) })),
-  );
-  const handover = { id: makeUuid(start), fromSchoolId: school, toSchoolId: school, state: "OFFERED", offered: count };
-  await db.prisma.handover.create({ data: { ...handover, createdAt: start, expiresAt: later(60) } });
-  await db.prisma.handoverPerson.createMany(each(() => ({ handoverId: handover.id })));
-  await db.prisma.logoutNotice.createMany(
-    each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })),
-  );
-  await db.prisma.secondFactor.createMany(
-    each((id) => ({
-      id: makeUuid(start),
-      kind: "TOTP" as const,
-      label: "Phone",
-      transports: [],
-      createdAt: start,
-      secret: new Uint8Array(hashId(`secret ${id}`)),
-    })),
-  );
-  await db.prisma.recoveryCode.createMany(each((id) => ({ hash: new Uint8Array(hashId(`code ${id}`)) })));
-  await db.prisma.staffRole.createMany(
-    each(() => ({ id: makeUuid(start), role: "OPERATOR" as const, givenAt: start })),
-  );
-  await db.prisma.personImport.createMany(
-    each(() => ({
-      id: makeUuid(start),
-      at: start,
-      schoolId: school,
-      importId: makeUuid(start),
-      change: "CLASSES",
-      classesBefore: ["5a"],
-      classesAfter: ["6a"],
-    })),
-  );
-  const importId = makeUuid(start);
-  await db.prisma.import.create({
-    data: { id: importId, format: "PLAIN", mode: "BULK", state: "APPLIED", fileName: "a.csv", createdAt: start },
-  });
-  await db.prisma.importChange.createMany(
-    each((subjectId) => ({ importId, subjectId, schoolId: school, after: { id: subjectId }, keepUntil: later(60) })),
-  );
-  await db.prisma.wrongPassword.createMany(
-    each((id) => ({ key: new Uint8Array(hashId(id)), hour: start, tries: 1, lastAt: start })),
-  );
-  for (const kind of ["Session", "RefreshToken", "AccessToken", "Interaction"]) {
-    const artifact = { kind, clientId, expiresAt: later(60) };
-    await db.prisma.oidcArtifact.createMany(
-      each((id) => ({
-        ...artifact,
-        idHash: new Uint8Array(hashId(kind + id)),
-        payload: { accountId: id },
-        grantId: id,
-        sessionUid: id,
-      })),
-    );
-  }
-  return people;
-}
-
-/**
- * What an app was told of first sign-ins; a change of the person takes these rows, so they are made after the last one.
- */
-const announceSignIns = (people: readonly PersonId[], clientId: ClientId) =>
-  db.prisma.announcedSignIn.createMany({
-    data: people.map((personId) => ({
-      personId,
-      clientId,
-      at: start,
-      snapshot: { client_id: clientId, type: "person", subject_id: personId },
-    })),
-  });
-
-/** Devices that people signed in on; a soft deletion forgets them, so they are made after the last one. */
-const makeDevices = (people: readonly PersonId[]) =>
-  db.prisma.knownDevice.createMany({
-    data: people.map((personId) => ({ personId, device: new Uint8Array(hashId(personId)), lastUsedAt: start })),
   });
 
 type Progress = { left: number; credentials: number; tombstones: number; told: number };
@@ -154,14 +46,14 @@ test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone 
   await make.grant({ app: synced, school, groups });
   await make.grant({ app: signedIn, school, sync: false });
   await make.grant({ app: stranger, school: await make.school() });
-  const places = { school, groups, app: signedIn };
-  const due = await makePeople(100, places);
-  const others = await makePeople(3, places);
+  const due = await make.people({ school, groups, count: 100 });
+  const others = await make.people({ school, groups, count: 3 });
+  const places = { school, app: signedIn, at: start };
+  for (const people of [due, others]) await fillTablesOfPeople(db, people, places);
   await softDelete(due, start);
   // Two are within their restore window, the third was never deleted.
   await softDelete(others.slice(0, 2), later(10));
-  await announceSignIns([...due, ...others], signedIn);
-  await makeDevices([...due, ...others]);
+  await fillTablesOfDeleted(db, [...due, ...others], places);
   const untouched = await findTraces(db, others);
   const tables = (await listTablesOfPeople(db)).filter((table) => !(table in kept));
   expect(Object.keys(await findTraces(db, due))).toEqual(expect.arrayContaining(tables));

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -57,13 +58,37 @@ async function runClient(name: string, url: string, args: string[]): Promise<voi
   }
 }
 
+/** The dump of pg_dump in a file or folder, in whatever format, as SQL. Errors: DatabaseStartError. */
+export async function* readDump(place: string): AsyncGenerator<Uint8Array> {
+  const program = listClients("pg_restore").at(-1)?.path;
+  if (program === undefined)
+    throw new DatabaseStartError(`There is no pg_restore in ${debianFolder}. Install the package postgresql-client.`);
+  const child = spawn(program, ["--file=-", place], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-1000)));
+  const ended = once(child, "close");
+  try {
+    yield* child.stdout as AsyncIterable<Uint8Array>;
+    const [code] = (await ended) as [number | null];
+    if (code !== 0) throw new DatabaseStartError(`pg_restore failed: ${said.trim()}`);
+  } finally {
+    child.kill();
+  }
+}
+
+/** The installed ones, the oldest first. */
+function listClients(name: string): { version: number; path: string }[] {
+  const versions = existsSync(debianFolder) ? readdirSync(debianFolder).map(Number) : [];
+  return versions
+    .map((version) => ({ version, path: join(debianFolder, String(version), "bin", name) }))
+    .filter(({ path }) => existsSync(path))
+    .sort((one, other) => one.version - other.version);
+}
+
 /** The oldest installed client that is not older than the server, which pg_dump requires. */
 function findClient(name: string, serverMajor: number): string {
-  const versions = existsSync(debianFolder) ? readdirSync(debianFolder).map(Number) : [];
-  const fit = versions
-    .filter((version) => version >= serverMajor && existsSync(join(debianFolder, String(version), "bin", name)))
-    .sort((one, other) => one - other);
-  if (fit.length > 0) return join(debianFolder, String(fit[0]), "bin", name);
+  const fit = listClients(name).find(({ version }) => version >= serverMajor);
+  if (fit !== undefined) return fit.path;
   throw new DatabaseStartError(
     `There is no ${name} for PostgreSQL ${serverMajor} in ${debianFolder}. Install the package postgresql-client-${serverMajor}.`,
   );

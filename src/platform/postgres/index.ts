@@ -12,7 +12,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
 import { reachDatabase } from "./reach.ts";
 
 export { copyRunningServer, putCopy } from "./copy.ts";
-export { dumpDatabase, loadDump } from "./dump.ts";
+export { dumpDatabase, loadDump, readDump } from "./dump.ts";
 export { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded.ts";
 export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace, type DatabasePlace } from "./places.ts";
 export { reachDatabase } from "./reach.ts";
