@@ -11,10 +11,16 @@ import { encryptedColumns, hashColumns, leftovers, readableColumns } from "../..
 import { findTables } from "../../src/cli/erasure/tables.ts";
 import { softDeletePerson, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
+import { openDatabase } from "../../src/platform/database/db.ts";
+import { applyMigrations } from "../../src/platform/migrations/migrate.ts";
+import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { makeOperator, runHere } from "../cli/program.ts";
+import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { makeMakers } from "../support/make.ts";
+import { isLeftOut } from "../support/programs.ts";
+import { installedServers } from "../support/servers.ts";
 import { fillTablesOfDeleted, fillTablesOfPeople } from "../support/people-everywhere.ts";
 
 const db = await testDatabase();
@@ -150,7 +156,7 @@ const planted: readonly [finding: string, statement: string, values: unknown[]][
   ],
   [
     "app_logo.bytes id 1",
-    "INSERT INTO app_logo SELECT client_id, 'image/png', '0', $1 FROM app LIMIT 1",
+    "INSERT INTO app_logo SELECT client_id, 'image/png', repeat('0', 32), $1 FROM app LIMIT 1",
     [() => Buffer.concat([Buffer.from([0]), Buffer.from(erased.replaceAll("-", ""), "hex")])],
   ],
   ["left_behind.Old Names name 1", "INSERT INTO elsewhere.left_behind VALUES ($1)", [["Weißmüller, Jörg"]]],
@@ -241,6 +247,40 @@ test("a dump from before the deletion may hold the person while backups are kept
   ]);
   const unsaid = await prove(erased, ...given);
   expect(unexpectedOf(unsaid).filter((line) => line.includes("old.sql"))).toHaveLength(5);
+});
+
+const [server] = installedServers();
+const leftOut = isLeftOut(
+  "`backup` makes a dump that is searched",
+  server === undefined ? "no server has pg_dump" : null,
+);
+
+test.skipIf(leftOut)("what `backup` makes of a server's database is searched", async () => {
+  const dataDir = makeDataDir();
+  const { url, stop } = await startEmbeddedPostgres({
+    dataDir,
+    say: () => undefined,
+    settings: { fsync: "off" },
+    binariesFolder: server!.binariesFolder,
+  });
+  atFileEnd(async () => {
+    await stop();
+    removeDataDir(dataDir);
+  });
+  await applyMigrations(url, { say: () => undefined });
+  const elsewhere = openDatabase({ url });
+  const there = makeMakers(elsewhere, before);
+  await there.person({ school: await there.school(), id: erased, name });
+  await elsewhere.close();
+  const file = join(folder, "backup.dump");
+  expect((await runHere({ DATABASE_URL: url })(["backup", file])).code).toBe(0);
+  const proof = await prove(erased, "--dump", file, "--backup-days", "1");
+  const ofDump = proof.findings.filter(({ source }) => source === file);
+  expect([proof.code, proof.notSearched]).toEqual([0, []]);
+  expect(ofDump.map(show)).toEqual(
+    expect.arrayContaining(["id id", "last name", "sort_key name"].map((at) => `expected backup.dump person.${at} 1`)),
+  );
+  expect(unexpectedOf(await prove(erased, "--dump", file))).toHaveLength(ofDump.length);
 });
 
 test("a person whose name another person has is not said to be left; further ids are searched for too", async () => {

@@ -89,7 +89,7 @@ function makeLines({ matcher, section: first, isDump = false, onRow }: Scan) {
   }
 
   const hasSections = (bytes: Buffer) =>
-    isDump && (bytes.includes("COPY ") || bytes.includes("\n\\.") || bytes.indexOf("\\.") === 0);
+    isDump && (bytes.includes("COPY") || bytes.includes("\n\\.") || bytes.indexOf("\\.") === 0);
 
   return {
     count: () => line,
@@ -100,7 +100,7 @@ function makeLines({ matcher, section: first, isDump = false, onRow }: Scan) {
     addWhole(bytes: Buffer): void {
       const isRest = columnsBefore > 0 || found.size > 0;
       if (!isRest && !matcher.mayMatch(bytes) && !hasSections(bytes)) {
-        line += countOf(bytes, lineFeed);
+        line += countOf(bytes, lineFeed) + (bytes.at(-1) === lineFeed ? 0 : 1);
         return;
       }
       const ended = bytes.at(-1) === lineFeed ? bytes.subarray(0, -1) : bytes;
