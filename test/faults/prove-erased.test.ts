@@ -67,6 +67,15 @@ beforeAll(async () => {
   erased = await make.person({ school, groups: [group], name, sourceSystemIdentifier: "SRC-4711" });
   await make.person({ school, groups: [group], name: { firstFull: "Ada", firstCall: "Ada", last: "Lang" } });
   await fillTablesOfPeople(db, [erased], { school, app, at: before });
+  const actorId = `person:${erased}`;
+  const asStaff = { id: makeUuid(before), createdAt: before };
+  await db.prisma.import.create({
+    data: { ...asStaff, format: "PLAIN", mode: "BULK", state: "APPLIED", fileName: "a.csv", actorId },
+  });
+  const wanted = { schoolId: school, newPasswords: true, withQr: false, onlyMissing: true };
+  await db.prisma.credentialBatch.create({
+    data: { ...asStaff, ...wanted, caller: actorId, expiresAt: now },
+  });
   await db.prisma.credential.update({ where: { personId: erased }, data: { username } });
   await changeDirectory(db, { at: before }, (change) =>
     softDeletePerson(change, { personId: erased, restoreWindowDays: 30 }),
@@ -102,6 +111,8 @@ test("after the purge, nothing unexpected is left, and each remainder says why a
     expect.stringContaining("deleted"),
     new Date(now.getTime() + 35 * dayMs).toISOString(),
   ]);
+  const { rows: actors } = await db.pool.query("SELECT actor_id FROM import");
+  expect(actors, "an actor without rights").toEqual([{ actor_id: "person:00000000-0000-0000-0000-000000000000" }]);
   expect(proof.findings[0]!.why).toBe("1 other person has this first name");
 
   const { code, out } = await run(["person", "prove-erased", erased, "--values", values, "--backup-days", "30"]);
