@@ -305,6 +305,24 @@ test("a person whose name another person has is not said to be left; further ids
   await db.prisma.parentLetter.deleteMany();
 });
 
+test("a last name in the name of a school is not said to be left, nor in the audit of that school", async () => {
+  const lone = join(folder, "lone.txt");
+  writeFileSync(lone, "last: Sonnental\n");
+  await make.school({ name: "Sonnental-Schule" });
+  const proveLone = async () => (await run(["person", "prove-erased", erased, "--values", lone, "--json"])).out;
+  const record = (action: string) =>
+    db.prisma.audit.create({ data: { id: makeUuid(now), at: now, action, after: { name: "Sonnental" } } });
+  await record("school_created");
+  const proof = JSON.parse(await proveLone()) as Proof;
+  expect([proof.isProven, proof.findings.map(show)]).toEqual([
+    true,
+    expect.arrayContaining(["shared school.name lastName 1", "shared audit.after lastName 1"]),
+  ]);
+  await record("person_updated");
+  expect(unexpectedOf(JSON.parse(await proveLone()) as Proof)).toEqual(["unexpected audit.after lastName 1"]);
+  await db.prisma.audit.deleteMany();
+});
+
 test("an id of nobody proves nothing", async () => {
   const { code, isProven, deletedAt } = await prove(makeUuid(now));
   expect([code, isProven, deletedAt]).toEqual([1, false, null]);

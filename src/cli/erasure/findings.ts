@@ -1,5 +1,5 @@
 import type { FileKind } from "./files.ts";
-import { findLeftover, wordsOfOthers, type Retention } from "./leftovers.ts";
+import { findLeftover, isOfOthers, type Retention } from "./leftovers.ts";
 import type { What } from "./matcher.ts";
 import type { FoundRow } from "./scan.ts";
 import { statisticsTable } from "./tables.ts";
@@ -26,6 +26,8 @@ export type Finding = {
 type Gathered = Omit<Finding, "verdict" | "why" | "until"> & {
   kind: "database" | FileKind;
   table: string | null;
+  /** Whether the rows are about schools or apps. */
+  isWord: boolean;
   why: string | null;
   until: Date | null;
   isLate: boolean;
@@ -76,7 +78,8 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
       const whats = new Set([...found].map((what) => (isWhole && names.includes(what) ? "name" : what)));
       for (const what of whats) {
         const place = placeOf(table, column, read);
-        const key = JSON.stringify([source, place, what]);
+        const isWord = table !== null && isOfOthers(table, read);
+        const key = JSON.stringify([source, place, what, isWord]);
         const one = gathered.get(key) ?? {
           source,
           kind,
@@ -85,6 +88,7 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
           what,
           rows: 0,
           lines: [],
+          isWord,
           why: null,
           until: null,
           isLate: false,
@@ -134,7 +138,7 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
         why: `${shared === 1 ? "1 other person has" : `${shared} other people have`} this ${foundTexts[what]}`,
         until: null,
       };
-    if (what !== "name" && names.includes(what) && table !== null && wordsOfOthers.includes(table))
+    if (what !== "name" && names.includes(what) && one.isWord)
       return { verdict: "shared", why: "a word in the name, address or text of a school or app", until: null };
     // The person has no login any more, and nobody else had the same user name.
     if (what === "userName" && place === "credential.username")

@@ -107,8 +107,11 @@ export const findLeftover = (table: string, column: string, what: What): Leftove
       one.tables.includes(table) && (one.columns?.includes(column) ?? true) && (one.what?.includes(what) ?? true),
   );
 
-/** Tables about schools and apps, in which a part of a name is a word of its own: a street, a town, a school. */
-export const wordsOfOthers = ["school", "app", "app_profile", "card_settings", "sandbox"];
+const tablesOfOthers = ["school", "app", "app_profile", "card_settings", "sandbox"];
+
+/** Whether a row is about a school or an app, in which a part of a name is a word of its own: a street, a town. */
+export const isOfOthers = (table: string, read: Read): boolean =>
+  tablesOfOthers.includes(table) || (table === "audit" && /^(school|app)_/.test(read("action") ?? ""));
 
 type Unreadable = { column: string; holds: string };
 
