@@ -173,7 +173,7 @@ function describeLine(line: Line, words: Words): string {
 }
 
 function roleOf({ actor: { role, program } }: Line, t: Translate): string {
-  if (role !== null) return t(`staffRoles.${role}`);
+  if (role !== "NONE") return t(`staffRoles.${role}`);
   return program === null ? "" : t("actors.program");
 }
 

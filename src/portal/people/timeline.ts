@@ -94,7 +94,7 @@ function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: P
 function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Line, { t }: PageRequest): string {
   const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
   if (name !== null) return name;
-  if (role !== null) return t(`staffRoles.${role}`);
+  if (role !== "NONE") return t(`staffRoles.${role}`);
   return program === null ? "" : t("actors.program");
 }
 
