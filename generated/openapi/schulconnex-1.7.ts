@@ -881,6 +881,8 @@ export interface components {
          *
          *     It never goes back, and it may advance without a change that your app can see. Compare it with the value of your last response, not with
          *     your clock. The `ETag` decides: two changes at the same moment can have the same time.
+         *
+         *     Missing only in the first moments of a new app, where reads come from a replica that does not know it yet.
          * @example 2026-11-21T02:14:07.318Z
          */
         VisibleChange: string;
