@@ -5434,6 +5434,14 @@ export interface components {
          * @enum {string}
          */
         SchulconnexSpelling: "V1_4" | "V1_7";
+        /**
+         * @description By which ids the app knows people: `SHARED` those of the service, which are the same for each such app; `APP` ids of
+         *     its own; `PARTNER` ids that it has in common with other apps of the same `sector`. Ids of schools and groups are the
+         *     same for every app.
+         * @example APP
+         * @enum {string}
+         */
+        SubjectType: "SHARED" | "PARTNER" | "APP";
         /** @description A plain text about an app, in German and in English. Line breaks are kept; markup is not interpreted. */
         AppText: {
             /**
@@ -5515,6 +5523,13 @@ export interface components {
             attributes: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
             schulconnexSpelling: components["schemas"]["SchulconnexSpelling"];
+            subjectType: components["schemas"]["SubjectType"];
+            /**
+             * Format: uuid
+             * @description Apps of one sector know a person by the same id; null for an app with `SHARED` ids.
+             * @example null
+             */
+            sector: string | null;
             /**
              * Format: date-time
              * @description When the old secret expires; null if there is none.
@@ -5640,6 +5655,18 @@ export interface components {
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
             /** @default V1_4 */
             schulconnexSpelling: components["schemas"]["SchulconnexSpelling"];
+            /**
+             * @description By which ids the app knows people. Only an operator may set `SHARED`.
+             * @default APP
+             */
+            subjectType: components["schemas"]["SubjectType"];
+            /**
+             * Format: uuid
+             * @description The `sector` of another app of yours with `PARTNER`, to have its ids; with `PARTNER` alone, and without it the
+             *     app begins a new sector.
+             * @example 7d3c0f52-0c35-4a39-9a0b-0d6a0a1f6f11
+             */
+            sector?: string;
             /**
              * @description Who offers the app.
              * @example Lernapp GmbH

@@ -23,6 +23,11 @@ export * from './enums.ts';
  */
 export type App = Prisma.AppModel
 /**
+ * Model PairwiseId
+ * 
+ */
+export type PairwiseId = Prisma.PairwiseIdModel
+/**
  * Model AppProfile
  * 
  */

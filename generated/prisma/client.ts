@@ -47,6 +47,11 @@ export { Prisma }
  */
 export type App = Prisma.AppModel
 /**
+ * Model PairwiseId
+ * 
+ */
+export type PairwiseId = Prisma.PairwiseIdModel
+/**
  * Model AppProfile
  * 
  */

@@ -43,6 +43,15 @@ export const SchulconnexSpelling = {
 export type SchulconnexSpelling = (typeof SchulconnexSpelling)[keyof typeof SchulconnexSpelling]
 
 
+export const SubjectType = {
+  SHARED: 'SHARED',
+  PARTNER: 'PARTNER',
+  APP: 'APP'
+} as const
+
+export type SubjectType = (typeof SubjectType)[keyof typeof SubjectType]
+
+
 export const AppAttribute = {
   SCHOOL_ADDRESS: 'SCHOOL_ADDRESS',
   SCHOOL_LOCATION: 'SCHOOL_LOCATION',

@@ -9,6 +9,7 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/App.ts'
+export type * from './models/PairwiseId.ts'
 export type * from './models/AppProfile.ts'
 export type * from './models/AppLogo.ts'
 export type * from './models/ScopeRequest.ts'

@@ -25,8 +25,19 @@ export const tables = {
       attributes: "attributes",
       idTokenAlgorithm: "id_token_algorithm",
       schulconnexSpelling: "schulconnex_spelling",
+      subjectType: "subject_type",
+      sector: "sector",
       createdAt: "created_at",
       updatedAt: "updated_at",
+    },
+  },
+  pairwiseId: {
+    name: "pairwise_id",
+    columns: {
+      personId: "person_id",
+      recordId: "record_id",
+      sector: "sector",
+      id: "id",
     },
   },
   appProfile: {
@@ -299,6 +310,7 @@ export const tables = {
       type: "type",
       action: "action",
       subjectId: "subject_id",
+      appSubjectId: "app_subject_id",
       schoolId: "school_id",
       updatedProperties: "updated_properties",
       reason: "reason",
@@ -957,8 +969,16 @@ export type Rows = {
     attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
     idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
     schulconnexSpelling: "V1_4" | "V1_7";
+    subjectType: "SHARED" | "PARTNER" | "APP";
+    sector: string | null;
     createdAt: Date;
     updatedAt: Date;
+  };
+  pairwiseId: {
+    personId: string;
+    recordId: string;
+    sector: string;
+    id: string;
   };
   appProfile: {
     clientId: string;
@@ -1156,6 +1176,7 @@ export type Rows = {
     type: string;
     action: string;
     subjectId: string;
+    appSubjectId: string | null;
     schoolId: string | null;
     updatedProperties: string[];
     reason: string | null;
@@ -1634,6 +1655,7 @@ export type Rows = {
 /** The fields that a new row must be given. */
 export type Required = {
   app: "clientId" | "name" | "type" | "createdAt" | "updatedAt";
+  pairwiseId: "personId" | "recordId" | "sector" | "id";
   appProfile: "clientId";
   appLogo: "clientId" | "type" | "hash" | "bytes";
   scopeRequest: "id" | "clientId" | "reason" | "requestedAt";

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { checkText, cleanText } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
@@ -35,8 +36,8 @@ type RegistrationOrigin = Origin & { allowLoopbackHttp: boolean };
  * Only the result has the secret.
  *
  * Errors: invalid uri_refused, client_id_refused, client_secret_refused, client_authentication,
- *         public_key_refused, default_scopes_refused, public_app and text_*; conflict client_id_taken,
- *         client_id_retired.
+ *         public_key_refused, default_scopes_refused, sector_refused, public_app and text_*; conflict
+ *         client_id_taken, client_id_retired.
  */
 export async function createApp(
   tx: Transaction,
@@ -48,7 +49,8 @@ export async function createApp(
   checkAddresses(app, allowLoopbackHttp);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
   if (await findApp(tx, clientId)) throw clientIdTaken();
-  const registration = fillRegistration({ ...app, clientId });
+  const sector = await chooseSector(tx, app);
+  const registration = fillRegistration({ ...app, clientId, sector });
   const clientSecret = hasSecret(registration) ? (app.clientSecret ?? makeSecret()) : null;
   const secretHash = app.type === "PUBLIC" ? null : toSecretHash(clientSecret ?? makeSecret());
   const times = { createdAt: origin.at, updatedAt: origin.at };
@@ -63,6 +65,15 @@ export async function createApp(
   await writeProfile(tx, clientId, app.profile ?? {});
   await recordAudit(tx, { ...origin, action: "app_created", clientId });
   return { clientId, clientSecret };
+}
+
+/** Errors: invalid sector_refused. */
+async function chooseSector(tx: Transaction, { subjectType, sector }: NewApp): Promise<string | null> {
+  if (sector != null && (subjectType !== "PARTNER" || (await tx.prisma.app.count({ where: { sector, subjectType } })) === 0)) {
+    const message = "A sector is that of another app with the ids of its partner (PARTNER), whose ids this app is to have.";
+    throw new AppError("invalid", "sector_refused", message);
+  }
+  return subjectType === "SHARED" ? null : (sector ?? randomUUID());
 }
 
 const toSecretHash = (secret: string) => new Uint8Array(hashSecret(secret));
@@ -96,11 +107,13 @@ function fillRegistration(app: NewApp & { clientId: ClientId }): Registration {
     attributes: appAttributes.filter((name) => app.attributes?.includes(name) ?? true),
     idTokenAlgorithm: app.idTokenAlgorithm ?? defaultIdTokenAlgorithm,
     schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
+    subjectType: app.subjectType ?? "APP",
+    sector: app.sector ?? null,
   };
 }
 
 export type AppUpdate = { clientId: ClientId; profile?: ProfileUpdate | undefined } & Partial<
-  Omit<Wanted, "clientId" | "type">
+  Omit<Wanted, "clientId" | "type" | "subjectType" | "sector">
 >;
 
 /**

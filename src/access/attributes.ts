@@ -10,6 +10,7 @@ import {
   type Table,
   type Value,
 } from "../platform/database/sql.ts";
+import { appIds, type IdKind } from "./pairwise.ts";
 import type { AccessToken, ScopeName } from "./token.ts";
 
 // Readers of the APIs get tables without the columns that an app's attributes protect, and reach these by `granted`.
@@ -81,10 +82,26 @@ export const jsonGranted = <Name extends keyof Granted, Attribute extends keyof 
 const columnsOf = <Name extends keyof Granted, Attribute extends keyof Granted[Name]>(from: ReadTable<Name>) =>
   from as unknown as Under<Name, Attribute>;
 
-/** Lists of people are ordered by name, or by id for apps that may not read names. */
-export type PeopleOrder = "name" | "id";
+/** Lists of people are ordered by name, or by id for apps that may not read names; the ids are those of the app. */
+export type PeopleOrder = { by: "name" | "id"; ids: IdKind };
 
-export const peopleOrderOf = ({ readsNames }: AccessToken): PeopleOrder => (readsNames ? "name" : "id");
+export const peopleOrderOf = ({ readsNames, ids }: AccessToken): PeopleOrder => ({
+  by: readsNames ? "name" : "id",
+  ids,
+});
 
-export const peopleSortKey = (order: PeopleOrder, from: ReadTable<"person" | "affiliation">, id: Sql): Sql =>
-  order === "name" ? (from as unknown as Columns<"sortKey">).sortKey : sql`(${id})::text COLLATE "C"`;
+/** Names statements that are made for each order. */
+export const nameOfOrder = ({ by, ids }: PeopleOrder): string =>
+  `${by === "id" ? "_by_id" : ""}${ids === "own" ? "_own_ids" : ""}`;
+
+/** The columns of the order; `id` is the app's id of the person. */
+export function peopleOrder(
+  { by, ids }: PeopleOrder,
+  client: Value,
+  from: ReadTable<"person" | "affiliation">,
+  personId: Sql,
+): { sortKey: Sql; id: Sql } {
+  const id = appIds[ids].of(client, personId);
+  const sortKey = by === "name" ? (from as unknown as Columns<"sortKey">).sortKey : sql`(${id})::text COLLATE "C"`;
+  return { sortKey, id };
+}

@@ -57,6 +57,7 @@ export {
 } from "./grant.ts";
 export { defaultIdTokenAlgorithm } from "./id-token-algorithm.ts";
 export { makeLastCalls, type LastCalls } from "./last-calls.ts";
+export { appIdOf, appIds, findAppPersonId, findPersonByAppId, idKindOf, listAppIds, type IdKind } from "./pairwise.ts";
 export { makePurgeJob } from "./purge.ts";
 export { checkScopePlatform, scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { decideScopeRequest, listScopeRequests, requestScopes, type ScopeRequest } from "./scope-request.ts";

@@ -2,6 +2,7 @@ import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../dir
 import type { Queryable } from "../platform/database/sql.ts";
 import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import { granted, readTable } from "./attributes.ts";
+import { appIdOf } from "./pairwise.ts";
 import type { ClientId } from "./token.ts";
 import { fromShownGroupsOf } from "./visibility.ts";
 
@@ -23,7 +24,11 @@ export type SubjectClaims = {
   groups: { id: GroupId; name: string }[];
 };
 
-export type Subject = Omit<SubjectClaims, "school"> & { schools: SubjectSchool[] };
+export type Subject = Omit<SubjectClaims, "school"> & {
+  /** As the app knows the person; null if it has ids of its own and none of this person yet. */
+  id: string | null;
+  schools: SubjectSchool[];
+};
 
 const p = readTable("person", "p");
 const a = readTable("affiliation", "a");
@@ -40,7 +45,7 @@ const addressOf = (s: Columns<"address" | "addressAddition" | "city" | "zipCode"
     'zipCode', ${s.zipCode})`;
 
 export const subjectOf = (client: Value, personId: Value): Sql => sql`(
-  SELECT json_build_object('role', ${p.role},
+  SELECT json_build_object('id', ${appIdOf(client, p.id)}, 'role', ${p.role},
     'name', ${granted(client, "PERSON_NAME", p, nameOf)},
     'schools', (
       SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name},
@@ -67,6 +72,6 @@ export async function findSubject(db: Queryable, pair: Pair): Promise<Subject | 
   return row?.subject ?? null;
 }
 
-export function claimsAt({ schools, ...subject }: Subject, schoolId: SchoolId | null): SubjectClaims {
+export function claimsAt({ id: _, schools, ...subject }: Subject, schoolId: SchoolId | null): SubjectClaims {
   return { ...subject, school: schools.find(({ id }) => id === schoolId) ?? null };
 }

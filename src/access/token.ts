@@ -1,4 +1,5 @@
 import type { PersonId } from "../directory/index.ts";
+import type { IdKind } from "./pairwise.ts";
 
 export type ClientId = string & { readonly __clientId: true };
 
@@ -36,6 +37,8 @@ export type AccessToken = {
   scopes: ReadonlySet<ScopeName>;
   hasSecondFactor: boolean;
   readsNames: boolean;
+  /** By which ids the app knows people. */
+  ids: IdKind;
 };
 
 /** `clientId` is the app that an invalid token was issued to, if that is still known. */

@@ -1,3 +1,4 @@
+import { appIdOf } from "../access/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import {
   fields,
@@ -17,7 +18,10 @@ import { jsonRows } from "../platform/database/parameters-sql.ts";
 export type LogoutNotice = {
   id: string;
   clientId: string;
-  personId: string;
+  /** The person's id as the app knows it; a random one if the app knows nobody by an id of its own any more. */
+  sub: string;
+  hasOwnIds: boolean;
+  /** The session's own id. */
   sid: string;
   attempts: number;
   uri: string;
@@ -71,7 +75,8 @@ const leaseStatement = statement<{ now: Date; until: Date; limit: number }>(
     RETURNING ${fields<LogoutNotice>({
       id: notice.id,
       clientId: notice.clientId,
-      personId: notice.personId,
+      sub: sql`coalesce(${appIdOf(notice.clientId, notice.personId)}, gen_random_uuid())`,
+      hasOwnIds: sql`${app.sector} IS NOT NULL`,
       sid: notice.sid,
       attempts: notice.attempts,
       uri: app.backchannelLogoutUri,

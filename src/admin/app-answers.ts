@@ -1,10 +1,10 @@
-import { appNotFound, findApp, type ClientId } from "../access/index.ts";
+import { appNotFound, findApp, findPersonByAppId, type ClientId } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
 import { tagOf } from "./change.ts";
-import { scopesOf } from "./app-views.ts";
+import { callerOf } from "./app-views.ts";
 import type { AdminHandler, Schemas } from "./handler.ts";
 import { invalidRequest } from "./query.ts";
 import { reachesOwnApp } from "./reached.ts";
@@ -52,12 +52,13 @@ function readNamed(address: string): Named {
   throw invalidRequest("The query parameter path is not the address of an operation that returns data.");
 }
 
-async function isInvented({ prisma }: PrismaDb, { kind, id }: Narrowed, clientId: ClientId): Promise<boolean> {
+async function isInvented({ prisma, pool }: PrismaDb, { kind, id }: Narrowed, clientId: ClientId): Promise<boolean> {
   const ofSandbox = { sandbox: { clientId } };
   if (kind === "school") return (await prisma.school.count({ where: { id, ...ofSandbox } })) > 0;
   if (kind === "group") return (await prisma.group.count({ where: { id, school: ofSandbox } })) > 0;
   const affiliations = { some: { school: ofSandbox }, none: { school: { sandboxId: null } } };
-  return (await prisma.person.count({ where: { id, affiliations } })) > 0;
+  const personId = await findPersonByAppId(pool, { clientId, id });
+  return personId !== null && (await prisma.person.count({ where: { id: personId, affiliations } })) > 0;
 }
 
 async function namesOnlyInvented(db: PrismaDb, named: Named, clientId: ClientId): Promise<boolean> {
@@ -105,8 +106,7 @@ export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
   if (app === null) throw appNotFound();
   const named = readNamed(query.path);
   return limitCalls(clientId, async () => {
-    const caller = { clientId, scopes: scopesOf(app), readsNames: app.attributes.includes("PERSON_NAME") };
-    const answer = await fetchAsApp(caller, requestId)(new Request(innerOrigin + query.path));
+    const answer = await fetchAsApp(callerOf(app), requestId)(new Request(innerOrigin + query.path));
     const body = await answer.text();
     const isGiven = answer.status === 200;
     const isSeen = !isGiven || reach.all || (await namesOnlyInvented(db, named, clientId));

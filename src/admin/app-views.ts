@@ -1,4 +1,4 @@
-import { appNotFound, findApp, type App, type ClientId } from "../access/index.ts";
+import { appNotFound, findApp, listAppIds, type App, type ClientId } from "../access/index.ts";
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
@@ -63,8 +63,13 @@ async function refuseOtherSubject(
   }
 }
 
-/** The scopes of a client credentials token; a public app gets none. */
-export const scopesOf = ({ type, scopes }: App) => new Set(type === "PUBLIC" ? [] : scopes);
+/** What a client credentials token of the app would say. A public app gets no scopes. */
+export const callerOf = ({ clientId, type, scopes, attributes, sector }: App) => ({
+  clientId,
+  scopes: new Set(type === "PUBLIC" ? [] : scopes),
+  readsNames: attributes.includes("PERSON_NAME"),
+  ids: sector === null ? ("shared" as const) : ("own" as const),
+});
 
 const count = (body: string): number => {
   const read: unknown = JSON.parse(body);
@@ -75,11 +80,11 @@ const count = (body: string): number => {
 const withSourceId: readonly AppViewResource[] = ["people", "person"];
 
 /**
- * Lists people whose records say more than the caller sees: those who are also at a school that only the app sees, and
+ * Lists, by the app's ids, people whose records say more than the caller sees: those who are also at a school that only the app sees, and
  * with `ofGuests` those whose home school the caller does not reach.
  */
 async function listOfOthers(
-  { prisma }: PrismaDb,
+  db: PrismaDb,
   reach: Reach,
   { schoolId, clientId, ofGuests }: { schoolId: SchoolId; clientId: ClientId; ofGuests: boolean },
 ): Promise<ReadonlySet<string>> {
@@ -88,11 +93,11 @@ async function listOfOthers(
   const beyond = { schoolId: schoolIds, school: { grants: { some: { clientId, sync: true } } } };
   const isBeyond = { affiliations: { some: beyond } };
   const isGuest = { homeSchoolId: schoolIds, sourceSystemIdentifier: { not: null } };
-  const found = await prisma.affiliation.findMany({
+  const found = await db.prisma.affiliation.findMany({
     where: { schoolId, person: { OR: ofGuests ? [isBeyond, isGuest] : [isBeyond] } },
     select: { personId: true },
   });
-  return new Set(found.map(({ personId }) => personId));
+  return new Set(await listAppIds(db.pool, { clientId, personIds: found.map(({ personId }) => personId as PersonId) }));
 }
 
 type NamedRecord = { id?: string; pid?: string };
@@ -122,9 +127,12 @@ export const getAppView: AdminHandler<"getAppView"> = async (
       ? await findApp(db.pool, clientId)
       : null;
   if (app === null) throw appNotFound();
-  const asked = pathOf[resource]({ schoolId, id: id ?? "", search });
-  const readsNames = app.attributes.includes("PERSON_NAME");
-  const fetchApi = fetchAsApp({ clientId, scopes: scopesOf(app), readsNames }, requestId);
+  const [appId = id] =
+    resource === "user" || resource === "person"
+      ? await listAppIds(db.pool, { clientId, personIds: [id as PersonId] })
+      : [];
+  const asked = pathOf[resource]({ schoolId, id: appId ?? "", search });
+  const fetchApi = fetchAsApp(callerOf(app), requestId);
   const answer = await fetchApi(new Request(innerOrigin + asked));
   const isHidden = !isOfSchool && answer.status === 404;
   // What the app may ask at all does not depend on the id.

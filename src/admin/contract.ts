@@ -128,6 +128,7 @@ export const enums: EnumsAgree<
     SignInState: SignInState;
     ScopeRequestState: ScopeRequest["state"];
     SecondFactorKind: SecondFactor["kind"];
+    SubjectType: Registration["subjectType"];
     SchulconnexSpelling: Registration["schulconnexSpelling"];
     TokenEndpointAuthMethod: TokenEndpointAuthMethod;
     AppViewResource: AppViewResource;

@@ -50,12 +50,19 @@ const properties = {
   pkce: option.flag("Require PKCE; the default for a new app."),
 };
 
+const subjectTypes = valuesOf<AdminApp["subjectType"]>({ APP: true, PARTNER: true, SHARED: true });
+
 const appTypes = ["CONFIDENTIAL", "PUBLIC"] as const;
 const creation = {
   ...properties,
   name: required(properties.name),
   type: option.oneOf(appTypes, "Whether it can keep a secret; CONFIDENTIAL if left out."),
   clientId: option.text("Its client id, where it has one already."),
+  subjectType: option.oneOf(
+    subjectTypes,
+    "By which ids it knows people: its own (the default), those of its partner's apps, or those of the service.",
+  ),
+  sector: option.text("The sector of an app of the same partner whose ids it gets.", "sector"),
 };
 
 async function readRegistration(options: OptionsOf<typeof properties>): Promise<AllProperties<Schemas["AppUpdate"]>> {
@@ -191,8 +198,9 @@ export const verbs: Verbs = {
     summary: "Register an app. A confidential one gets a secret, which is shown only once.",
     options: creation,
     run: async ({ api }, { options }) => {
-      const { name, type = "CONFIDENTIAL", clientId } = options;
-      const body = makeBody<Schemas["AppInput"]>({ ...(await readRegistration(options)), name, type, clientId });
+      const { name, type = "CONFIDENTIAL", clientId, subjectType = "APP", sector } = options;
+      const registration = await readRegistration(options);
+      const body = makeBody<Schemas["AppInput"]>({ ...registration, name, type, clientId, subjectType, sector });
       return created(await bodyOf(api.POST(apps, { params: withIdempotencyKey(), body })));
     },
   }),

@@ -21,19 +21,26 @@ const emitted = {
   type: sql`type`,
   action: sql`action`,
   subjectId: sql`subject_id`,
+  appSubjectId: sql`app_subject_id`,
   schoolId: sql`school_id`,
   updatedProperties: sql`updated_properties`,
   reason: sql`reason`,
   reasonUntil: sql`reason_until`,
 };
 
-const inOrder = sql`ORDER BY rank, client_id, subject_id`;
+const inOrder = sql`ORDER BY rank, client_id, coalesce(app_subject_id, subject_id)`;
 
-/** Wakes listeners and returns one row. `events` selects the columns of `emitted` and rank, the order in the change. */
-export const appendAppEvents = (events: Sql, now: Value, traceparent: Value): Sql => sql`
-  WITH emitted AS (${events}),
+// The time in an id would tell apps with ids of their own which of their people are the same.
+const eventId = (now: Value): Sql => sql`CASE WHEN app_subject_id IS NULL THEN ${newId(now)} ELSE gen_random_uuid() END`;
+
+/**
+ * Wakes listeners and returns one row. `events` selects, after `ctes`, the columns of `emitted` and rank, the order in
+ * the change.
+ */
+export const appendAppEvents = ({ ctes, events }: { ctes: Sql; events: Sql }, now: Value, traceparent: Value): Sql => sql`
+  WITH ${ctes}, emitted AS (${events}),
   written AS (
-    ${insert("appEvent", { id: newId(now), at: now, traceparent, ...emitted }, sql`FROM emitted ${inOrder}`)}
+    ${insert("appEvent", { id: eventId(now), at: now, traceparent, ...emitted }, sql`FROM emitted ${inOrder}`)}
     RETURNING 1)
   SELECT count(*)::int AS events, CASE WHEN count(*) > 0 THEN pg_notify(${literal(appEventChannel)}, '') END
   FROM written`;

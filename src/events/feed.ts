@@ -10,6 +10,7 @@ export type AppEvent = {
   at: Date;
   type: AppEventType;
   action: AppEventAction;
+  /** As the app knows it. */
   subjectId: string;
   schoolId: string | null;
   updatedProperties: string[];
@@ -35,7 +36,7 @@ const eventFields = fields<AppEvent>({
   at: event.at,
   type: event.type,
   action: event.action,
-  subjectId: event.subjectId,
+  subjectId: sql`coalesce(${event.appSubjectId}, ${event.subjectId})`,
   schoolId: event.schoolId,
   updatedProperties: event.updatedProperties,
   reason: event.reason,

@@ -1,4 +1,4 @@
-import { groupIsShown, viewVersion } from "../access/index.ts";
+import { groupIsShown, nameOfOrder, viewVersion, type IdKind } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql, table } from "../platform/database/sql.ts";
 import { groupNotFound, type IdmHandler } from "./handler.ts";
@@ -6,13 +6,15 @@ import { group, type Group } from "./records.ts";
 
 const g = table("group", "g");
 
-const groupById = makeReadQuery<Group>("idm_group", {
-  item: group(asked),
-  version: viewVersion(asked.client, sql`SELECT ${g.schoolId}`),
-  from: sql`${g}`,
-  where: sql`${g.id} = ${asked.id}`,
-  visible: groupIsShown(asked.client, g),
-});
+const makeGroupRead = (kind: IdKind) =>
+  makeReadQuery<Group>(`idm_group${nameOfOrder({ by: "name", ids: kind })}`, {
+    item: group(asked, kind),
+    version: viewVersion(asked.client, sql`SELECT ${g.schoolId}`),
+    from: sql`${g}`,
+    where: sql`${g.id} = ${asked.id}`,
+    visible: groupIsShown(asked.client, g),
+  });
+const groupById = { shared: makeGroupRead("shared"), own: makeGroupRead("own") };
 
 export const getGroup: IdmHandler<"getGroup"> = ({ caller, path }) =>
-  answerRead(groupById, { client: caller.clientId, id: path.id }, groupNotFound);
+  answerRead(groupById[caller.ids], { client: caller.clientId, id: path.id }, groupNotFound);

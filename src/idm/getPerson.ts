@@ -1,18 +1,14 @@
-import { personIsShown, readTable, viewVersionOfPerson } from "../access/index.ts";
-import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql } from "../platform/database/sql.ts";
+import { personIsShown, readTable } from "../access/index.ts";
+import { answerRead } from "../platform/http/index.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
-import { person, type Person } from "./records.ts";
+import { makePersonReads, person } from "./records.ts";
 
 const p = readTable("person", "p");
 
-const personById = makeReadQuery<Person>("idm_person", {
-  item: person(asked),
-  version: viewVersionOfPerson(asked.client, p.id),
-  from: sql`${p}`,
-  where: sql`${p.id} = ${asked.id}`,
-  visible: personIsShown(asked.client, p),
-});
+const personById = makePersonReads("idm_person", (scope) => ({
+  item: person(scope),
+  visible: personIsShown(scope.client, p),
+}));
 
 export const getPerson: IdmHandler<"getPerson"> = ({ caller, path }) =>
-  answerRead(personById, { client: caller.clientId, id: path.id }, userNotFound);
+  answerRead(personById[caller.ids], { client: caller.clientId, id: path.id }, userNotFound);

@@ -1,5 +1,6 @@
 import {
   groupIsShown,
+  nameOfOrder,
   peopleOrderOf,
   personIsShown,
   readTable,
@@ -33,7 +34,7 @@ const queries = new Map<string, ObjectQuery<Roster, OfSchool>>();
 function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
   const order = peopleOrderOf(caller);
   const parts = (["schools", "groups", "people", "users"] as const).filter((part) => caller.scopes.has(`${part}:read`));
-  const name = `idm_school_roster_${parts.join("_")}${order === "name" ? "" : "_by_id"}`;
+  const name = `idm_school_roster_${parts.join("_")}${nameOfOrder(order)}`;
   const known = queries.get(name);
   if (known !== undefined) return known;
   const has = (part: (typeof parts)[number]) => parts.includes(part);
@@ -48,25 +49,27 @@ function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
     groups: has("groups") && {
       list: (given) => ({
         ...groupsOfSchool(given),
-        item: group({ client: given.client }),
+        item: group({ client: given.client }, order.ids),
         visible: groupIsShown(given.client, g),
       }),
       // A row has all members of its group.
       rowsAtOnce: 1,
     },
     people: has("people") && {
-      list: (given) => ({
-        ...peopleOfSchool(given, order),
-        item: person(given),
-        visible: personIsShown(given.client, p, given.school),
-      }),
+      list: ({ client, school }) => {
+        const people = peopleOfSchool({ client, school }, order);
+        return {
+          ...people,
+          item: person({ client, school, id: people.id }),
+          visible: personIsShown(client, p, school),
+        };
+      },
     },
     users: has("users") && {
-      list: (given) => ({
-        ...peopleOfSchool(given, order),
-        item: user(given),
-        visible: userIsShownAt(given.client, p, given.school),
-      }),
+      list: ({ client, school }) => {
+        const people = peopleOfSchool({ client, school }, order);
+        return { ...people, item: user({ client, school, id: people.id }), visible: userIsShownAt(client, p, school) };
+      },
     },
   });
   queries.set(name, query);

@@ -1,18 +1,14 @@
-import { userIsShown, readTable, viewVersionOfPerson } from "../access/index.ts";
-import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql } from "../platform/database/sql.ts";
+import { userIsShown, readTable } from "../access/index.ts";
+import { answerRead } from "../platform/http/index.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
-import { user, type User } from "./records.ts";
+import { makePersonReads, user } from "./records.ts";
 
 const p = readTable("person", "p");
 
-const userById = makeReadQuery<User>("idm_user", {
-  item: user(asked),
-  version: viewVersionOfPerson(asked.client, p.id),
-  from: sql`${p}`,
-  where: sql`${p.id} = ${asked.id}`,
-  visible: userIsShown(asked.client, p),
-});
+const userById = makePersonReads("idm_user", (scope) => ({
+  item: user(scope),
+  visible: userIsShown(scope.client, p),
+}));
 
 export const getUser: IdmHandler<"getUser"> = ({ caller, path }) =>
-  answerRead(userById, { client: caller.clientId, id: path.id }, userNotFound);
+  answerRead(userById[caller.ids], { client: caller.clientId, id: path.id }, userNotFound);

@@ -43,7 +43,12 @@ export const makeListChanges =
           if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
         }
         if (read.kind === "expired") throw expired();
-        return { changes: read.events.map((event) => present(event, write)), next: write(read.next), more: read.more };
+        const time = caller.ids === "own" ? toMinute : (at: Date) => at.toISOString();
+        return {
+          changes: read.events.map((event) => present(event, { write, time })),
+          next: write(read.next),
+          more: read.more,
+        };
       },
       () => readVersion(reads, caller.clientId),
     );
@@ -59,21 +64,24 @@ const typesFor = ({ scopes }: AccessToken): AppEventType[] =>
 
 function present(
   { position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil }: AppEvent,
-  write: (position: string) => string,
+  { write, time }: { write: (position: string) => string; time: (at: Date) => string },
 ): Change {
   return {
     cursor: write(position),
     type,
     action,
     ...(updatedProperties.length > 0 && { updatedProperties }),
-    at: at.toISOString(),
+    at: time(at),
     ...(type === "person" && { personId: subjectId }),
     ...(type === "group" && { groupId: subjectId }),
     schoolId,
     ...(reason !== null && { reason }),
-    ...(reasonUntil !== null && { until: reasonUntil.toISOString() }),
+    ...(reasonUntil !== null && { until: time(reasonUntil) }),
   };
 }
+
+/** Exact times would tell apps with ids of their own which of their people are the same. */
+const toMinute = (at: Date) => `${at.toISOString().slice(0, 16)}:00.000Z`;
 
 const expired = () =>
   new AppError("gone", "cursor_expired", "Changes behind this cursor are no longer kept. Read everything again.");

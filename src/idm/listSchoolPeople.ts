@@ -1,4 +1,4 @@
-import { peopleOrderOf, personIsShown, personIsSynced, readTable } from "../access/index.ts";
+import { personIsShown, personIsSynced, readTable } from "../access/index.ts";
 import { answerList } from "../platform/http/index.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
 import { listedPerson, listedPersonWithStatus, makePeopleLists } from "./records.ts";
@@ -16,7 +16,7 @@ const peopleWithDeleted = makePeopleLists("idm_school_people_deleted", (given) =
 
 export const listSchoolPeople: IdmHandler<"listSchoolPeople"> = ({ caller, path, query }) =>
   answerList(
-    (query["show-deleted"] ? peopleWithDeleted : people)[peopleOrderOf(caller)],
+    (query["show-deleted"] ? peopleWithDeleted : people)(caller),
     { client: caller.clientId, school: path.id },
     organizationNotFound,
     query,

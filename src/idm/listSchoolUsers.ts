@@ -1,4 +1,4 @@
-import { peopleOrderOf, readTable, userIsShownAt } from "../access/index.ts";
+import { readTable, userIsShownAt } from "../access/index.ts";
 import { answerList } from "../platform/http/index.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
 import { makePeopleLists, user } from "./records.ts";
@@ -11,9 +11,4 @@ const usersOfSchool = makePeopleLists("idm_school_users", (given) => ({
 }));
 
 export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>
-  answerList(
-    usersOfSchool[peopleOrderOf(caller)],
-    { client: caller.clientId, school: path.id },
-    organizationNotFound,
-    query,
-  );
+  answerList(usersOfSchool(caller), { client: caller.clientId, school: path.id }, organizationNotFound, query);

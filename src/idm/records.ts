@@ -1,17 +1,23 @@
 import {
+  appIds,
   fromShownGroupsOf,
   fromShownMembersOf,
   granted,
   hasScope,
   jsonGranted,
   memberRole,
-  peopleSortKey,
+  nameOfOrder,
+  peopleOrder,
+  peopleOrderOf,
   readTable,
   schoolIsShown,
   viewVersion,
+  viewVersionOfPerson,
+  type AccessToken,
+  type IdKind,
   type PeopleOrder,
 } from "../access/index.ts";
-import { makeListQuery, type ListQuery } from "../platform/http/index.ts";
+import { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "../platform/http/index.ts";
 import {
   jsonArray,
   jsonCode,
@@ -24,7 +30,7 @@ import {
 } from "../platform/database/json-sql.ts";
 import { lookUp } from "../platform/database/lookup-sql.ts";
 import type { Visible } from "../platform/database/visible-sql.ts";
-import { sql, table, type Parameters, type Value } from "../platform/database/sql.ts";
+import { sql, table, type Parameters, type Sql, type Value } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 type Schemas = components["schemas"];
@@ -82,6 +88,9 @@ export type OfSchool = { client: string; school: string };
 /** Whose view a record is built for; `school` limits it to the groups of that school. */
 type Scope = { client: Value; school?: Value };
 
+/** `id` is the person's, as the app knows it. */
+type PersonScope = Scope & { id: Sql };
+
 export const ofSchool = ({ client, school }: Parameters<OfSchool>) => ({
   shown: schoolIsShown(client, school),
   version: viewVersion(client, sql`SELECT ${school}::uuid`),
@@ -101,40 +110,65 @@ export const groupsOfSchool = ({ school }: Parameters<OfSchool>) => ({
   id: g.id,
 });
 
-/** The people of a school in list order: by name from an index; by id, sorting ids before records are read. */
+/**
+ * The people of a school in list order: by name from an index; otherwise sorting keys and ids before records are read.
+ */
 export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) {
-  const sortKey = peopleSortKey(order, a, a.personId);
-  if (order === "name") {
+  const { sortKey, id } = peopleOrder(order, given.client, a, a.personId);
+  if (order.by === "name" && order.ids === "shared") {
     return {
       from: sql`${a} ${lookUp("person", "p", sql`${p.id} = ${a.personId}`)}`,
       where: sql`${a.schoolId} = ${given.school}`,
       sortKey,
-      id: a.personId,
+      id,
     };
   }
-  const [key, id] = [sql`listed.sort_key`, sql`listed.person_id`];
   return {
     from: sql`(
-      SELECT ${sortKey} AS sort_key, ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${given.school}
-      ORDER BY 1, 2 OFFSET 0) AS listed ${lookUp("person", "p", sql`${p.id} = ${id}`)}`,
-    sortKey: key,
-    id,
+      SELECT ${sortKey} AS sort_key, ${id} AS app_id, ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${given.school}
+      ORDER BY 1, 2 OFFSET 0) AS listed ${lookUp("person", "p", sql`${p.id} = listed.person_id`)}`,
+    sortKey: sql`listed.sort_key`,
+    id: sql`listed.app_id`,
   };
 }
 
-type PeopleLists<T> = Record<PeopleOrder, ListQuery<T, OfSchool>>;
-
+/** Makes one list per order of people. */
 export function makePeopleLists<T extends object>(
   list: string,
-  build: (given: Parameters<OfSchool>) => { item: JsonSql<T>; visible: Visible },
-): PeopleLists<T> {
-  const make = (order: PeopleOrder) =>
-    makeListQuery<T, OfSchool>(order === "name" ? list : `${list}_by_id`, (given) => ({
-      ...peopleOfSchool(given, order),
-      ...ofSchool(given),
-      ...build(given),
-    }));
-  return { name: make("name"), id: make("id") };
+  build: (given: Parameters<OfSchool> & { id: Sql }) => { item: JsonSql<T>; visible: Visible },
+): (caller: AccessToken) => ListQuery<T, OfSchool> {
+  const queries = new Map<string, ListQuery<T, OfSchool>>();
+  return (caller) => {
+    const order = peopleOrderOf(caller);
+    const name = list + nameOfOrder(order);
+    const known = queries.get(name);
+    if (known !== undefined) return known;
+    const query = makeListQuery<T, OfSchool>(name, (given) => {
+      const people = peopleOfSchool(given, order);
+      return {
+        ...people,
+        ...ofSchool(given),
+        ...build({ client: given.client, school: given.school, id: people.id }),
+      };
+    });
+    queries.set(name, query);
+    return query;
+  };
+}
+
+/** Makes the statement that reads a person by the app's id, one for each kind of ids. */
+export function makePersonReads<T extends object>(
+  name: string,
+  build: (scope: { client: Value; id: Sql }) => { item: JsonSql<T>; visible: Visible },
+): Record<IdKind, ReadQuery<T>> {
+  const make = (kind: IdKind) =>
+    makeReadQuery<T>(name + nameOfOrder({ by: "name", ids: kind }), {
+      ...build({ client: asked.client, id: asked.id }),
+      version: viewVersionOfPerson(asked.client, p.id),
+      from: sql`${p}`,
+      where: sql`${p.id} = ${appIds[kind].recordOf(asked.client, asked.id)}`,
+    });
+  return { shared: make("shared"), own: make("own") };
 }
 
 const userGroup = jsonObject<Schemas["UserGroup"]>()({
@@ -143,12 +177,12 @@ const userGroup = jsonObject<Schemas["UserGroup"]>()({
   status: jsonCode<Schemas["UserGroup"]["status"]>(g.status),
 });
 
-/** The person's id, in whose place `makeFillPseudonyms` puts the pseudonym. */
+/** The id of the person's record, in whose place `makeFillPseudonyms` puts the pseudonym. */
 const pseudonym = ({ client }: Scope) => jsonWhen(hasScope(client, "pseudonym"), jsonCode(p.id));
 
-export const user = (scope: Scope) =>
+export const user = (scope: PersonScope) =>
   jsonObject<User>()({
-    id: jsonCode(p.id),
+    id: jsonCode(scope.id),
     name: name(scope),
     pseudonym: pseudonym(scope),
     status: jsonCode<User["status"]>(p.status),
@@ -157,8 +191,8 @@ export const user = (scope: Scope) =>
   });
 
 const personGroup = jsonObject<Schemas["PersonGroup"]>()({ id: jsonCode(g.id), name: jsonText(g.name) });
-const personFields = (scope: Scope) => ({
-  id: jsonCode(p.id),
+const personFields = (scope: PersonScope) => ({
+  id: jsonCode(scope.id),
   role: jsonCode<Person["role"]>(p.role),
   name: name(scope),
   sourceSystemIdentifier: jsonGranted(scope.client, "SOURCE_SYSTEM_IDENTIFIER", p, (p) =>
@@ -167,27 +201,29 @@ const personFields = (scope: Scope) => ({
   groups: groupsOf(personGroup, scope),
 });
 
-export const person = (scope: Scope) => jsonObject<Person>()(personFields(scope));
-export const listedPerson = (scope: Scope) => jsonObject<ListedPerson>()({ ...personFields(scope), status: undefined });
-export const listedPersonWithStatus = (scope: Scope) =>
+export const person = (scope: PersonScope) => jsonObject<Person>()(personFields(scope));
+export const listedPerson = (scope: PersonScope) =>
+  jsonObject<ListedPerson>()({ ...personFields(scope), status: undefined });
+export const listedPersonWithStatus = (scope: PersonScope) =>
   jsonObject<ListedPerson>()({
     ...personFields(scope),
     status: jsonCode<NonNullable<ListedPerson["status"]>>(p.status),
   });
 
 const groupFields = { id: jsonCode(g.id), name: jsonText(g.name) };
-const member = (scope: Scope) =>
+const member = (scope: PersonScope) =>
   jsonObject<Schemas["Member"]>()({
-    id: jsonCode(p.id),
+    id: jsonCode(scope.id),
     role: jsonCode<Schemas["Member"]["role"]>(memberRole(m, p)),
     name: name(scope),
   });
 
-export const group = (scope: Scope) => {
-  const order = sql`${granted(scope.client, "PERSON_NAME", p, ({ sortKey }) => sortKey)}, ${p.id}`;
+export const group = ({ client }: Scope, kind: IdKind) => {
+  const id = appIds[kind].of(client, p.id);
+  const order = sql`${granted(client, "PERSON_NAME", p, ({ sortKey }) => sortKey)}, ${id}`;
   return jsonObject<Group>()({
     ...groupFields,
-    members: jsonFrom(jsonArray(member(scope), order), fromShownMembersOf(g.id)),
+    members: jsonFrom(jsonArray(member({ client, id }), order), fromShownMembersOf(g.id)),
   });
 };
 export const listedGroup = jsonObject<ListedGroup>()({

@@ -1,4 +1,11 @@
-import { personHasShownSchool, readTable, viewVersionOfPerson } from "../access/index.ts";
+import {
+  appIds,
+  nameOfOrder,
+  personHasShownSchool,
+  readTable,
+  viewVersionOfPerson,
+  type IdKind,
+} from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql } from "../platform/database/sql.ts";
@@ -7,16 +14,18 @@ import { allParts, personendatensatz, type Personendatensatz } from "./records.t
 
 const p = readTable("person", "p");
 
-const personById = makeReadQuery<Personendatensatz>("schulconnex_person_info", {
-  item: personendatensatz(asked.client, allParts),
-  version: viewVersionOfPerson(asked.client, p.id),
-  from: sql`${p}`,
-  where: sql`${p.id} = ${asked.id}`,
-  visible: personHasShownSchool(asked.client, p.id),
-});
+const makePersonRead = (kind: IdKind) =>
+  makeReadQuery<Personendatensatz>(`schulconnex_person_info${nameOfOrder({ by: "name", ids: kind })}`, {
+    item: personendatensatz(asked.client, allParts, { kind, pid: appIds[kind].of(asked.client, p.id) }),
+    version: viewVersionOfPerson(asked.client, p.id),
+    from: sql`${p}`,
+    where: sql`${p.id} = ${asked.id}`,
+    visible: personHasShownSchool(asked.client, p.id),
+  });
+const personById = { shared: makePersonRead("shared"), own: makePersonRead("own") };
 
 const personNotFound = () =>
   new AppError("not_found", "person_not_found", "No school of this person syncs to the app.");
 
 export const getPersonInfo: SchulconnexHandler<"getPersonInfo"> = ({ caller }) =>
-  answerRead(personById, { client: caller.clientId, id: caller.personId! }, personNotFound);
+  answerRead(personById[caller.ids], { client: caller.clientId, id: caller.personId! }, personNotFound);

@@ -1,4 +1,5 @@
 import {
+  nameOfOrder,
   peopleOrderOf,
   personIsSynced,
   readTable,
@@ -22,14 +23,14 @@ const queries = new Map<string, ListQuery<Personendatensatz, Values>>();
 /** Makes one statement per combination, so that each starts from its narrowest filter. */
 function queryFor({ parts, filtered, order }: Shape): ListQuery<Personendatensatz, Values> {
   const bits = [...Object.values(parts), ...filterNames.map((name) => filtered.includes(name))].map(Number).join("");
-  const name = `schulconnex_personen_info_${bits}${order === "name" ? "" : "_by_id"}`;
+  const name = `schulconnex_personen_info_${bits}${nameOfOrder(order)}`;
   const known = queries.get(name);
   if (known !== undefined) return known;
-  const query = makeListQuery<Personendatensatz, Values>(name, (values) => ({
-    item: personendatensatz(values.client, parts),
-    visible: personIsSynced(values.client, p),
-    ...listPeople(values, filtered, order),
-  }));
+  const query = makeListQuery<Personendatensatz, Values>(name, (values) => {
+    const people = listPeople(values, filtered, order);
+    const item = personendatensatz(values.client, parts, { kind: order.ids, pid: people.id });
+    return { ...people, item, visible: personIsSynced(values.client, p) };
+  });
   queries.set(name, query);
   return query;
 }
@@ -37,10 +38,13 @@ function queryFor({ parts, filtered, order }: Shape): ListQuery<Personendatensat
 function listPeople(values: Parameters<Values>, filtered: FilterName[], order: PeopleOrder) {
   const { client } = values;
   const [first, ...others] = filtered.map((name) => ({ filter: filters[name], value: values[name] }));
-  const conditions = others.map(({ filter, value }) => filter.holds(client, value));
+  const conditions = others.map(({ filter, value }) => filter.holds(client, value, order.ids));
   return {
-    ...(first === undefined ? allPeople[order](client) : first.filter.people(client, first.value, order)),
-    version: viewVersion(client, first === undefined ? shownSchools(client) : first.filter.schools(first.value)),
+    ...(first === undefined ? allPeople(client, order) : first.filter.people(client, first.value, order)),
+    version: viewVersion(
+      client,
+      first === undefined ? shownSchools(client) : first.filter.schools(client, first.value, order.ids),
+    ),
     ...(conditions.length > 0 && { filter: join(conditions, " AND ") }),
   };
 }

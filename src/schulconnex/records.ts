@@ -1,4 +1,12 @@
-import { fromShownGroupsOf, fromShownSchoolsOf, jsonGranted, memberRole, readTable } from "../access/index.ts";
+import {
+  appIds,
+  fromShownGroupsOf,
+  fromShownSchoolsOf,
+  jsonGranted,
+  memberRole,
+  readTable,
+  type IdKind,
+} from "../access/index.ts";
 import {
   jsonArray,
   jsonArrayOf,
@@ -54,11 +62,18 @@ const rolle = (client: Value) =>
     ELSE ${codeOf(client, "Rolle", "EXTERN")} END`);
 
 const purgeIn = (form: string) => sql`to_char(${p.purgeAt} AT TIME ZONE 'UTC', ${literal(form)})`;
-const loeschung = (client: Value): JsonSql<Schemas["Loeschung"]> =>
+/** Exact to the minute for apps with ids of their own: seconds would tell them which of their people are the same. */
+const loeschung = (client: Value, kind: IdKind): JsonSql<Schemas["Loeschung"]> =>
   jsonWhen(
     sql`${p.status} = 'SOFT_DELETED'`,
     jsonObject<NonNullable<Schemas["Loeschung"]>>()({
-      zeitpunkt: jsonCode(spelled(client, purgeIn('YYYY-MM-DD"T"HH24:MI"Z"'), purgeIn('YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
+      zeitpunkt: jsonCode(
+        spelled(
+          client,
+          purgeIn('YYYY-MM-DD"T"HH24:MI"Z"'),
+          purgeIn(`YYYY-MM-DD"T"HH24:MI:${kind === "own" ? "00" : "SS"}"Z"`),
+        ),
+      ),
     }),
   );
 
@@ -103,22 +118,27 @@ const gruppe = jsonObject<Schemas["Gruppendatensatz"]>()({
 /** The home school first, if visible; then by id, because a school's new name must not change its people's records. */
 const schoolOrder = sql`(${s.id} = ${p.homeSchoolId}) DESC, ${s.id}`;
 
-export function personendatensatz(client: Value, parts: Parts): JsonSql<Personendatensatz> {
+/** `pid` is the app's id of the person. */
+export function personendatensatz(
+  client: Value,
+  parts: Parts,
+  { kind, pid }: { kind: IdKind; pid: Sql },
+): JsonSql<Personendatensatz> {
   const schools = fromShownSchoolsOf(client, p.id);
   const gruppen = jsonFrom(
     jsonArray(gruppe, sql`${g.sortKey}, ${g.id}`),
     sql`${fromShownGroupsOf(client, p.id)} AND ${m.schoolId} = ${s.id}`,
   );
   const kontext = jsonObject<Schemas["Personenkontext"]>()({
-    id: jsonCode(a.id),
-    loeschung: loeschung(client),
+    id: jsonCode(appIds[kind].of(client, p.id, a.id)),
+    loeschung: loeschung(client, kind),
     rolle: rolle(client),
     organisation: organisation(client, parts),
     gruppen: parts.personenkontexte && parts.gruppen ? gruppen : undefined,
   });
   const stammorganisation = jsonFrom(organisation(client, parts), sql`${schools} ORDER BY ${schoolOrder} LIMIT 1`);
   return jsonObject<Personendatensatz>()({
-    pid: jsonCode(p.id),
+    pid: jsonCode(pid),
     person: parts.personen
       ? jsonObject<Schemas["SchulconnexPerson"]>()({ name: name(client), stammorganisation })
       : undefined,

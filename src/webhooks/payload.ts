@@ -15,7 +15,7 @@ export type EventType = (typeof eventTypes)[number];
 const e = table("appEvent", "e");
 const event = <Type extends EventType>() => jsonCode<Type>(e.type);
 const action = jsonCode<Action>(e.action);
-const subject = jsonCode(e.subjectId);
+const subject = jsonCode(sql`coalesce(${e.appSubjectId}, ${e.subjectId})`);
 const makeBodies = (hasProperties: boolean) => {
   const changed = <Type extends EventType>() =>
     hasProperties ? jsonCodes<EventProperty[Type]>(e.updatedProperties) : undefined;

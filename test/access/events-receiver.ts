@@ -49,8 +49,8 @@ const selectAll = statement<{ client: ClientId }>(
   SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', ${granted(client, "PERSON_NAME", p, ({ last }) => last)}, 'role', p.role, 'groups', (
       SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]')
       ${fromShownGroupsOf(client, p.id)})),
-    CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus({ client })} END,
-    CASE WHEN ${personHasShownSchool(client, p.id)} THEN ${personendatensatz(client, allParts)} END,
+    CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus({ client, id: sql`p.id` })} END,
+    CASE WHEN ${personHasShownSchool(client, p.id)} THEN ${personendatensatz(client, allParts, { kind: "shared", pid: sql`p.id` })} END,
     ARRAY(
       SELECT a.school_id::text FROM ${a}
       WHERE a.person_id = p.id AND ${userIsShownAt(client, p, a.schoolId)} ORDER BY 1)

@@ -88,7 +88,7 @@ async function recordStatements(
     makePseudonym: () => "Kiesel Otter",
     checkToken: async () => ({
       kind: "valid",
-      token: { clientId: app.clientId, personId: null, hasSecondFactor: false, readsNames: true, scopes },
+      token: { clientId: app.clientId, personId: null, hasSecondFactor: false, readsNames: true, ids: "shared", scopes },
     }),
     document: await loadDocument("idm", "bench"),
     cursorKeys: [],

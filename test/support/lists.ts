@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { scopeNames, type AccessToken, type ClientId } from "../../src/access/index.ts";
+import { scopeNames, type AccessToken, type ClientId, type IdKind } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { getGroup } from "../../src/idm/getGroup.ts";
 import { getPerson } from "../../src/idm/getPerson.ts";
@@ -28,11 +28,12 @@ export const bind = <Given extends object>({ text, values }: Statement<Given>, g
   values: values(given),
 });
 
-export const appToken = (clientId: ClientId, readsNames = true): AccessToken => ({
+export const appToken = (clientId: ClientId, readsNames = true, ids: IdKind = "shared"): AccessToken => ({
   clientId,
   personId: null,
   hasSecondFactor: false,
   readsNames,
+  ids,
   scopes: new Set(scopeNames),
 });
 
@@ -42,6 +43,7 @@ const noPath = { path: undefined as never };
 type Found = {
   clientId: ClientId;
   readsNames?: boolean;
+  ids?: IdKind;
   school?: SchoolId;
   person?: PersonId;
   group?: GroupId;
@@ -52,8 +54,8 @@ type Found = {
  * Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of
  * the app as a whole.
  */
-export function listsOf({ clientId, readsNames, school, person, group, affiliation }: Found): List[] {
-  const caller = appToken(clientId, readsNames);
+export function listsOf({ clientId, readsNames, ids, school, person, group, affiliation }: Found): List[] {
+  const caller = appToken(clientId, readsNames, ids);
   const of = (label: string, answer: unknown): List => {
     const { query, given } = answer as JsonList<unknown>;
     return { label, query, given };
@@ -100,7 +102,7 @@ export function recordsOf({
   school,
   person,
   group,
-}: Required<Omit<Found, "affiliation" | "readsNames">>): Record<string, { text: string; values: unknown[] }> {
+}: Required<Omit<Found, "affiliation" | "readsNames" | "ids">>): Record<string, { text: string; values: unknown[] }> {
   const caller = appToken(clientId);
   const of = ({ query, client, id }: JsonRead<unknown>) => bind(query, { clients: [client], ids: [id] });
   const read = (answer: unknown) => of(answer as JsonRead<unknown>);

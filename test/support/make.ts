@@ -106,6 +106,7 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
       name: `App ${next()}`,
       type: "CONFIDENTIAL",
       scopes: allScopes,
+      subjectType: "SHARED",
       redirectUris: [redirectUri],
       ...wishes,
     };

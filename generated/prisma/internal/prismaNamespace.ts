@@ -398,6 +398,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   App: 'App',
+  PairwiseId: 'PairwiseId',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
@@ -491,7 +492,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -566,6 +567,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AppCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AppCountAggregateOutputType> | number
+        }
+      }
+    }
+    PairwiseId: {
+      payload: Prisma.$PairwiseIdPayload<ExtArgs>
+      fields: Prisma.PairwiseIdFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PairwiseIdFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PairwiseIdFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>
+        }
+        findFirst: {
+          args: Prisma.PairwiseIdFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PairwiseIdFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>
+        }
+        findMany: {
+          args: Prisma.PairwiseIdFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>[]
+        }
+        create: {
+          args: Prisma.PairwiseIdCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>
+        }
+        createMany: {
+          args: Prisma.PairwiseIdCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PairwiseIdCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>[]
+        }
+        delete: {
+          args: Prisma.PairwiseIdDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>
+        }
+        update: {
+          args: Prisma.PairwiseIdUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>
+        }
+        deleteMany: {
+          args: Prisma.PairwiseIdDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PairwiseIdUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PairwiseIdUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>[]
+        }
+        upsert: {
+          args: Prisma.PairwiseIdUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PairwiseIdPayload>
+        }
+        aggregate: {
+          args: Prisma.PairwiseIdAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePairwiseId>
+        }
+        groupBy: {
+          args: Prisma.PairwiseIdGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PairwiseIdGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PairwiseIdCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PairwiseIdCountAggregateOutputType> | number
         }
       }
     }
@@ -6401,6 +6476,8 @@ export const AppScalarFieldEnum = {
   attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',
+  subjectType: 'subjectType',
+  sector: 'sector',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -6414,6 +6491,16 @@ export const RelationLoadStrategy = {
 } as const
 
 export type RelationLoadStrategy = (typeof RelationLoadStrategy)[keyof typeof RelationLoadStrategy]
+
+
+export const PairwiseIdScalarFieldEnum = {
+  personId: 'personId',
+  recordId: 'recordId',
+  sector: 'sector',
+  id: 'id'
+} as const
+
+export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -6708,6 +6795,7 @@ export const AppEventScalarFieldEnum = {
   type: 'type',
   action: 'action',
   subjectId: 'subjectId',
+  appSubjectId: 'appSubjectId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',
@@ -7585,6 +7673,20 @@ export type ListEnumSchulconnexSpellingFieldRefInput<$PrismaModel> = FieldRefInp
 
 
 /**
+ * Reference to a field of type 'SubjectType'
+ */
+export type EnumSubjectTypeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SubjectType'>
+    
+
+
+/**
+ * Reference to a field of type 'SubjectType[]'
+ */
+export type ListEnumSubjectTypeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SubjectType[]'>
+    
+
+
+/**
  * Reference to a field of type 'ScopeRequestState'
  */
 export type EnumScopeRequestStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ScopeRequestState'>
@@ -7987,6 +8089,7 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   app?: Prisma.AppOmit
+  pairwiseId?: Prisma.PairwiseIdOmit
   appProfile?: Prisma.AppProfileOmit
   appLogo?: Prisma.AppLogoOmit
   scopeRequest?: Prisma.ScopeRequestOmit

@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   App: 'App',
+  PairwiseId: 'PairwiseId',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
@@ -169,6 +170,8 @@ export const AppScalarFieldEnum = {
   attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',
+  subjectType: 'subjectType',
+  sector: 'sector',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -182,6 +185,16 @@ export const RelationLoadStrategy = {
 } as const
 
 export type RelationLoadStrategy = (typeof RelationLoadStrategy)[keyof typeof RelationLoadStrategy]
+
+
+export const PairwiseIdScalarFieldEnum = {
+  personId: 'personId',
+  recordId: 'recordId',
+  sector: 'sector',
+  id: 'id'
+} as const
+
+export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -476,6 +489,7 @@ export const AppEventScalarFieldEnum = {
   type: 'type',
   action: 'action',
   subjectId: 'subjectId',
+  appSubjectId: 'appSubjectId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',

@@ -39,6 +39,8 @@ export type AppMinAggregateOutputType = {
   scopePlatform: string | null
   idTokenAlgorithm: $Enums.IdTokenAlgorithm | null
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
+  subjectType: $Enums.SubjectType | null
+  sector: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -58,6 +60,8 @@ export type AppMaxAggregateOutputType = {
   scopePlatform: string | null
   idTokenAlgorithm: $Enums.IdTokenAlgorithm | null
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
+  subjectType: $Enums.SubjectType | null
+  sector: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -83,6 +87,8 @@ export type AppCountAggregateOutputType = {
   attributes: number
   idTokenAlgorithm: number
   schulconnexSpelling: number
+  subjectType: number
+  sector: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -104,6 +110,8 @@ export type AppMinAggregateInputType = {
   scopePlatform?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
+  subjectType?: true
+  sector?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -123,6 +131,8 @@ export type AppMaxAggregateInputType = {
   scopePlatform?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
+  subjectType?: true
+  sector?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -148,6 +158,8 @@ export type AppCountAggregateInputType = {
   attributes?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
+  subjectType?: true
+  sector?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -246,6 +258,8 @@ export type AppGroupByOutputType = {
   attributes: $Enums.AppAttribute[]
   idTokenAlgorithm: $Enums.IdTokenAlgorithm
   schulconnexSpelling: $Enums.SchulconnexSpelling
+  subjectType: $Enums.SubjectType
+  sector: string | null
   createdAt: Date
   updatedAt: Date
   _count: AppCountAggregateOutputType | null
@@ -292,6 +306,8 @@ export type AppWhereInput = {
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
+  sector?: Prisma.UuidNullableFilter<"App"> | string | null
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -332,6 +348,8 @@ export type AppOrderByWithRelationInput = {
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
+  subjectType?: Prisma.SortOrder
+  sector?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   grants?: Prisma.GrantOrderByRelationAggregateInput
@@ -375,6 +393,8 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
+  sector?: Prisma.UuidNullableFilter<"App"> | string | null
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -415,6 +435,8 @@ export type AppOrderByWithAggregationInput = {
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
+  subjectType?: Prisma.SortOrder
+  sector?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.AppCountOrderByAggregateInput
@@ -446,6 +468,8 @@ export type AppScalarWhereWithAggregatesInput = {
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmWithAggregatesFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingWithAggregatesFilter<"App"> | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeWithAggregatesFilter<"App"> | $Enums.SubjectType
+  sector?: Prisma.UuidNullableWithAggregatesFilter<"App"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
 }
@@ -471,6 +495,8 @@ export type AppCreateInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -511,6 +537,8 @@ export type AppUncheckedCreateInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -551,6 +579,8 @@ export type AppUpdateInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -591,6 +621,8 @@ export type AppUncheckedUpdateInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -631,6 +663,8 @@ export type AppCreateManyInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -656,6 +690,8 @@ export type AppUpdateManyMutationInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -681,6 +717,8 @@ export type AppUncheckedUpdateManyInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -722,6 +760,8 @@ export type AppCountOrderByAggregateInput = {
   attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
+  subjectType?: Prisma.SortOrder
+  sector?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -741,6 +781,8 @@ export type AppMaxOrderByAggregateInput = {
   scopePlatform?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
+  subjectType?: Prisma.SortOrder
+  sector?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -760,6 +802,8 @@ export type AppMinOrderByAggregateInput = {
   scopePlatform?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
+  subjectType?: Prisma.SortOrder
+  sector?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -853,6 +897,10 @@ export type EnumIdTokenAlgorithmFieldUpdateOperationsInput = {
 
 export type EnumSchulconnexSpellingFieldUpdateOperationsInput = {
   set?: $Enums.SchulconnexSpelling
+}
+
+export type EnumSubjectTypeFieldUpdateOperationsInput = {
+  set?: $Enums.SubjectType
 }
 
 export type DateTimeFieldUpdateOperationsInput = {
@@ -1092,6 +1140,8 @@ export type AppCreateWithoutProfileInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1131,6 +1181,8 @@ export type AppUncheckedCreateWithoutProfileInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1186,6 +1238,8 @@ export type AppUpdateWithoutProfileInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1225,6 +1279,8 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1264,6 +1320,8 @@ export type AppCreateWithoutLogoInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1303,6 +1361,8 @@ export type AppUncheckedCreateWithoutLogoInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1358,6 +1418,8 @@ export type AppUpdateWithoutLogoInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1397,6 +1459,8 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1436,6 +1500,8 @@ export type AppCreateWithoutScopeRequestsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1475,6 +1541,8 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1530,6 +1598,8 @@ export type AppUpdateWithoutScopeRequestsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1569,6 +1639,8 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1608,6 +1680,8 @@ export type AppCreateWithoutGrantsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
@@ -1647,6 +1721,8 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
@@ -1702,6 +1778,8 @@ export type AppUpdateWithoutGrantsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
@@ -1741,6 +1819,8 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
@@ -1780,6 +1860,8 @@ export type AppCreateWithoutSignInsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1819,6 +1901,8 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1874,6 +1958,8 @@ export type AppUpdateWithoutSignInsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1913,6 +1999,8 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1952,6 +2040,8 @@ export type AppCreateWithoutLastCallsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1991,6 +2081,8 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2046,6 +2138,8 @@ export type AppUpdateWithoutLastCallsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2085,6 +2179,8 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2124,6 +2220,8 @@ export type AppCreateWithoutSandboxesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2163,6 +2261,8 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2218,6 +2318,8 @@ export type AppUpdateWithoutSandboxesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2257,6 +2359,8 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2296,6 +2400,8 @@ export type AppCreateWithoutNoticesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2335,6 +2441,8 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2390,6 +2498,8 @@ export type AppUpdateWithoutNoticesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2429,6 +2539,8 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2468,6 +2580,8 @@ export type AppCreateWithoutConsentsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2507,6 +2621,8 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2562,6 +2678,8 @@ export type AppUpdateWithoutConsentsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2601,6 +2719,8 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2640,6 +2760,8 @@ export type AppCreateWithoutChoicesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2679,6 +2801,8 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2734,6 +2858,8 @@ export type AppUpdateWithoutChoicesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2773,6 +2899,8 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2812,6 +2940,8 @@ export type AppCreateWithoutStaffRolesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2851,6 +2981,8 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2906,6 +3038,8 @@ export type AppUpdateWithoutStaffRolesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2945,6 +3079,8 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2984,6 +3120,8 @@ export type AppCreateWithoutStaffRolesForInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3023,6 +3161,8 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3078,6 +3218,8 @@ export type AppUpdateWithoutStaffRolesForInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3117,6 +3259,8 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3156,6 +3300,8 @@ export type AppCreateWithoutRequestsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3195,6 +3341,8 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3250,6 +3398,8 @@ export type AppUpdateWithoutRequestsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3289,6 +3439,8 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3328,6 +3480,8 @@ export type AppCreateWithoutSignOnStepsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3367,6 +3521,8 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3422,6 +3578,8 @@ export type AppUpdateWithoutSignOnStepsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3461,6 +3619,8 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3500,6 +3660,8 @@ export type AppCreateWithoutWebhooksInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3539,6 +3701,8 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3594,6 +3758,8 @@ export type AppUpdateWithoutWebhooksInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3633,6 +3799,8 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3811,6 +3979,8 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
+  subjectType?: boolean
+  sector?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
@@ -3852,6 +4022,8 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
+  subjectType?: boolean
+  sector?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -3877,6 +4049,8 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
+  subjectType?: boolean
+  sector?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -3902,11 +4076,13 @@ export type AppSelectScalar = {
   attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
+  subjectType?: boolean
+  sector?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "subjectType" | "sector" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -3968,6 +4144,8 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     attributes: $Enums.AppAttribute[]
     idTokenAlgorithm: $Enums.IdTokenAlgorithm
     schulconnexSpelling: $Enums.SchulconnexSpelling
+    subjectType: $Enums.SubjectType
+    sector: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["app"]>
@@ -4428,6 +4606,8 @@ export interface AppFieldRefs {
   readonly attributes: Prisma.FieldRef<"App", 'AppAttribute[]'>
   readonly idTokenAlgorithm: Prisma.FieldRef<"App", 'IdTokenAlgorithm'>
   readonly schulconnexSpelling: Prisma.FieldRef<"App", 'SchulconnexSpelling'>
+  readonly subjectType: Prisma.FieldRef<"App", 'SubjectType'>
+  readonly sector: Prisma.FieldRef<"App", 'String'>
   readonly createdAt: Prisma.FieldRef<"App", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"App", 'DateTime'>
 }

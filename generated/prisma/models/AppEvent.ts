@@ -45,6 +45,7 @@ export type AppEventMinAggregateOutputType = {
   type: string | null
   action: string | null
   subjectId: string | null
+  appSubjectId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -60,6 +61,7 @@ export type AppEventMaxAggregateOutputType = {
   type: string | null
   action: string | null
   subjectId: string | null
+  appSubjectId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -75,6 +77,7 @@ export type AppEventCountAggregateOutputType = {
   type: number
   action: number
   subjectId: number
+  appSubjectId: number
   schoolId: number
   updatedProperties: number
   reason: number
@@ -103,6 +106,7 @@ export type AppEventMinAggregateInputType = {
   type?: true
   action?: true
   subjectId?: true
+  appSubjectId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -118,6 +122,7 @@ export type AppEventMaxAggregateInputType = {
   type?: true
   action?: true
   subjectId?: true
+  appSubjectId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -133,6 +138,7 @@ export type AppEventCountAggregateInputType = {
   type?: true
   action?: true
   subjectId?: true
+  appSubjectId?: true
   schoolId?: true
   updatedProperties?: true
   reason?: true
@@ -236,6 +242,7 @@ export type AppEventGroupByOutputType = {
   type: string
   action: string
   subjectId: string
+  appSubjectId: string | null
   schoolId: string | null
   updatedProperties: string[]
   reason: string | null
@@ -275,6 +282,7 @@ export type AppEventWhereInput = {
   type?: Prisma.StringFilter<"AppEvent"> | string
   action?: Prisma.StringFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
+  appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -291,6 +299,7 @@ export type AppEventOrderByWithRelationInput = {
   type?: Prisma.SortOrder
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
+  appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -310,6 +319,7 @@ export type AppEventWhereUniqueInput = Prisma.AtLeast<{
   type?: Prisma.StringFilter<"AppEvent"> | string
   action?: Prisma.StringFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
+  appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -326,6 +336,7 @@ export type AppEventOrderByWithAggregationInput = {
   type?: Prisma.SortOrder
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
+  appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -350,6 +361,7 @@ export type AppEventScalarWhereWithAggregatesInput = {
   type?: Prisma.StringWithAggregatesFilter<"AppEvent"> | string
   action?: Prisma.StringWithAggregatesFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidWithAggregatesFilter<"AppEvent"> | string
+  appSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableWithAggregatesFilter<"AppEvent"> | string | null
@@ -366,6 +378,7 @@ export type AppEventCreateInput = {
   type: string
   action: string
   subjectId: string
+  appSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -382,6 +395,7 @@ export type AppEventUncheckedCreateInput = {
   type: string
   action: string
   subjectId: string
+  appSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -398,6 +412,7 @@ export type AppEventUpdateInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
+  appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -414,6 +429,7 @@ export type AppEventUncheckedUpdateInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
+  appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -430,6 +446,7 @@ export type AppEventCreateManyInput = {
   type: string
   action: string
   subjectId: string
+  appSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -446,6 +463,7 @@ export type AppEventUpdateManyMutationInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
+  appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -462,6 +480,7 @@ export type AppEventUncheckedUpdateManyInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
+  appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -478,6 +497,7 @@ export type AppEventCountOrderByAggregateInput = {
   type?: Prisma.SortOrder
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
+  appSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrder
@@ -499,6 +519,7 @@ export type AppEventMaxOrderByAggregateInput = {
   type?: Prisma.SortOrder
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
+  appSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -514,6 +535,7 @@ export type AppEventMinOrderByAggregateInput = {
   type?: Prisma.SortOrder
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
+  appSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -553,6 +575,7 @@ export type AppEventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   type?: boolean
   action?: boolean
   subjectId?: boolean
+  appSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -569,6 +592,7 @@ export type AppEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   type?: boolean
   action?: boolean
   subjectId?: boolean
+  appSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -585,6 +609,7 @@ export type AppEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   type?: boolean
   action?: boolean
   subjectId?: boolean
+  appSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -601,6 +626,7 @@ export type AppEventSelectScalar = {
   type?: boolean
   action?: boolean
   subjectId?: boolean
+  appSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -608,7 +634,7 @@ export type AppEventSelectScalar = {
   traceparent?: boolean
 }
 
-export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
+export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "appSubjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
 
 export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AppEvent"
@@ -622,6 +648,7 @@ export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     type: string
     action: string
     subjectId: string
+    appSubjectId: string | null
     schoolId: string | null
     updatedProperties: string[]
     reason: string | null
@@ -1058,6 +1085,7 @@ export interface AppEventFieldRefs {
   readonly type: Prisma.FieldRef<"AppEvent", 'String'>
   readonly action: Prisma.FieldRef<"AppEvent", 'String'>
   readonly subjectId: Prisma.FieldRef<"AppEvent", 'String'>
+  readonly appSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly schoolId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly updatedProperties: Prisma.FieldRef<"AppEvent", 'String[]'>
   readonly reason: Prisma.FieldRef<"AppEvent", 'String'>

@@ -19,6 +19,7 @@ export {
   makeReadQuery,
   type ListQuery,
   type ObjectQuery,
+  type ReadQuery,
 } from "./answer.ts";
 export { makeCookiePrefixes } from "./cookie-prefixes.ts";
 export { bindOperations, type Binding } from "./bind-operations.ts";

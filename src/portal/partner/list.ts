@@ -48,6 +48,7 @@ export async function createApp(request: PageRequest): Promise<PageView> {
         pkceRequired: true,
         idTokenAlgorithm: "RS256",
         schulconnexSpelling: "V1_4",
+        subjectType: "APP",
         ...(clientId !== "" && { clientId }),
         ...(provider !== "" && { provider }),
         ...(request.permissions.reachesAll && { scopes: chosen }),

@@ -1,3 +1,4 @@
+import { findPersonByAppId, type ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { seal, unseal } from "../../platform/crypto/seal.ts";
 import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
@@ -12,7 +13,7 @@ export function makeLoginHint(key: Buffer, personId: string, clientId: string): 
   return seal([key], `${purpose} ${clientId}`, Buffer.from(personId)).toString("base64url");
 }
 
-type AskedHint = { hint: string; clientId: string };
+type AskedHint = { hint: string; clientId: ClientId };
 
 const person = table("person");
 const credential = table("credential");
@@ -24,15 +25,16 @@ const findPerson = statement<{ personId: string | null; username: string | null 
   "sign-on.findHintedPerson",
 );
 
-/** A hint is a tile's, a person id or a user name; `sure`: only this service can have made it. */
+/** A hint is a tile's, a person's id as the app knows it, or a user name; `sure`: only this service can have made it. */
 export async function findHintedPerson(
   db: Queryable,
   key: Buffer,
   { hint, clientId }: AskedHint,
 ): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
+  const named = opened === null && uuidPattern.test(hint) ? await findPersonByAppId(db, { clientId, id: hint }) : null;
   const [found] = await findRows<{ id: PersonId; schoolId: SchoolId | null }>(db, findPerson, {
-    personId: opened ?? (uuidPattern.test(hint) ? hint : null),
+    personId: opened ?? named,
     username: opened === null ? foldUsername(hint) : null,
   });
   return {

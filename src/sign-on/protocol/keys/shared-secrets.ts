@@ -18,6 +18,7 @@ const purposes = {
   lastSignIn: "last sign-in",
   recoveryCodes: "recovery codes",
   pseudonyms: "pseudonyms",
+  sessionIds: "session ids",
 };
 
 /** Secrets that all processes share, each derived from one root for one purpose. */

@@ -11,7 +11,7 @@ import {
 } from "../../../accounts/index.ts";
 import { makeLogoutToken, type Sender } from "./send.ts";
 
-type Deps = { db: Db; clock: Clock; log: Log; issuerUrl: string; sender: Sender; signingKeys(): readonly SigningKey[] };
+type Deps = { db: Db; clock: Clock; log: Log; issuerUrl: string; sender: Sender; sessionIds: Buffer; signingKeys(): readonly SigningKey[] };
 
 const retryDelaysSeconds = [5, 60, 600, 3600];
 const leaseSeconds = 60;
@@ -32,11 +32,11 @@ export function makeLogoutJob(deps: Deps): WorkerJob {
 }
 
 async function deliver(deps: Deps, notice: LogoutNotice): Promise<void> {
-  const { db, clock, log, sender } = deps;
+  const { db, clock, log, sender, issuerUrl, sessionIds } = deps;
   try {
     await sender.send(
       notice.uri,
-      await makeLogoutToken(notice, { issuerUrl: deps.issuerUrl, keys: deps.signingKeys(), now: clock() }),
+      await makeLogoutToken(notice, { issuerUrl, keys: deps.signingKeys(), sessionIds, now: clock() }),
     );
     await deleteLogoutNotice(db.pool, notice.id);
   } catch (err) {

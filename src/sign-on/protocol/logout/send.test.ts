@@ -33,14 +33,15 @@ test("without a signing key for the app's algorithm there is no token", async ()
   const notice = {
     id: "n",
     clientId: "app",
-    personId: "p",
+    sub: "p",
+    hasOwnIds: false,
     sid: "s",
     attempts: 1,
     uri: "https://app.example",
     algorithm: "RS256" as const,
   };
   const keys = [{ kid: "k", algorithm: "EdDSA" as const, state: "ACTIVE" as const, privateJwk }];
-  await expect(makeLogoutToken(notice, { issuerUrl: "https://idp.example", keys, now: new Date() })).rejects.toThrow(
+  await expect(makeLogoutToken(notice, { issuerUrl: "https://idp.example", keys, sessionIds: Buffer.alloc(32), now: new Date() })).rejects.toThrow(
     "RS256",
   );
 });

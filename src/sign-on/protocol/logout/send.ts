@@ -1,6 +1,7 @@
 import { importJWK, SignJWT } from "jose";
 import { present } from "../../../platform/contract-types.ts";
 import { makeGuardedSender } from "../../../platform/outbound/guarded-request.ts";
+import { makeOwnSid } from "../session-id.ts";
 import type { LogoutTokenClaims } from "../contract.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { LogoutNotice } from "../../../accounts/index.ts";
@@ -11,7 +12,12 @@ const tokenSeconds = 120;
 /** Source: OpenID Connect Back-Channel Logout 1.0 section 2.4. */
 export async function makeLogoutToken(
   notice: LogoutNotice,
-  { issuerUrl, keys, now }: { issuerUrl: string; keys: readonly SigningKey[]; now: Date },
+  {
+    issuerUrl,
+    keys,
+    sessionIds,
+    now,
+  }: { issuerUrl: string; keys: readonly SigningKey[]; sessionIds: Buffer; now: Date },
 ): Promise<string> {
   const key = keys.find(({ algorithm, state }) => algorithm === notice.algorithm && state === "ACTIVE");
   if (!key) throw new Error(`there is no signing key for ${notice.algorithm}`);
@@ -19,8 +25,8 @@ export async function makeLogoutToken(
   const claims = present<LogoutTokenClaims>({
     iss: issuerUrl,
     aud: [notice.clientId],
-    sub: notice.personId,
-    sid: notice.sid,
+    sub: notice.sub,
+    sid: notice.hasOwnIds ? makeOwnSid(sessionIds, notice.sid, notice.clientId) : notice.sid,
     jti: notice.id,
     iat: issuedAt,
     exp: issuedAt + tokenSeconds,

@@ -1,5 +1,5 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { claimsAt, type ClientId, findSubject, recordFirstSignIn, type SignOnRight } from "../../../access/index.ts";
+import { claimsAt, type ClientId, findAppPersonId, findSubject, recordFirstSignIn, type SignOnRight } from "../../../access/index.ts";
 import type { PersonId, SchoolId } from "../../../directory/index.ts";
 import type { Every } from "../../../platform/contract-types.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
@@ -31,6 +31,14 @@ export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<School
   return right.schools.find(({ id }) => id === schoolId)?.id ?? null;
 }
 
+const readSubject = ({ db }: ProviderDeps, pair: Pair) =>
+  once(getRequest().memory, questions.subject(pair), () => findSubject(db.pool, pair));
+
+/** The id that the app has in place of the service's. */
+export async function findOwnId(deps: ProviderDeps, pair: Pair): Promise<string> {
+  return (await readSubject(deps, pair))?.id ?? (await findAppPersonId(deps.db.pool, pair));
+}
+
 type Token = { kind?: string; scopes?: Set<string>; amr?: string[] | undefined };
 
 /** With a session the person is always found, for the page that says why; with a token if they may sign in. */
@@ -46,7 +54,7 @@ export function makeFindAccount(deps: ProviderDeps) {
       async claims(use, _scope, requested) {
         const schoolId = await findSchool(deps, pair);
         noteSchool(ctx, schoolId);
-        const subject = await once(getRequest().memory, questions.subject(pair), () => findSubject(deps.db.pool, pair));
+        const subject = await readSubject(deps, pair);
         if (!subject) throw new Error("the person vanished during the request");
         return {
           sub,

@@ -10,7 +10,7 @@ import {
 } from "../../../access/index.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
-export const appMetadata = ["pkce_required", "secret_sha256", "default_scope", "scope_platforms"] as const;
+export const appMetadata = ["pkce_required", "secret_sha256", "default_scope", "scope_platforms", "has_own_ids"] as const;
 
 // Random, so that no secret equals it.
 const placeholder = randomBytes(32).toString("base64url");
@@ -36,6 +36,7 @@ export function presentClient(app: App, { platform, now, keys }: Presented): Ada
     ...(method === "private_key_jwt" && { jwks: { keys: [...keys] } }),
     application_type: isNative(app) ? "native" : "web",
     pkce_required: app.pkceRequired,
+    has_own_ids: app.sector !== null,
     redirect_uris: app.redirectUris,
     post_logout_redirect_uris: app.postLogoutRedirectUris,
     response_types: app.redirectUris.length > 0 ? responseTypes : [],

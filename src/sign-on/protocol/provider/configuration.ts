@@ -5,7 +5,7 @@ import { recordAudit } from "../../../events/index.ts";
 import { responseTypes } from "../contract.ts";
 import { secondsOfSession } from "../shared-device.ts";
 import { acrValues } from "./acr.ts";
-import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
+import { findOwnId, findRight, makeFindAccount, requestIdOf } from "./account.ts";
 import { algorithms } from "../keys/signing-keys.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -67,6 +67,9 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     extraClientMetadata: { properties: [...appMetadata] },
     extraParams: makeExtraParams(deps),
     findAccount: makeFindAccount(deps),
+    subjectTypes: ["public", "pairwise"],
+    pairwiseIdentifier: (_ctx, personId, { clientId }) =>
+      findOwnId(deps, { clientId: clientId as ClientId, personId: personId as PersonId }),
     loadExistingGrant: makeLoadGrant(deps),
     interactions: { policy: makePolicy(deps), url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
     renderError: pages.showError,

@@ -7,7 +7,8 @@ import { scopePlatformsOf } from "./client.ts";
 import { findPastDecisions, findRight } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
-import { requestTokenClaims, setParameters } from "./library.ts";
+import { makeOwnSid } from "../session-id.ts";
+import { hasOwnIds, requestTokenClaims, setParameters } from "./library.ts";
 import { hasSecondFactor } from "../../../accounts/index.ts";
 import { checkMaxAgeSpelling, checkParameters } from "./parameters.ts";
 
@@ -23,7 +24,7 @@ export function makeLoadGrant(deps: ProviderDeps) {
     // The tokens keep these claims: `amr` marks those of a sign-on with a second factor.
     const amr = hasSecondFactor(session?.amr) ? { amr: null } : {};
     requestTokenClaims(ctx, { sid: null, rat: { value: Number(params?.["rat"]) }, ...amr });
-    session?.sidFor(clientId, session.uid);
+    session?.sidFor(clientId, hasOwnIds(client) ? makeOwnSid(deps.secrets.sessionIds, session.uid, clientId) : session.uid);
 
     // In the spelling of the request, which the tokens keep.
     const spell = (scopes: readonly ScopeName[]): string =>

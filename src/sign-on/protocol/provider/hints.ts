@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { ClientId } from "../../../access/index.ts";
+import { type ClientId, findPersonByAppId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { findHintedPerson, hashHintedPerson, readableHint } from "../login-hint.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -16,10 +16,20 @@ export async function readHints(deps: ProviderDeps, ctx: KoaContextWithOIDC): Pr
   const { login_hint: hint } = ctx.oidc.params as Record<string, string | undefined>;
   const idToken = readIdTokenHint(ctx);
   const hinted: Hinted[] = [];
-  if (idToken) hinted.push({ sure: true, hash: hashHintedPerson(deps.secrets.loginHint, idToken.sub ?? nobody) });
+  if (idToken) hinted.push(await readSubjectHint(deps, ctx, idToken.sub));
   if (hint !== undefined) hinted.push(await readLoginHint(deps, ctx, hint));
   const written = hinted.map(({ sure, hash }) => `${sure ? "sure" : "perhaps"}:${hash}`).join(" ");
   setParameters(ctx, { hinted: written || undefined, login_hint: undefined, id_token_hint: undefined });
+}
+
+async function readSubjectHint(
+  { db, secrets }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  sub: string | undefined,
+): Promise<Hinted> {
+  const clientId = ctx.oidc.client?.clientId as ClientId;
+  const personId = sub === undefined ? null : await findPersonByAppId(db.pool, { clientId, id: sub });
+  return { sure: true, hash: hashHintedPerson(secrets.loginHint, personId ?? nobody) };
 }
 
 async function readLoginHint({ db, secrets }: ProviderDeps, ctx: KoaContextWithOIDC, hint: string): Promise<Hinted> {

@@ -56,6 +56,12 @@ export const reliances: readonly Reliance[] = [
     isThere: ({ OIDCContext }) =>
       Object.getOwnPropertyDescriptor(OIDCContext.prototype, "requestParamOIDCScopes")?.get !== undefined,
   },
+  // subject_type: `pairwise` refuses redirect URIs at several hosts without a document that the app publishes.
+  {
+    name: "Client.prototype.subjectType",
+    use: "set for an app with ids of its own as soon as it is known",
+    isThere: knowsSubjectType,
+  },
   // formats.customizers: for access tokens only. The audience of an ID token is written in issue().
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
@@ -91,7 +97,7 @@ export const reliances: readonly Reliance[] = [
   // interactionFinished: needs an interaction; a platform sign-in has none.
   method("Session.prototype.save", "stores that session"),
   // features.backchannelLogout: makes an id for each pair of session and app.
-  method("Session.prototype.sidFor", "gives every app the session's own id as its sid"),
+  method("Session.prototype.sidFor", "gives an app the session's own id as its sid, or one made from it"),
   // interactionResult: reads the interaction again, and cannot leave out its session.
   method("Interaction.prototype.persist", "stores an interaction without its session"),
   // registerResponseMode is documented; that the constructor calls it for its own modes, which then stay, is not.
@@ -150,6 +156,14 @@ function keepsFields({ Session }: Provider): boolean {
   return Array.isArray(fields) && fields.includes("accountId");
 }
 
+function knowsSubjectType({ Client }: Provider): boolean {
+  return new (Client as unknown as new (metadata: object) => { subjectType?: string })({
+    client_id: "probe",
+    redirect_uris: ["https://probe.example"],
+    token_endpoint_auth_method: "none",
+  }).subjectType === "public";
+}
+
 function signsCookies(provider: Provider): boolean {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
@@ -162,7 +176,7 @@ function signsCookies(provider: Provider): boolean {
 
 type Replacements = {
   platform: string;
-  recordLogout(notice: { clientId: string; personId: string; sid: string }): void;
+  recordLogout(notice: { clientId: string; personId: string }): void;
   noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
 };
 
@@ -174,7 +188,10 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
   const { entity } = provider.OIDCContext.prototype;
   provider.OIDCContext.prototype.entity = function entityInOneWay(name, value) {
     entity.call(this, name, value);
-    if (name === "Client" && routesOfClients.has(this.route)) checkPlaceOfSecret(value as Client, this.body);
+    if (name !== "Client") return;
+    const client = value as Client & { subjectType: string };
+    if (hasOwnIds(client)) client.subjectType = "pairwise";
+    if (routesOfClients.has(this.route)) checkPlaceOfSecret(client, this.body);
   };
 
   // grant.ts checks the platform names of the request.
@@ -196,8 +213,9 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
     if (options?.use === "idtoken") {
-      const token = this as unknown as { client: Client; available: { acr?: string; amr?: readonly string[] } };
+      const token = this as unknown as { client: Client; available: Available };
       token.available.acr = presentAcr(platform, token.available.amr);
+      if (hasOwnIds(token.client)) roundAuthTime(token.available);
       token.client = Object.create(token.client, { clientId: { value: [token.client.clientId] } }) as Client;
     }
     return issue.call(this, options);
@@ -218,10 +236,21 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
     postLogoutRedirectUriAllowed(this: Client, uri: string): boolean {
       return this.postLogoutRedirectUris?.includes(uri) ?? false;
     },
-    async backchannelLogout(this: Client, personId: string, sid: string): Promise<void> {
-      recordLogout({ clientId: this.clientId, personId, sid });
+    async backchannelLogout(this: Client, personId: string): Promise<void> {
+      recordLogout({ clientId: this.clientId, personId });
     },
   });
+}
+
+type Available = { acr?: string; amr?: readonly string[]; auth_time?: number };
+
+/** Whether people are to be named to the app by ids that no other app knows. */
+export const hasOwnIds = (client: Client | undefined): boolean => client?.["has_own_ids"] === true;
+
+/** The second of a sign-in that several apps use would tell them that it is the same person. */
+function roundAuthTime(claims: Available): void {
+  const { auth_time: at } = claims;
+  if (at !== undefined && Date.now() / 1000 - at > 60) claims.auth_time = at - (at % 60);
 }
 
 // A session without a binding is never found.

@@ -5,12 +5,9 @@ import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 /** Notifies the app once the end of the session is committed. */
-export function notifyOfLogout(
-  { clock }: ProviderDeps,
-  notice: { clientId: string; personId: string; sid: string },
-): void {
+export function notifyOfLogout({ clock }: ProviderDeps, notice: { clientId: string; personId: string }): void {
   const request = getRequest();
-  request.work = notify(beforeChange(request), { ...notice, at: clock() });
+  request.work = notify(beforeChange(request), { ...notice, sid: request.session!.uid, at: clock() });
 }
 
 export function auditLogout({ clock }: ProviderDeps, ctx: KoaContextWithOIDC): void {

@@ -1,7 +1,7 @@
 import { isCurrent } from "../../../accounts/index.ts";
 import DataLoader from "dataloader";
-import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } from "../../../access/index.ts";
-import { isGranted, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../../access/index.ts";
+import type { AccessToken, CheckAccessToken, ClientId, IdKind, ScopeName, TokenCheck } from "../../../access/index.ts";
+import { idKindOf, isGranted, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
@@ -17,6 +17,7 @@ type TokenRow = {
   granted: ScopeName[];
   hasSecondFactor: boolean;
   readsNames: boolean;
+  ids: IdKind;
   expiresAt: Date;
   isAllowed: boolean;
 };
@@ -37,6 +38,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       // Present if the session was made with one: provider/grant.ts.
       hasSecondFactor: sql`${token.payload} #> '{claims,id_token,amr}' IS NOT NULL`,
       readsNames: isGranted(app, "PERSON_NAME"),
+      ids: idKindOf(app),
       expiresAt: token.expiresAt,
       isAllowed: sql`coalesce(${isCurrent(token)} AND (${token.personId} IS NULL
         OR ${person.blockedAt} IS NULL AND (${personMaySignIn(token.clientId, person)}
@@ -72,11 +74,11 @@ async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise
 
 function classify(row: TokenRow | undefined, now: Date): TokenCheck {
   if (!row) return { kind: "unknown" };
-  const { clientId, personId, hasSecondFactor, readsNames } = row;
+  const { clientId, personId, hasSecondFactor, readsNames, ids } = row;
   if (!row.isAllowed) return { kind: "unknown", clientId };
   if (row.expiresAt <= now) return { kind: "expired", clientId };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
-  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, readsNames };
+  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, readsNames, ids };
   return { kind: "valid", token: found };
 }
