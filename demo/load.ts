@@ -147,6 +147,7 @@ async function loadAccess(change: Change, origin: Origin): Promise<void> {
         clientSecret: app.clientSecret ?? undefined,
         type: app.type === "public" ? "PUBLIC" : "CONFIDENTIAL",
         scopes: app.scopes.map(readScope),
+        subjectType: "SHARED",
       },
       { ...origin, allowLoopbackHttp: true },
     );

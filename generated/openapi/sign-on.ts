@@ -857,9 +857,10 @@ export interface components {
              */
             grant_types_supported: string[];
             /**
-             * @description The kind of `sub`: the same in every app.
+             * @description The kinds of `sub`: `public`, the same in each app with shared ids, and `pairwise`, an app's own.
              * @example [
-             *       "public"
+             *       "public",
+             *       "pairwise"
              *     ]
              */
             subject_types_supported: string[];

@@ -68,13 +68,27 @@ export async function createApp(
 }
 
 /** Errors: invalid sector_refused. */
-async function chooseSector(tx: Transaction, { subjectType, sector }: NewApp): Promise<string | null> {
-  if (sector != null && (subjectType !== "PARTNER" || (await tx.prisma.app.count({ where: { sector, subjectType } })) === 0)) {
-    const message = "A sector is that of another app with the ids of its partner (PARTNER), whose ids this app is to have.";
-    throw new AppError("invalid", "sector_refused", message);
-  }
+async function chooseSector({ prisma }: Transaction, { subjectType, sector = null }: NewApp): Promise<string | null> {
+  if (
+    sector !== null &&
+    (subjectType !== "PARTNER" || (await prisma.app.count({ where: { sector, subjectType } })) === 0)
+  )
+    throw sectorRefused();
   return subjectType === "SHARED" ? null : (sector ?? randomUUID());
 }
+
+/** Errors: invalid sector_refused for a sector of other apps than these. */
+export async function refuseOthersSector(
+  { prisma }: Transaction,
+  sector: string | undefined,
+  own: ReadonlySet<string>,
+): Promise<void> {
+  const clientId = { in: [...own] };
+  if (sector !== undefined && (await prisma.app.count({ where: { sector, clientId } })) === 0) throw sectorRefused();
+}
+
+const sectorRefused = () =>
+  new AppError("invalid", "sector_refused", "The sector is not that of an app of yours with the ids of its partner.");
 
 const toSecretHash = (secret: string) => new Uint8Array(hashSecret(secret));
 

@@ -8,7 +8,7 @@
  *             no rule of its own.
  * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of a response.
  */
-export { appNotFound, createApp, updateApp, type AppUpdate, type NewApp } from "./app.ts";
+export { appNotFound, createApp, refuseOthersSector, updateApp, type AppUpdate, type NewApp } from "./app.ts";
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";
 export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "./app-profile.ts";

@@ -13,6 +13,7 @@ import {
   lockApp,
   putLogo,
   refuseTakenLogo,
+  refuseOthersSector,
   refuseTakenName,
   rotateClientSecret,
   updateApp as update,
@@ -49,12 +50,14 @@ async function checked({ policy }: AdminDeps, { scopes, backchannelLogoutUri, jw
   };
 }
 
-/** Only operators set scopes and attributes. Errors: forbidden role_forbids. */
-function refuseApproved({ all }: { all: boolean }, { scopes, attributes }: Written): void {
-  if (all || (scopes === undefined && attributes === undefined)) return;
-  const message = "Only an operator changes the scopes and attributes of an app.";
+/** Only operators set scopes, attributes and shared ids. Errors: forbidden role_forbids. */
+function refuseApproved({ all }: { all: boolean }, { scopes, attributes, subjectType }: Approved): void {
+  if (all || (scopes === undefined && attributes === undefined && subjectType !== "SHARED")) return;
+  const message = "Only an operator changes the scopes and attributes of an app, or gives it shared ids.";
   throw new AppError("forbidden", "role_forbids", message);
 }
+
+type Approved = Written & Partial<Pick<Schemas["AppInput"], "subjectType">>;
 
 function splitProfile<T extends ProfileUpdate>(written: T) {
   const { provider, description, purpose, privacyUrl, supportAddress, ...rest } = written;
@@ -73,7 +76,10 @@ export const createApp: AdminHandler<"createApp"> = async (deps, { body, caller,
   const given = { ...rest, profile, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
   return withPrismaTransaction(deps.db, async (tx) => {
     const { allowLoopbackHttp } = deps;
-    if (!reach.all) await refuseTakenName(tx, body.name, reach.clientIds);
+    if (!reach.all) {
+      await refuseTakenName(tx, body.name, reach.clientIds);
+      await refuseOthersSector(tx, body.sector, reach.clientIds);
+    }
     const made = await create(tx, given, { ...origin, allowLoopbackHttp });
     const role = reach.all ? undefined : caller.roles.find((held) => held.role === "PARTNER");
     if (role !== undefined) await extendPartnerRole(tx, { role, clientId: made.clientId }, origin);

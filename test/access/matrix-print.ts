@@ -7,7 +7,7 @@ import type { Login, TestApp } from "../support/token.ts";
 import type { World } from "./matrix-world.ts";
 
 type Row = Record<string, unknown>;
-type Reading = { service: TestService; world: World; labels: Map<string, string> };
+type Reading = { service: TestService; world: World; labels: Map<string, string>; idOf: (personId: string) => string };
 /** How the passwords of a world are known; without one they are set. */
 export type FindLogin = (personId: PersonId) => Login | undefined;
 
@@ -18,17 +18,31 @@ export async function printMatrix(
   findLogin: FindLogin = () => undefined,
 ): Promise<string> {
   const { schools, groups, people } = world;
-  const labels = new Map(
-    [schools, groups, people].flatMap((kind) => Object.entries(kind).map(([label, id]) => [id as string, label])),
-  );
   const lines: string[] = [];
   for (const [name, app] of Object.entries(world.apps)) {
-    const reading = { service, world, labels };
+    const idOf = (await placeOwnIds(service, app)) ? ownIdOf : (id: string) => id;
+    const labels = new Map([
+      ...[schools, groups].flatMap((kind) => Object.entries(kind).map(([label, id]) => [id as string, label] as const)),
+      ...Object.entries(people).map(([label, id]) => [idOf(id), label] as const),
+    ]);
+    const reading = { service, world, labels, idOf };
     lines.push(`## ${name}`, ...(await printAppContext(reading, app)), ...(await printSignOn(reading, app)));
     // Last, because signing in makes a user.
     lines.push(...(await printUserContext(reading, app, findLogin)), "");
   }
   return lines.join("\n");
+}
+
+/** An id that differs from the person's, in the same place of an order. */
+const ownIdOf = (personId: string) => `${personId.slice(0, 19)}f${personId.slice(20)}`;
+
+/** Gives the people whom the app knows such ids; returns whether it has ids of its own. */
+async function placeOwnIds({ db }: TestService, { clientId }: TestApp): Promise<boolean> {
+  const { sector } = await db.prisma.app.findUniqueOrThrow({ where: { clientId } });
+  const place =
+    "UPDATE pairwise_id SET id = overlay(record_id::text PLACING 'f' FROM 20 FOR 1)::uuid WHERE sector = $1";
+  if (sector !== null) await db.pool.query(place, [sector]);
+  return sector !== null;
 }
 
 async function printAppContext(reading: Reading, app: TestApp): Promise<string[]> {
@@ -51,8 +65,8 @@ async function printAppContext(reading: Reading, app: TestApp): Promise<string[]
     }
   }
   for (const [label, id] of Object.entries(groups)) await read(`/groups/${id}`, `/groups/${label}`);
-  for (const [label, id] of Object.entries(people)) await read(`/users/${id}`, `/users/${label}`);
-  for (const [label, id] of Object.entries(people)) await read(`/people/${id}`, `/people/${label}`);
+  for (const [label, id] of Object.entries(people)) await read(`/users/${reading.idOf(id)}`, `/users/${label}`);
+  for (const [label, id] of Object.entries(people)) await read(`/people/${reading.idOf(id)}`, `/people/${label}`);
   lines.push(`personen-info → ${await ask(reading, token, "/idm/schulconnex/v1/personen-info")}`);
   return lines;
 }
@@ -86,6 +100,7 @@ async function printUserContext(reading: Reading, app: TestApp, findLogin: FindL
       scopes: ["openid", "people:read"],
       pkce: registered.pkceRequired,
     });
+    await placeOwnIds(service, app);
     lines.push(`person-info ${label} → ${await ask(reading, access_token, "/idm/schulconnex/v1/person-info")}`);
   }
   return lines;

@@ -15,7 +15,7 @@ export type World = {
  * A small world with one of each case that decisions on visibility tell apart.
  * The first letter of a group or person is their school: n(orth), s(outh), e(ast), w(est), m(id), c(lub).
  */
-export async function makeMatrixWorld(make: Make): Promise<World> {
+export async function makeMatrixWorld(make: Make, subjectType: NonNullable<NewApp["subjectType"]>): Promise<World> {
   const schools = await named(["north", "south", "east", "west", "mid", "club"], (name) => make.school({ name }));
   const { north, south, east, west, mid, club } = schools;
 
@@ -95,7 +95,7 @@ export async function makeMatrixWorld(make: Make): Promise<World> {
   await make.membership({ group: g["n-maths"], person: people["n-pupil"], role: "OTHER" });
 
   const appOf = (name: string, wishes: Partial<NewApp> = {}) =>
-    make.app({ clientId: name as ClientId, name, loginUrl: `https://${name}.example/login`, ...wishes });
+    make.app({ clientId: name as ClientId, name, loginUrl: `https://${name}.example/login`, subjectType, ...wishes });
   const apps = {
     ...(await named(["reader", "opposite", "stranger"], (name) => appOf(name))),
     // Works on pseudonyms alone.

@@ -13,6 +13,8 @@ import { printMatrix } from "./matrix-print.ts";
 
 const service = await startService();
 const demoService = await startService();
+const ownIdsService = await startService();
+const file = join(import.meta.dirname, "matrix.txt");
 
 const introduction = `# Who sees what, printed through the endpoints. A change here is a change of what schools share.
 # Written anew only by: UPDATE_MATRIX=1 npx vitest run test/access/matrix.test.ts --project embedded
@@ -22,7 +24,7 @@ test(
   "every app sees of every school, group and person exactly what the committed matrix says",
   { timeout: 120_000 },
   async () => {
-    const own = await printMatrix(service, await makeMatrixWorld(makeMakers(service.db, service.clock())));
+    const own = await printMatrix(service, await makeMatrixWorld(makeMakers(service.db, service.clock()), "SHARED"));
 
     await loadDemoWorld(demoService.db, {
       now: demoService.clock(),
@@ -35,11 +37,16 @@ test(
     const ofDemo = await printMatrix(demoService, demoWorld(), (personId) => logins.get(personId));
 
     const matrix = `${introduction}\n# A world with one of each case\n\n${own}\n# The demo world\n\n${ofDemo}`;
-    const file = join(import.meta.dirname, "matrix.txt");
     if (process.env["UPDATE_MATRIX"] === "1") await writeFile(file, matrix);
     expect(matrix).toBe(await readFile(file, "utf8"));
   },
 );
+
+test("an app with ids of its own sees the same by them", { timeout: 120_000 }, async () => {
+  const world = await makeMatrixWorld(makeMakers(ownIdsService.db, ownIdsService.clock()), "APP");
+  const matrix = await readFile(file, "utf8");
+  expect(matrix).toContain(`\n\n${await printMatrix(ownIdsService, world)}\n# The demo world`);
+});
 
 function demoWorld(): World {
   const byLabel = (rows: { id: string }[]) =>

@@ -164,7 +164,12 @@ test.each([
 ])("an answer in which %s is stopped before it leaves, outside production", async (_case, body) => {
   const client = { query: async () => ({ rows: [[null, body]] }), release: () => undefined };
   const pool = { options: {}, connect: async () => client } as unknown as pg.Pool;
-  const token = { clientId: "app", personId: null, scopes: new Set(["groups:read"]) } as unknown as AccessToken;
+  const token = {
+    clientId: "app",
+    personId: null,
+    scopes: new Set(["groups:read"]),
+    ids: "shared",
+  } as unknown as AccessToken;
   const answerWith = async (checkAnswers: boolean) => {
     const router = makeIdmRouter({
       reading: readFrom(pool),

@@ -54,6 +54,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/access/{visibility,attributes,view-version}.ts"],
     "the rule of visibility, of what was granted of a record, and the version of a list, composed by every reader",
   ],
+  [
+    ["src/access/pairwise.ts"],
+    "the ids by which apps know people, composed by every reader and made in the statement that writes events",
+  ],
   [["src/access/change-tracking/locks.ts"], "advisory locks of schools"],
   [
     ["src/access/change-tracking/{index,snapshot,parameter-store,table-store}.ts"],

@@ -16,7 +16,7 @@ type Explanation = components["schemas"]["SignInExplanation"];
 
 const service = await startService();
 const make = makeMakers(service.db);
-const world = await makeMatrixWorld(make);
+const world = await makeMatrixWorld(make, "SHARED");
 const operator = await makeStaff(service, "OPERATOR");
 const matrix = await readFile(join(import.meta.dirname, "..", "..", "access", "matrix.txt"), "utf8");
 

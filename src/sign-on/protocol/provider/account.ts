@@ -1,5 +1,12 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { claimsAt, type ClientId, findAppPersonId, findSubject, recordFirstSignIn, type SignOnRight } from "../../../access/index.ts";
+import {
+  claimsAt,
+  type ClientId,
+  findAppPersonId,
+  findSubject,
+  recordFirstSignIn,
+  type SignOnRight,
+} from "../../../access/index.ts";
 import type { PersonId, SchoolId } from "../../../directory/index.ts";
 import type { Every } from "../../../platform/contract-types.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";

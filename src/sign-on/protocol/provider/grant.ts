@@ -23,8 +23,16 @@ export function makeLoadGrant(deps: ProviderDeps) {
 
     // The tokens keep these claims: `amr` marks those of a sign-on with a second factor.
     const amr = hasSecondFactor(session?.amr) ? { amr: null } : {};
-    requestTokenClaims(ctx, { sid: null, rat: { value: Number(params?.["rat"]) }, ...amr });
-    session?.sidFor(clientId, hasOwnIds(client) ? makeOwnSid(deps.secrets.sessionIds, session.uid, clientId) : session.uid);
+    requestTokenClaims(ctx, {
+      sid: null,
+      rat: { value: Number(params?.["rat"]) },
+      ...amr,
+      ...(hasOwnIds(client) && roundAuthTime(session?.authTime(), params ?? {})),
+    });
+    session?.sidFor(
+      clientId,
+      hasOwnIds(client) ? makeOwnSid(deps.secrets.sessionIds, session.uid, clientId) : session.uid,
+    );
 
     // In the spelling of the request, which the tokens keep.
     const spell = (scopes: readonly ScopeName[]): string =>
@@ -38,6 +46,17 @@ export function makeLoadGrant(deps: ProviderDeps) {
     return grant;
   };
 }
+
+/**
+ * The claim `auth_time` as it is asked for with `max_age`. Its second would tell several apps that it is the same
+ * person; the start of its minute does not, unless that is longer ago than the app allows.
+ */
+function roundAuthTime(at: number | undefined, { max_age: maxAge, rat }: Record<string, unknown>): Claims {
+  if (at === undefined || maxAge === undefined) return {};
+  return { auth_time: { value: Math.max(at - (at % 60), Math.min(at, Number(rat) - Number(maxAge))) } };
+}
+
+type Claims = Parameters<typeof requestTokenClaims>[1];
 
 /** Checks parameters, and sets `rat` (the time of the request) and `hinted`, which apps cannot send. */
 export function makeExtraParams(deps: ProviderDeps) {

@@ -157,11 +157,13 @@ function keepsFields({ Session }: Provider): boolean {
 }
 
 function knowsSubjectType({ Client }: Provider): boolean {
-  return new (Client as unknown as new (metadata: object) => { subjectType?: string })({
-    client_id: "probe",
-    redirect_uris: ["https://probe.example"],
-    token_endpoint_auth_method: "none",
-  }).subjectType === "public";
+  return (
+    new (Client as unknown as new (metadata: object) => { subjectType?: string })({
+      client_id: "probe",
+      redirect_uris: ["https://probe.example"],
+      token_endpoint_auth_method: "none",
+    }).subjectType === "public"
+  );
 }
 
 function signsCookies(provider: Provider): boolean {
@@ -213,9 +215,9 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
     if (options?.use === "idtoken") {
-      const token = this as unknown as { client: Client; available: Available };
+      const token = this as unknown as { client: Client; available: Available; mask: RequestedClaims };
       token.available.acr = presentAcr(platform, token.available.amr);
-      if (hasOwnIds(token.client)) roundAuthTime(token.available);
+      token.available.auth_time = token.mask["auth_time"]?.value ?? token.available.auth_time;
       token.client = Object.create(token.client, { clientId: { value: [token.client.clientId] } }) as Client;
     }
     return issue.call(this, options);
@@ -242,16 +244,11 @@ export function replaceMethods(provider: Provider, { platform, recordLogout, not
   });
 }
 
-type Available = { acr?: string; amr?: readonly string[]; auth_time?: number };
+type Available = { acr?: string; amr?: readonly string[]; auth_time?: number | undefined };
+type RequestedClaims = Readonly<Record<string, { value?: number } | null>>;
 
 /** Whether people are to be named to the app by ids that no other app knows. */
 export const hasOwnIds = (client: Client | undefined): boolean => client?.["has_own_ids"] === true;
-
-/** The second of a sign-in that several apps use would tell them that it is the same person. */
-function roundAuthTime(claims: Available): void {
-  const { auth_time: at } = claims;
-  if (at !== undefined && Date.now() / 1000 - at > 60) claims.auth_time = at - (at % 60);
-}
 
 // A session without a binding is never found.
 function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefusedSession"]): void {
