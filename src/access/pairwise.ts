@@ -1,4 +1,5 @@
 import type { PersonId } from "../directory/index.ts";
+import type { Transaction } from "../platform/database/db.ts";
 import { columnNames, findRows, insert, run, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
 import type { Columns, Sql, Value } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
@@ -128,4 +129,10 @@ export async function findPersonByAppId(
 ): Promise<PersonId | null> {
   const [row] = await findRows<{ personId: PersonId | null }, typeof known>(db, findPerson, known);
   return row!.personId;
+}
+
+/** Deletes the ids of a sector that has no app any more. */
+export async function forgetIdsOfSector({ prisma }: Transaction, sector: string | null): Promise<void> {
+  if (sector !== null && (await prisma.app.count({ where: { sector } })) === 0)
+    await prisma.pairwiseId.deleteMany({ where: { sector } });
 }

@@ -1,5 +1,5 @@
 import { hash, randomInt } from "node:crypto";
-import { appNotFound, changeDirectory, lockApp, setGrant, type ClientId } from "../access/index.ts";
+import { appNotFound, changeDirectory, findAppPersonId, lockApp, setGrant, type ClientId } from "../access/index.ts";
 import {
   createGroup,
   createPeople,
@@ -11,7 +11,6 @@ import {
   originOf,
   type Change,
   type GroupId,
-  type PersonId,
   type PersonName,
   type PersonRole,
   type SchoolId,
@@ -33,7 +32,8 @@ const creationLimit = { capacity: 20, refillSeconds: 86_400 };
 
 type SandboxLogin = {
   kind: AccountKind;
-  personId: PersonId;
+  /** As the app knows the person. */
+  personId: string;
   role: PersonRole;
   name: PersonName | null;
   schoolIds: SchoolId[];
@@ -67,7 +67,7 @@ export async function createSandbox<T>(db: PrismaDb, request: SandboxRequest<T>,
     const ids = await makeSchools(change, id);
     const made = await makeGroups(change, ids);
     await makeGrants(change, { clientId, ids, made });
-    const logins = await makeAccounts(change, { ids, made, secrets, restoreWindowDays });
+    const logins = await makeAccounts(change, { clientId, ids, made, secrets, restoreWindowDays });
     await createPeople(change, {
       schoolId: ids.main,
       people: leavers.map((name, at) => ({
@@ -144,13 +144,14 @@ async function makeGrants(
 }
 
 type Making = {
+  clientId: ClientId;
   ids: Ids;
   made: Groups;
   secrets: readonly { password: string; passwordHash: string }[];
   restoreWindowDays: number;
 };
 
-async function makeAccounts(change: Change, { ids, made, secrets, restoreWindowDays }: Making) {
+async function makeAccounts(change: Change, { clientId, ids, made, secrets, restoreWindowDays }: Making) {
   const prefix = `sandbox-${makeCode()}`;
   const logins: SandboxLogin[] = [];
   for (const [at, { kind, username: ending, name, role, ...account }] of accounts.entries()) {
@@ -163,7 +164,8 @@ async function makeAccounts(change: Change, { ids, made, secrets, restoreWindowD
     await setLoginIn(change.tx, { personId, username, passwordHash }, originOf(change));
     if (kind === "SOFT_DELETED") await softDeletePerson(change, { personId, restoreWindowDays });
     const { expectation } = account;
-    logins.push({ kind, personId, role, name, schoolIds, username, password, expectation });
+    const appId = await findAppPersonId(change.tx, { clientId, personId });
+    logins.push({ kind, personId: appId, role, name, schoolIds, username, password, expectation });
   }
   return logins;
 }

@@ -29,12 +29,16 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 class GivenUp extends Error {}
 
-/** What the second app may read; the first may read everything. */
+/** What the second app may read, which has ids of its own; the first may read everything. */
 const attributes = fc.subarray([...appAttributes]);
 
 async function makeWorld(granted: AppAttribute[]): Promise<World> {
   const clients: ClientId[] = [];
-  for (const may of [appAttributes, granted]) clients.push((await make.app({ attributes: [...may] })).clientId);
+  for (const [subjectType, may] of [
+    ["SHARED", appAttributes],
+    ["APP", granted],
+  ] as const)
+    clients.push((await make.app({ subjectType, attributes: [...may] })).clientId);
   const world: World = { clients, schools: [await make.school(), await make.school()], groups: [], people: [] };
   for (const school of world.schools) {
     for (let n = 0; n < 3; n++) world.groups.push({ id: await make.group({ school }), school });

@@ -1,4 +1,5 @@
 import {
+  appIds,
   fromShownGroupsOf,
   granted,
   groupIsSynced,
@@ -9,7 +10,7 @@ import {
   userIsShown,
   userIsShownAt,
 } from "../../src/access/index.ts";
-import type { ClientId } from "../../src/access/index.ts";
+import type { ClientId, IdKind } from "../../src/access/index.ts";
 import { findRows, type Queryable, sql, statement, table } from "../../src/platform/database/sql.ts";
 import { listedPersonWithStatus, school } from "../../src/idm/records.ts";
 import { allParts, personendatensatz } from "../../src/schulconnex/records.ts";
@@ -38,31 +39,37 @@ const g = table("group", "g");
 const p = readTable("person", "p");
 const a = readTable("affiliation", "a");
 
-const selectAll = statement<{ client: ClientId }>(
-  ({ client }) => sql`
+const readAllOf = (kind: IdKind) =>
+  statement<{ client: ClientId }>(
+    ({ client }) => sql`
   SELECT 'school ' || s.id AS key, true AS "isActive", to_jsonb(${school({ client })}::json) AS properties, NULL AS person, NULL AS schulconnex, '{}'::text[] AS "usersOf"
   FROM ${s} WHERE ${schoolIsShown(client, s.id)}
   UNION ALL
   SELECT 'group ' || g.id, g.status = 'ACTIVE', jsonb_build_object('name', g.name, 'rest', g.type), NULL, NULL, '{}'
   FROM ${g} WHERE ${groupIsSynced(client, g.id)}
   UNION ALL
-  SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', ${granted(client, "PERSON_NAME", p, ({ last }) => last)}, 'role', p.role, 'groups', (
+  SELECT 'person ' || ${appIds[kind].of(client, p.id)}, p.status = 'ACTIVE', jsonb_build_object('name', ${granted(client, "PERSON_NAME", p, ({ last }) => last)}, 'role', p.role, 'groups', (
       SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]')
       ${fromShownGroupsOf(client, p.id)})),
-    CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus({ client, id: sql`p.id` })} END,
-    CASE WHEN ${personHasShownSchool(client, p.id)} THEN ${personendatensatz(client, allParts, { kind: "shared", pid: sql`p.id` })} END,
+    CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus({ client, id: appIds[kind].of(client, p.id) })} END,
+    CASE WHEN ${personHasShownSchool(client, p.id)} THEN ${personendatensatz(client, allParts, { kind, pid: appIds[kind].of(client, p.id) })} END,
     ARRAY(
       SELECT a.school_id::text FROM ${a}
       WHERE a.person_id = p.id AND ${userIsShownAt(client, p, a.schoolId)} ORDER BY 1)
   FROM ${p} WHERE ${userIsShown(client, p)} OR ${personIsSynced(client, p)}`,
-  "test.readAll",
-);
+    `test.readAll.${kind}`,
+  );
+const selectAll = { shared: readAllOf("shared"), own: readAllOf("own") };
 
 type Row = { key: string; person: string | null; schulconnex: string | null } & Held;
 
 /** Reads everything that the app may read, with those who are soft-deleted. */
 export async function readAll(db: Queryable, client: ClientId): Promise<Holdings> {
-  const rows = await findRows<Row, { client: ClientId }>(db, selectAll, { client });
+  const { rows: found } = await db.query<{ sector: string | null }>("SELECT sector FROM app WHERE client_id = $1", [
+    client,
+  ]);
+  const kind = found[0]!.sector === null ? "shared" : "own";
+  const rows = await findRows<Row, { client: ClientId }>(db, selectAll[kind], { client });
   return new Map(
     rows.map(({ key, isActive, properties, usersOf, ...records }) => {
       const rest = key.startsWith("person ") ? { rest: restOf(records) } : {};
@@ -98,7 +105,7 @@ function withoutDetails(key: string, value: unknown): unknown {
 
 export async function listTold(db: Queryable, clients: ClientId[], after: string): Promise<Told[]> {
   const text =
-    "SELECT seq, client_id, type, action, subject_id, updated_properties, reason FROM app_event WHERE client_id = ANY ($1) AND seq > $2 ORDER BY seq";
+    "SELECT seq, client_id, type, action, coalesce(app_subject_id, subject_id) AS subject_id, updated_properties, reason FROM app_event WHERE client_id = ANY ($1) AND seq > $2 ORDER BY seq";
   return (await db.query<Told>({ name: "test.listTold", text, values: [clients, after] })).rows;
 }
 

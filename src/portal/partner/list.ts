@@ -1,3 +1,4 @@
+import type { AdminSchemas } from "../../admin/index.ts";
 import { unwrap, unwrapPage, type PageView, type PageRequest } from "../frame/index.ts";
 import { currentPage, refuseOthers } from "./app-page.ts";
 import { scopeNames } from "./options.ts";
@@ -24,15 +25,35 @@ export async function listOwn(request: PageRequest): Promise<PageView> {
   return { title: t("partner.title"), view: "list", model, page: currentPage(request) };
 }
 
-export const showNew = (request: PageRequest): Promise<PageView> => {
+export async function showNew(request: PageRequest): Promise<PageView> {
   refuseOthers(request);
   const model = {
     isOperator: request.permissions.reachesAll,
     scopes: scopeNames,
     chosen: request.typed["scope"] ?? [],
+    ids: await listIds(request),
   };
-  return Promise.resolve({ title: request.t("new.title"), view: "new", model, page: currentPage(request) });
-};
+  return { title: request.t("new.title"), view: "new", model, page: currentPage(request) };
+}
+
+/** The ids of people to choose from for a new app: its own, those of each sector, or for operators the shared ones. */
+async function listIds({ api, permissions }: PageRequest): Promise<{ value: string; app?: string }[]> {
+  const { items } = await unwrapPage(api.GET(list, { params: { query: { limit: 100 } } }));
+  const sectors = new Map(
+    items.flatMap(({ subjectType, sector, name }) => (subjectType === "PARTNER" ? [[sector!, name] as const] : [])),
+  );
+  return [
+    { value: "APP" },
+    { value: "PARTNER" },
+    ...[...sectors].map(([value, app]) => ({ value, app })),
+    ...(permissions.reachesAll ? [{ value: "SHARED" }] : []),
+  ];
+}
+
+function readIds(value: string): Pick<AdminSchemas["AppInput"], "subjectType" | "sector"> {
+  if (value === "PARTNER" || value === "SHARED") return { subjectType: value };
+  return value === "" || value === "APP" ? { subjectType: "APP" } : { subjectType: "PARTNER", sector: value };
+}
 
 export async function createApp(request: PageRequest): Promise<PageView> {
   refuseOthers(request);
@@ -48,7 +69,7 @@ export async function createApp(request: PageRequest): Promise<PageView> {
         pkceRequired: true,
         idTokenAlgorithm: "RS256",
         schulconnexSpelling: "V1_4",
-        subjectType: "APP",
+        ...readIds(field("ids")),
         ...(clientId !== "" && { clientId }),
         ...(provider !== "" && { provider }),
         ...(request.permissions.reachesAll && { scopes: chosen }),
