@@ -3,11 +3,8 @@ import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platf
 import { deleteFiguresOf } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock, inSlot } from "./change.ts";
-<<<<<<< HEAD
 import { recordFormerAlgorithm } from "./id-token-algorithm.ts";
-=======
 import { forgetIdsOfSector } from "./pairwise.ts";
->>>>>>> a0e12dfe (Let partners choose the ids of a new app, and give a sandbox's people the app's ids)
 import type { ClientId } from "./token.ts";
 
 export type ForgetApp = (tx: Transaction, clientId: ClientId) => Promise<void>;
@@ -35,16 +32,11 @@ async function deleteRecords(tx: Transaction, { clientId, origin, forget }: Dele
   // A large app has millions of sign-ins and tokens.
   await tx.query("SET LOCAL statement_timeout = 0");
   await forget(tx, clientId);
-<<<<<<< HEAD
-  const app = await tx.prisma.app.findUnique({ where: { clientId }, select: { idTokenAlgorithm: true } });
+  const select = { idTokenAlgorithm: true, sector: true } as const;
+  const app = await tx.prisma.app.findUnique({ where: { clientId }, select });
   const { count } = await tx.prisma.app.deleteMany({ where: { clientId } });
   if (app === null || count === 0) throw appNotFound();
-=======
-  const app = await tx.prisma.app.findUnique({ where: { clientId }, select: { sector: true } });
-  const { count } = await tx.prisma.app.deleteMany({ where: { clientId } });
-  if (count === 0) throw appNotFound();
-  await forgetIdsOfSector(tx, app?.sector ?? null);
->>>>>>> a0e12dfe (Let partners choose the ids of a new app, and give a sandbox's people the app's ids)
+  await forgetIdsOfSector(tx, app.sector);
   await deleteFiguresOf(tx, `app:${clientId}`);
   await tx.prisma.announcedSignIn.deleteMany({ where: { clientId } });
   await forget(tx, clientId);

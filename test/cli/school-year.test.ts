@@ -33,6 +33,8 @@ test("what an operator types is what the app sees, from the first school to the 
     "Lernwelt",
     "--redirect-uri",
     "https://app.example/cb",
+    "--subject-type",
+    "SHARED",
     ...scopes.flatMap((scope) => ["--scope", scope]),
   );
   const token = await getAppToken(

@@ -97,7 +97,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
   [
-    ["src/idm/{getGroup,getPerson,getSchool,getUser,listChanges,listSchools,records}.ts"],
+    ["src/idm/{getGroup,getSchool,listChanges,listSchools,records}.ts"],
     "prepared reads of the IDM API whose JSON is built in PostgreSQL; measured against `include`",
   ],
   [["src/schulconnex/{getPersonInfo,people,records}.ts"], "the same for Schulconnex"],

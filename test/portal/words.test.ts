@@ -78,6 +78,7 @@ const shown: Record<string, string[]> = {
   "AdminApp.type": ["partner new.types", "frame frame.difference.value"],
   "AdminApp.attributes": ["frame attribute", "apps attribute", "frame frame.difference.value"],
   "AdminApp.tokenEndpointAuthMethod": ["frame frame.difference.value"],
+  "AdminApp.subjectType": ["partner new.idsOf", "frame frame.difference.value"],
   "AdminApp.schulconnexSpelling": ["frame frame.difference.value"],
   "SignOnAudience.kind": [
     ...["apps apps.audience", "apps apps.form.kind", "partner schools.audience", "frame frame.difference.value"],

@@ -62,6 +62,8 @@ test("an app is registered once, with a secret that is in no audit line", async 
     attributes: appAttributes,
     idTokenAlgorithm: "RS256",
     schulconnexSpelling: "V1_4",
+    subjectType: "APP",
+    sector: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     oldSecretEndsAt: null,
     provider: null,
     description: { de: null, en: null },

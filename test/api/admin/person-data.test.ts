@@ -55,6 +55,7 @@ const leftOut: Record<string, string> = {
     "a password or card that is prepared, encrypted, for the day until it is fetched; the audit log says that it was",
   handover_person: "an offer to another school, until it is answered; the audit log says that the person moved",
   import_change: "the person before and after an import, for the days of its undo; `imports` says what changed",
+  pairwise_id: "random numbers in place of the id of the person, by which an app knows them",
   tombstone: "of people who were deleted for good, about whom nothing is stored",
   void_sign_in: "that sign-ins of the person are void, for the seconds until a job deletes them",
 };

@@ -17,6 +17,7 @@ test("a token in the app context tells the app and its scopes", async () => {
       scopes: new Set(["schools:read", "users:read"]),
       hasSecondFactor: false,
       readsNames: true,
+      ids: "shared",
     },
   });
 });
