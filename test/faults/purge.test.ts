@@ -38,16 +38,16 @@ async function readProgress(due: readonly PersonId[]): Promise<Progress> {
 }
 
 test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone for good, each app is told of it once, and nobody else is touched`, async () => {
-  const [synced, signedIn, stranger] = (await Promise.all([make.app(), make.app(), make.app()])).map(
-    ({ clientId }) => clientId,
-  ) as [ClientId, ClientId, ClientId];
+  const [synced, signedIn, stranger] = (
+    await Promise.all([make.app({ subjectType: "APP" }), make.app(), make.app()])
+  ).map(({ clientId }) => clientId) as [ClientId, ClientId, ClientId];
   const school = await make.school();
   const groups = [await make.group({ school })];
-  await make.grant({ app: synced, school, groups });
   await make.grant({ app: signedIn, school, sync: false });
   await make.grant({ app: stranger, school: await make.school() });
   const due = await make.people({ school, groups, count: 100 });
   const others = await make.people({ school, groups, count: 3 });
+  await make.grant({ app: synced, school, groups });
   const places = { school, app: signedIn, at: start };
   for (const people of [due, others]) await fillTablesOfPeople(db, people, places);
   await softDelete(due, start);
