@@ -80,8 +80,8 @@ const count = (body: string): number => {
 const withSourceId: readonly AppViewResource[] = ["people", "person"];
 
 /**
- * Lists, by the app's ids, people whose records say more than the caller sees: those who are also at a school that only the app sees, and
- * with `ofGuests` those whose home school the caller does not reach.
+ * Lists, by the app's ids, people whose records say more than the caller sees: those who are also at a school that
+ * only the app sees, and with `ofGuests` those whose home school the caller does not reach.
  */
 async function listOfOthers(
   db: PrismaDb,

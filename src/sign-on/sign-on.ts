@@ -190,7 +190,11 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
         run: async (signal) => void (await sweepSignInTraces(jobs.pool, clock(), signal)),
       },
       makeVoidSignInsJob({ db: jobs, clock }),
-      makeLogoutJob({ db: jobs, clock, log, issuerUrl, sender, sessionIds: secrets.sessionIds, signingKeys: () => signingKeys }),
+      makeLogoutJob({
+        ...{ db: jobs, clock, log, issuerUrl, sender },
+        sessionIds: secrets.sessionIds,
+        signingKeys: () => signingKeys,
+      }),
     ],
     close: async () => void (await Promise.all([sender.close(), keySets.close()])),
   };

@@ -25,7 +25,7 @@ const findPerson = statement<{ personId: string | null; username: string | null 
   "sign-on.findHintedPerson",
 );
 
-/** A hint is a tile's, a person's id as the app knows it, or a user name; `sure`: only this service can have made it. */
+/** A hint is a tile's, the app's id of a person, or a user name; `sure`: only this service can have made it. */
 export async function findHintedPerson(
   db: Queryable,
   key: Buffer,

@@ -11,7 +11,15 @@ import {
 } from "../../../accounts/index.ts";
 import { makeLogoutToken, type Sender } from "./send.ts";
 
-type Deps = { db: Db; clock: Clock; log: Log; issuerUrl: string; sender: Sender; sessionIds: Buffer; signingKeys(): readonly SigningKey[] };
+type Deps = {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  issuerUrl: string;
+  sender: Sender;
+  sessionIds: Buffer;
+  signingKeys(): readonly SigningKey[];
+};
 
 const retryDelaysSeconds = [5, 60, 600, 3600];
 const leaseSeconds = 60;
