@@ -191,7 +191,11 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
       },
       makeVoidSignInsJob({ db: jobs, clock }),
       makeLogoutJob({
-        ...{ db: jobs, clock, log, issuerUrl, sender },
+        db: jobs,
+        clock,
+        log,
+        issuerUrl,
+        sender,
         sessionIds: secrets.sessionIds,
         signingKeys: () => signingKeys,
       }),
