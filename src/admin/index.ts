@@ -140,7 +140,13 @@ async function bindAdmin(
 const pagesClientId = "(pages)" as ClientId;
 const noScopes: ReadonlySet<ScopeName> = new Set();
 const bothScopes: ReadonlySet<ScopeName> = new Set(["admin:read", "admin:write"]);
-const pages = { clientId: pagesClientId, scopes: bothScopes, hasSecondFactor: true, readsNames: true, ids: "shared" } as const;
+const pages = {
+  clientId: pagesClientId,
+  scopes: bothScopes,
+  hasSecondFactor: true,
+  readsNames: true,
+  ids: "shared",
+} as const;
 
 /** What a program on the machine of the service holds. */
 const machineOperator: StaffRole = {

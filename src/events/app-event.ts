@@ -31,13 +31,18 @@ const emitted = {
 const inOrder = sql`ORDER BY rank, client_id, coalesce(app_subject_id, subject_id)`;
 
 // The time in an id would tell apps with ids of their own which of their people are the same.
-const eventId = (now: Value): Sql => sql`CASE WHEN app_subject_id IS NULL THEN ${newId(now)} ELSE gen_random_uuid() END`;
+const eventId = (now: Value): Sql =>
+  sql`CASE WHEN app_subject_id IS NULL THEN ${newId(now)} ELSE gen_random_uuid() END`;
 
 /**
  * Wakes listeners and returns one row. `events` selects, after `ctes`, the columns of `emitted` and rank, the order in
  * the change.
  */
-export const appendAppEvents = ({ ctes, events }: { ctes: Sql; events: Sql }, now: Value, traceparent: Value): Sql => sql`
+export const appendAppEvents = (
+  { ctes, events }: { ctes: Sql; events: Sql },
+  now: Value,
+  traceparent: Value,
+): Sql => sql`
   WITH ${ctes}, emitted AS (${events}),
   written AS (
     ${insert("appEvent", { id: eventId(now), at: now, traceparent, ...emitted }, sql`FROM emitted ${inOrder}`)}

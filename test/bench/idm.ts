@@ -88,7 +88,14 @@ async function recordStatements(
     makePseudonym: () => "Kiesel Otter",
     checkToken: async () => ({
       kind: "valid",
-      token: { clientId: app.clientId, personId: null, hasSecondFactor: false, readsNames: true, ids: "shared", scopes },
+      token: {
+        clientId: app.clientId,
+        personId: null,
+        hasSecondFactor: false,
+        readsNames: true,
+        ids: "shared",
+        scopes,
+      },
     }),
     document: await loadDocument("idm", "bench"),
     cursorKeys: [],

@@ -41,7 +41,7 @@ test("without a signing key for the app's algorithm there is no token", async ()
     algorithm: "RS256" as const,
   };
   const keys = [{ kid: "k", algorithm: "EdDSA" as const, state: "ACTIVE" as const, privateJwk }];
-  await expect(makeLogoutToken(notice, { issuerUrl: "https://idp.example", keys, sessionIds: Buffer.alloc(32), now: new Date() })).rejects.toThrow(
-    "RS256",
-  );
+  await expect(
+    makeLogoutToken(notice, { issuerUrl: "https://idp.example", keys, sessionIds: Buffer.alloc(32), now: new Date() }),
+  ).rejects.toThrow("RS256");
 });

@@ -10,7 +10,13 @@ import {
 } from "../../../access/index.ts";
 import { type GrantType, responseTypes } from "../contract.ts";
 
-export const appMetadata = ["pkce_required", "secret_sha256", "default_scope", "scope_platforms", "has_own_ids"] as const;
+export const appMetadata = [
+  "pkce_required",
+  "secret_sha256",
+  "default_scope",
+  "scope_platforms",
+  "has_own_ids",
+] as const;
 
 // Random, so that no secret equals it.
 const placeholder = randomBytes(32).toString("base64url");
