@@ -42,6 +42,18 @@ const wrongStates: [constraint: string, claim: string, sql: string, values?: unk
     "UPDATE school SET official_id = ' DE-1' WHERE id = $1",
     [school],
   ],
+  [
+    "app_scope_platform_check",
+    "a second platform name with a capital letter",
+    "UPDATE app SET scope_platform = 'Old' WHERE client_id = $1",
+    [clientId],
+  ],
+  [
+    "app_sector_check",
+    "shared ids of a sector",
+    "UPDATE app SET subject_type = 'SHARED', sector = gen_random_uuid() WHERE client_id = $1",
+    [clientId],
+  ],
   ["school_official_id_key", "two schools with one official id", "UPDATE school SET official_id = 'DE-1'"],
   ["school_country_check", "a country that is no ISO code", "UPDATE school SET country = 'Germany'"],
   ["school_state_check", "a state that is no ISO code", "UPDATE school SET state = 'Bremen'"],

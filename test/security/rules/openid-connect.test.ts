@@ -273,8 +273,8 @@ test("OpenID Connect Core 5.7: two people are two subjects", async () => {
   expect(decodeJwt((await signInAnother(world)).id_token!).sub).not.toBe(claims["sub"]);
 });
 
-test("OpenID Connect Core 8: discovery says that subjects are public", async () => {
-  expect((await discover(world))["subject_types_supported"]).toEqual(["public"]);
+test("OpenID Connect Core 8: discovery names shared and pairwise subjects", async () => {
+  expect((await discover(world))["subject_types_supported"]).toEqual(["public", "pairwise"]);
 });
 
 test("OpenID Connect Core 9: a confidential app authenticates by client_secret_basic", async () => {

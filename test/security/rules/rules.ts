@@ -231,7 +231,7 @@ export const rules: Record<string, readonly string[]> = {
     "OpenID Connect Core 5.5: the parameter claims is not offered and gives nothing",
     "OpenID Connect Core 5.7: a person is the same subject at every sign-on",
     "OpenID Connect Core 5.7: two people are two subjects",
-    "OpenID Connect Core 8: discovery says that subjects are public",
+    "OpenID Connect Core 8: discovery names shared and pairwise subjects",
     "OpenID Connect Core 9: a confidential app authenticates by client_secret_basic",
     "OpenID Connect Core 10.1: published keys have ids of their own and no private half",
     "OpenID Connect Core 10.1: no published key is symmetric",

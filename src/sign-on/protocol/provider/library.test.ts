@@ -56,6 +56,12 @@ test("a library whose constructor registers its response modes in another way is
   expect(() => checkLibrary(unchanged)).toThrow(refusal("registerResponseMode in the constructor"));
 });
 
+test("a library whose clients have no subject type is refused", () => {
+  const provider = makeProvider();
+  Object.defineProperty(provider, "Client", { value: class {} });
+  expect(() => checkLibrary(provider)).toThrow("the subject type of a client");
+});
+
 const signature = signatures.sign("_session=abc");
 
 test("a signature holds for what it was made for, with the key it was made with", () => {

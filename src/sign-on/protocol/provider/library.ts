@@ -58,7 +58,7 @@ export const reliances: readonly Reliance[] = [
   },
   // subject_type: `pairwise` refuses redirect URIs at several hosts without a document that the app publishes.
   {
-    name: "Client.prototype.subjectType",
+    name: "the subject type of a client",
     use: "set for an app with ids of its own as soon as it is known",
     isThere: knowsSubjectType,
   },

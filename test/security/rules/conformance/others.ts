@@ -27,7 +27,7 @@ export const config: Record<string, Module> = {
     const document = await expectAddresses(suite);
     expect(document["issuer"]).toBe(url);
     expect(document["response_types_supported"]).toContain("code");
-    expect(document["subject_types_supported"]).toEqual(["public"]);
+    expect(document["subject_types_supported"]).toEqual(["public", "pairwise"]);
     expect(document["id_token_signing_alg_values_supported"]).toContain("RS256");
     for (const name of ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"])
       expect(document[name]).toMatch(new RegExp(`^${url}/`));
