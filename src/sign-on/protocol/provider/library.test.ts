@@ -58,7 +58,7 @@ test("a library whose constructor registers its response modes in another way is
 
 test("a library whose clients have no subject type is refused", () => {
   const provider = makeProvider();
-  Object.defineProperty(provider, "Client", { value: class {} });
+  Object.defineProperty(provider, "Client", { value: function other() {} });
   expect(() => checkLibrary(provider)).toThrow("the subject type of a client");
 });
 
