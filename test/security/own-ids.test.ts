@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, updatePerson, type PersonId } from "../../src/directory/index.ts";
 import { registerEndpoint } from "../support/webhook-changes.ts";
+import { makeStaff } from "../support/admin.ts";
 import { getReader, idm, idmScopes, schulconnex, type Reader } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
@@ -214,6 +215,44 @@ test("an id of another app and the service's own are like one that never was", a
       ]);
     }
   }
+});
+
+test("what staff see of an app's view has its ids, by whichever person they ask", async () => {
+  const [app] = apps as [App];
+  const operator = await makeStaff(service, "OPERATOR");
+  const view = async (resource: string, id?: string) => {
+    const path = `/schools/${school}/apps/${app.clientId}/view?resource=${resource}${id === undefined ? "" : `&id=${id}`}`;
+    const { status, body } = await operator.call("GET", path);
+    expect([status, path]).toEqual([200, path]);
+    return JSON.parse((body as { body: string }).body) as Listed | Listed[];
+  };
+  const listed = (await app.read(`${idm}/schools/${school}/people`)).body;
+  expect(await view("people")).toEqual(listed);
+  const { id } = (await view("person", people[7]!)) as Listed;
+  expect(id).not.toBe(people[7]);
+  expect(await view("person", people[7]!)).toEqual((await app.read(`${idm}/people/${id}`)).body);
+  const other = await make.school();
+  await make.grant({ app: app.clientId, school: other });
+  const atBoth = await make.person({ schools: [school as never, other], groups: [group as never] });
+  const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school as never] });
+  const { body } = await admin.call("GET", `/schools/${school}/apps/${app.clientId}/view?resource=people`);
+  const shown = body as { leftOut: number; body: string };
+  const left = (await view("person", atBoth)) as Listed;
+  expect([shown.leftOut, shown.body.includes(left.id)]).toEqual([1, false]);
+});
+
+test("people of a sandbox are named by the app's ids", async () => {
+  const [app] = apps as [App];
+  const partner = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
+  const { body } = await partner.call("POST", `/apps/${app.clientId}/sandboxes`);
+  const { accounts } = body as { accounts: { personId: string; kind: string }[] };
+  const shown = accounts.filter(({ kind }) => kind === "PUPIL" || kind === "TEACHER");
+  expect(shown.length).toBeGreaterThan(0);
+  for (const { personId } of shown)
+    expect(await app.read(`${idm}/users/${personId}`)).toMatchObject({ status: 200, body: { id: personId } });
+  const path = `${idm}/users/${shown[0]!.personId}`;
+  const answer = await partner.call("GET", `/apps/${app.clientId}/answer?path=${encodeURIComponent(path)}`);
+  expect(answer.body).toMatchObject({ status: 200, body: expect.stringContaining(shown[0]!.personId) as string });
 });
 
 test("a logout token names the person and the session as the app knows them", async () => {
