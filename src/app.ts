@@ -177,6 +177,7 @@ export async function makeApp(
     supportRoleDays: config.supportRoleDays,
     handoverDays: config.handoverDays,
     retention: config.retention,
+    operator: config.operator,
     reading: api.reading,
     checkAccessToken: signOn.checkAccessToken,
     needsSecondFactor: signOn.needsSecondFactor,

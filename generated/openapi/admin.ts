@@ -102,6 +102,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/processing-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the record of processing of a school
+         * @description The record of processing activities (Art. 30 GDPR) as far as this service knows it: what the service does with data of the school's
+         *     people, and each app that can read some, with purposes, categories of people and data, recipients and periods. It is made from the
+         *     present grants, registrations and settings, and names no person. Texts are in German and English.
+         */
+        get: operations["getProcessingRecord"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/sign-in-settings": {
         parameters: {
             query?: never;
@@ -2918,6 +2940,172 @@ export interface components {
              */
             withoutLogin: number;
         };
+        /** @description Who runs the service, as its pages name them. */
+        ServiceOperator: {
+            /** @example Bildungsportal Niedersachsen */
+            name: string;
+            /**
+             * Format: uri
+             * @description The legal notice with the operator's address; null if the operator has set none.
+             * @example https://www.example.org/impressum
+             */
+            legalNoticeUrl: string | null;
+            /**
+             * Format: uri
+             * @description The operator's privacy notice; null if the operator has set none.
+             * @example https://www.example.org/datenschutz
+             */
+            privacyUrl: string | null;
+        };
+        /**
+         * @description Whether the service itself or an app processes the data.
+         * @example APP
+         * @enum {string}
+         */
+        ProcessingKind: "SERVICE" | "APP";
+        /** @description A text in German and in English. */
+        BothLanguages: {
+            /** @example Lehrkräfte */
+            de: string;
+            /** @example Teachers */
+            en: string;
+        };
+        /** @description A plain text about an app, in German and in English. Line breaks are kept; markup is not interpreted. */
+        AppText: {
+            /**
+             * @description The German text; null if there is none.
+             * @example Üben für Deutsch und Mathematik.
+             */
+            de: string | null;
+            /**
+             * @description The English text; null if there is none.
+             * @example Exercises in German and mathematics.
+             */
+            en: string | null;
+        };
+        /** @description A category or a measure, with its text. */
+        PrivacyTerm: {
+            /**
+             * @description Stays the same when the text is improved.
+             * @example TEACHER
+             */
+            code: string;
+            text: components["schemas"]["BothLanguages"];
+        };
+        /** @description A category of data and until when it is kept. */
+        ProcessedData: {
+            /** @example name */
+            code: string;
+            text: components["schemas"]["BothLanguages"];
+            kept: components["schemas"]["BothLanguages"];
+        };
+        /**
+         * @description Who gets the data.
+         * @example PROVIDER
+         * @enum {string}
+         */
+        ProcessingRecipientKind: "OPERATOR" | "PROVIDER";
+        /** @description Who gets the data. */
+        ProcessingRecipient: {
+            kind: components["schemas"]["ProcessingRecipientKind"];
+            /**
+             * @description Null for the provider of an app that has not said who it is.
+             * @example Lernapp GmbH
+             */
+            name: string | null;
+            /**
+             * @description An address, https or e-mail; null if unknown.
+             * @example hilfe@lernapp.example
+             */
+            contact: string | null;
+            /**
+             * Format: uri
+             * @example https://lernapp.example/datenschutz
+             */
+            privacyUrl: string | null;
+        };
+        /**
+         * @description Which people of a school may sign in to an app.
+         * @example EVERYBODY
+         * @enum {string}
+         */
+        SignOnAudienceKind: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS";
+        /**
+         * @description The role of a person at school or in a group. `OTHER` is staff who do not teach.
+         * @example STUDENT
+         * @enum {string}
+         */
+        SchoolRole: "STUDENT" | "TEACHER" | "OTHER";
+        /** @description Which people of a school may sign in to an app. */
+        SignOnAudience: {
+            kind: components["schemas"]["SignOnAudienceKind"];
+            /** @description The roles, with `ROLES`; otherwise empty. */
+            roles: components["schemas"]["SchoolRole"][];
+            /**
+             * @description The groups whose members may sign in, with `GROUPS`; otherwise empty.
+             * @example []
+             */
+            groupIds: string[];
+        };
+        /** @description A group by id and name. */
+        NamedGroup: {
+            /**
+             * Format: uuid
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example 5a */
+            name: string;
+        };
+        /** @description The grant of the school, with its groups by name; null if there is none. */
+        CatalogueGrant: {
+            signOn: components["schemas"]["SignOnAudience"];
+            /**
+             * @description The groups whose members may sign in, if sign-on is limited to groups.
+             * @example []
+             */
+            signOnGroups: components["schemas"]["NamedGroup"][];
+            /**
+             * @description Whether the app reads the synced groups and their members.
+             * @example true
+             */
+            sync: boolean;
+            /** @description The groups that the school syncs to the app; kept while `sync` is off. */
+            syncedGroups: components["schemas"]["NamedGroup"][];
+        } | null;
+        /** @description What the service or an app does with data of the school's people. */
+        ProcessingActivity: {
+            kind: components["schemas"]["ProcessingKind"];
+            /**
+             * @description The client id of an app; otherwise a code of the service.
+             * @example demo-lernapp
+             */
+            code: string;
+            name: components["schemas"]["BothLanguages"];
+            purpose: components["schemas"]["AppText"];
+            /** @description The categories of people concerned. */
+            people: components["schemas"]["PrivacyTerm"][];
+            /** @description The categories of data that an app can read, or that the service keeps. */
+            data: components["schemas"]["ProcessedData"][];
+            /** @description The categories of data that the scopes of an app include and that it does not get. */
+            withheld: components["schemas"]["PrivacyTerm"][];
+            recipients: components["schemas"]["ProcessingRecipient"][];
+            grant: components["schemas"]["CatalogueGrant"];
+        };
+        /** @description What is done with data of a school's people (Art. 30 GDPR). The school is the controller, the operator its processor. */
+        ProcessingRecord: {
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            madeAt: string;
+            school: components["schemas"]["AdminSchool"];
+            operator: components["schemas"]["ServiceOperator"];
+            /** @description What the service itself does, then the apps by name. */
+            activities: components["schemas"]["ProcessingActivity"][];
+            /** @description The technical and organisational measures of the service (Art. 32 GDPR). */
+            measures: components["schemas"]["PrivacyTerm"][];
+        };
         /**
          * @description How user names are built: `mia.schmidt`, `m.schmidt`, `mia.s`, a word and a number unrelated to the person, or the user names of the
          *     roster (`mia.schmidt` for people who have none there). A number is added if the name was used before.
@@ -3240,12 +3428,6 @@ export interface components {
          * @enum {string}
          */
         CredentialBatchState: "PREPARING" | "READY" | "HANDED_OUT";
-        /**
-         * @description The role of a person at school or in a group. `OTHER` is staff who do not teach.
-         * @example STUDENT
-         * @enum {string}
-         */
-        SchoolRole: "STUDENT" | "TEACHER" | "OTHER";
         /** @description Cards and passwords that are prepared for several classes. */
         CredentialBatch: {
             /**
@@ -4236,12 +4418,6 @@ export interface components {
          * @enum {string}
          */
         CardRefusalReason: "REVOKED" | "DISABLED" | "GRADE" | "HOURS" | "NETWORK" | "ANSWER";
-        /**
-         * @description Which people of a school may sign in to an app.
-         * @example EVERYBODY
-         * @enum {string}
-         */
-        SignOnAudienceKind: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS";
         /** @description A group whose members may sign in, and whether one person is in it. */
         AudienceGroup: {
             /**
@@ -5442,19 +5618,6 @@ export interface components {
          * @enum {string}
          */
         SubjectType: "SHARED" | "PARTNER" | "APP";
-        /** @description A plain text about an app, in German and in English. Line breaks are kept; markup is not interpreted. */
-        AppText: {
-            /**
-             * @description The German text; null if there is none.
-             * @example Üben für Deutsch und Mathematik.
-             */
-            de: string | null;
-            /**
-             * @description The English text; null if there is none.
-             * @example Exercises in German and mathematics.
-             */
-            en: string | null;
-        };
         /** @description The registration of an app, without its secrets. */
         AdminApp: {
             /** @example demo-lernapp */
@@ -6154,17 +6317,6 @@ export interface components {
              */
             keepOldSeconds: number;
         };
-        /** @description Which people of a school may sign in to an app. */
-        SignOnAudience: {
-            kind: components["schemas"]["SignOnAudienceKind"];
-            /** @description The roles, with `ROLES`; otherwise empty. */
-            roles: components["schemas"]["SchoolRole"][];
-            /**
-             * @description The groups whose members may sign in, with `GROUPS`; otherwise empty.
-             * @example []
-             */
-            groupIds: string[];
-        };
         /** @description The grant of a school to an app, with the name of the school. */
         NamedGrant: {
             /** @example demo-lernapp */
@@ -6203,32 +6355,6 @@ export interface components {
              */
             sourceReadAt: string | null;
         };
-        /** @description A group by id and name. */
-        NamedGroup: {
-            /**
-             * Format: uuid
-             * @example b0000000-0000-4000-8000-000000000001
-             */
-            id: string;
-            /** @example 5a */
-            name: string;
-        };
-        /** @description The grant of the school, with its groups by name; null if there is none. */
-        CatalogueGrant: {
-            signOn: components["schemas"]["SignOnAudience"];
-            /**
-             * @description The groups whose members may sign in, if sign-on is limited to groups.
-             * @example []
-             */
-            signOnGroups: components["schemas"]["NamedGroup"][];
-            /**
-             * @description Whether the app reads the synced groups and their members.
-             * @example true
-             */
-            sync: boolean;
-            /** @description The groups that the school syncs to the app; kept while `sync` is off. */
-            syncedGroups: components["schemas"]["NamedGroup"][];
-        } | null;
         /** @description An app that a school can choose, and the grant of the school. */
         CatalogueApp: {
             /** @example demo-lernapp */
@@ -9377,6 +9503,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClassSignIns"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getProcessingRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcessingRecord"];
                 };
             };
             400: components["responses"]["AdminBadRequest"];

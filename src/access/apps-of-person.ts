@@ -1,13 +1,17 @@
 import { makeSortKey, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import type { AppAttribute } from "./attributes.ts";
+import type { App } from "./find-app.ts";
 import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on-right.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import { fromShownGroupsOf, fromShownSchoolsOf, personIsSynced, userIsShown } from "./visibility.ts";
 
+type AppType = App["type"];
+
 export type AppOfPerson = {
   clientId: ClientId;
   name: string;
+  type: AppType;
   scopes: ScopeName[];
   granted: AppAttribute[];
   maySignIn: boolean;
@@ -39,6 +43,7 @@ const selectApps = statement<PersonQuery>(({ personId, now }) => {
     SELECT ${fields<Row>({
       clientId: client,
       name: app.name,
+      type: app.type,
       scopes: app.scopes,
       granted: sql`${app.attributes}::text[]`,
       facts: signOnFactsOf(client, sql`${personId}::uuid`, now),
@@ -83,21 +88,44 @@ const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
   profile: "name",
   role: "role",
   school: "schools",
+  school_name: "schools",
+  school_official_id: "schools",
+  school_location: "schools",
+  school_address: "schools",
+  schooling_level: "schools",
   groups: "groups",
 };
 
-export function attributesOf({ scopes, granted, maySignIn, isUser, isPerson, groups }: AppOfPerson): PersonAttribute[] {
-  const has = (scope: ScopeName) => scopes.includes(scope);
-  const known = new Set<PersonAttribute | undefined>(maySignIn ? scopes.map((scope) => byClaim[scope]) : []);
-  const add = (...names: PersonAttribute[]) => names.forEach((name) => known.add(name));
-  if (isUser && has("users:read")) add("name", "role", "status", "groups");
-  if (isPerson && has("people:read")) add(...personAttributes);
-  if (isPerson && has("groups:read") && groups.length > 0) add("name", "role", "groups");
-  const isGranted = (name: PersonAttribute) => byGrant[name] === undefined || granted.includes(byGrant[name]);
-  return personAttributes.filter((name) => known.has(name) && isGranted(name));
-}
+const neededFor: Partial<Record<ScopeName, AppAttribute>> = {
+  school_official_id: "SCHOOL_OFFICIAL_ID",
+  school_location: "SCHOOL_LOCATION",
+  school_address: "SCHOOL_ADDRESS",
+  schooling_level: "SCHOOLING_LEVEL",
+};
 
 const byGrant: Partial<Record<PersonAttribute, AppAttribute>> = {
   name: "PERSON_NAME",
   sourceSystemIdentifier: "SOURCE_SYSTEM_IDENTIFIER",
 };
+
+/** `schools` sync to the app, `groups` are those of them that it sees. */
+type Seen = Pick<AppOfPerson, "type" | "scopes" | "granted" | "maySignIn" | "isUser" | "isPerson"> &
+  Record<"schools" | "groups", readonly unknown[]>;
+
+/** What an app learns about a person, or about people of a school, through sign-on and the APIs together. */
+export function attributesOf(seen: Seen): PersonAttribute[] {
+  const { type, scopes, granted, maySignIn, isUser, isPerson, schools, groups } = seen;
+  const isGranted = (attribute: AppAttribute | undefined) => attribute === undefined || granted.includes(attribute);
+  const claims = maySignIn && scopes.includes("openid") ? scopes.filter((scope) => isGranted(neededFor[scope])) : [];
+  const known = new Set<PersonAttribute | undefined>(claims.map((scope) => byClaim[scope]));
+  const add = (...names: PersonAttribute[]) => names.forEach((name) => known.add(name));
+  // A public app has no token of its own, but the signed-in person's.
+  const has = (scope: ScopeName) => type === "CONFIDENTIAL" && scopes.includes(scope);
+  const isListed = schools.length > 0;
+  if (isUser && has("users:read")) add("name", "role", "status", "groups", ...(isListed ? ["schools" as const] : []));
+  if (isPerson && has("people:read")) add(...personAttributes);
+  if (maySignIn && isListed && scopes.includes("people:read")) add("name", "role", "groups", "schools");
+  if (isPerson && has("groups:read")) add("name", "role", "groups", "schools");
+  if (groups.length === 0) known.delete("groups");
+  return personAttributes.filter((name) => known.has(name) && isGranted(byGrant[name]));
+}

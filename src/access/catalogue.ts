@@ -9,7 +9,7 @@ import { scopeNames, type ClientId, type ScopeName } from "./token.ts";
 
 type NamedGroup = { id: GroupId; name: string };
 
-export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl" | "attributes"> &
+export type CatalogueApp = Pick<App, "clientId" | "name" | "type" | "loginUrl" | "attributes"> &
   AppProfile & {
     scopes: ScopeName[];
     grant: (GrantSettings & { syncedGroupNames: NamedGroup[]; signOnGroupNames: NamedGroup[] }) | null;
@@ -40,6 +40,19 @@ export async function listCatalogue(
   const others = offered.map(({ clientId }) => clientId as ClientId).filter((id) => !withGrant.includes(id));
   const among = [...(granted === false ? [] : withGrant), ...others];
   return describeApps(db, schoolId, await listAppsByName(db, { ...page, among }));
+}
+
+const appsAtOnce = 500;
+
+/** The apps with a grant of the school, and those that can still read people who signed in while they had one. */
+export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<CatalogueApp[]> {
+  const found: CatalogueApp[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await listCatalogue(db, { schoolId, limit: appsAtOnce, after });
+    found.push(...page.filter(({ grant, lastSignInAt }) => grant !== null || lastSignInAt !== null));
+    after = page.at(-1)?.place;
+    if (page.length < appsAtOnce) return found;
+  }
 }
 
 export async function findInCatalogue(

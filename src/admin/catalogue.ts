@@ -8,7 +8,7 @@ import type { AdminHandler, Schemas } from "./handler.ts";
 import { readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
 
-const presentGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
+export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
   present<NonNullable<Schemas["CatalogueGrant"]>>({
     signOn: presentAudience(grant.signOn),
     signOnGroups: grant.signOnGroupNames,
@@ -29,7 +29,7 @@ const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
     hasTile: app.loginUrl !== null,
     scopes: app.scopes,
     attributes: app.attributes,
-    grant: app.grant && presentGrant(app.grant),
+    grant: app.grant && presentCatalogueGrant(app.grant),
     lastSignInAt: app.lastSignInAt,
     lastCallAt: app.lastCallAt,
   });

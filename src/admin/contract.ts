@@ -121,6 +121,8 @@ export const enums: EnumsAgree<
     JobState: JobState;
     PersonImportChange: PersonImport["change"];
     PersonStatus: PersonStatus;
+    ProcessingKind: "SERVICE" | "APP";
+    ProcessingRecipientKind: "OPERATOR" | "PROVIDER";
     SandboxAccountKind: AccountKind;
     SandboxStepName: SandboxStepName;
     RoleOfAll: PersonRole | "COLUMN";

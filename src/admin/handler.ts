@@ -33,6 +33,7 @@ export type AdminDeps = {
   supportRoleDays: number;
   handoverDays: number;
   retention: components["schemas"]["RetentionPeriods"];
+  operator: components["schemas"]["ServiceOperator"];
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];
   /** All jobs of the service, in every process. */

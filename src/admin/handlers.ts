@@ -129,6 +129,7 @@ const handlers: Loaders<OperationId> = {
   ...handlersIn(() => import("./person-data.ts"), "getPersonData"),
   ...handlersIn(() => import("./person-imports.ts"), "listPersonImports"),
   ...handlersIn(() => import("./person-schools.ts"), "movePerson", "setHomeSchool", "joinSchool", "leaveSchool"),
+  ...handlersIn(() => import("./processing-record.ts"), "getProcessingRecord"),
   ...handlersIn(() => import("./schools.ts"), "listSchools", "getSchool", "createSchool", "updateSchool"),
   ...handlersIn(() => import("./school-logo.ts"), "getSchoolLogo", "putSchoolLogo", "deleteSchoolLogo"),
   ...handlersIn(() => import("./second-factors.ts"), "listSecondFactors", "revokeSecondFactors"),

@@ -18,6 +18,7 @@ export const rights = {
   getSchool: seeClasses,
   createSchool: ["OPERATOR"],
   updateSchool: schools,
+  getProcessingRecord: [...schools, "SUPPORT"],
   getSchoolLogo: seeClasses,
   putSchoolLogo: schools,
   deleteSchoolLogo: schools,

@@ -15,7 +15,7 @@ export const schoolProperties: Same<keyof AdminSchool, keyof School> = true;
 export const newSchoolProperties: Same<keyof Schemas["SchoolInput"], Exclude<keyof NewSchool, "id">> = true;
 export const updatedProperties: Same<keyof Schemas["SchoolUpdate"], Exclude<keyof SchoolUpdate, "schoolId">> = true;
 
-async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {
+export async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {
   const school = await findSchool(db, schoolId);
   if (school === null) throw schoolUnknown();
   return school;

@@ -15,6 +15,8 @@ export type Result = {
   lines: readonly string[];
   data: object;
   table?: Table;
+  /** What --output csv prints if it is not `table`. */
+  csv?: Table;
   /** What --quiet prints: ids and secrets; nothing if left out. */
   quiet?: readonly string[];
   /** The lines say why nothing was done. */

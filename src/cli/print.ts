@@ -7,7 +7,7 @@ import { alignColumns } from "./lines.ts";
 
 export function printResult(result: Result, { output, quiet }: Pick<Globals, "output" | "quiet">): string | null {
   if (output === "json") return escapeUnprintable(JSON.stringify(result.data));
-  if (output === "csv") return csvOf(result.table ?? tableOf(result.data));
+  if (output === "csv") return csvOf(result.csv ?? result.table ?? tableOf(result.data));
   const lines = quiet && !result.isRefused && !result.isFile ? (result.quiet ?? []) : linesOf(result);
   return lines.length === 0 ? null : lines.join("\n");
 }

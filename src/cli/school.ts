@@ -135,6 +135,28 @@ function show(shown: AdminSchool): Result {
   return { lines, quiet: [id], data: shown };
 }
 
+function showRecord(data: Schemas["ProcessingRecord"], language: "de" | "en"): Result {
+  const { activities } = data;
+  const read = (text: Schemas["AppText"]) => text[language] ?? text.de ?? text.en ?? "";
+  const all = (terms: readonly Schemas["PrivacyTerm"][]) => terms.map(({ text }) => read(text)).join("; ");
+  const named = (activity: (typeof activities)[number]) => ({
+    activity: read(activity.name),
+    purpose: read(activity.purpose),
+    people: all(activity.people),
+    data: all(activity.data),
+    withheld: all(activity.withheld),
+    recipients: activity.recipients.map(({ name, contact }) => [name, contact].filter(Boolean).join(", ")).join("; "),
+    kept: [...new Set(activity.data.map(({ kept }) => read(kept)))].join("; "),
+  });
+  const rows = activities.map(named);
+  return {
+    lines: rows.flatMap((row) => ["", ...recordLines(row)]).slice(1),
+    csv: { columns: Object.keys(rows[0]!), rows: rows.map((row) => Object.values(row)) },
+    quiet: activities.map(({ code }) => code),
+    data,
+  };
+}
+
 const oneSchool = "/admin/v1/schools/{schoolId}";
 const args = argsOf(oneSchool);
 
@@ -197,6 +219,13 @@ export const verbs: Verbs = {
       await api.PUT(`${oneSchool}/parent-letter`, { params: { path }, body: { text } });
       return done("Letter to parents changed.", { id: path.schoolId, text });
     },
+  }),
+  "processing-record": makeApiCommand({
+    summary: "Show the record of processing (Art. 30 GDPR): with --output csv a table, with --output json all of it.",
+    args,
+    options: { language: option.oneOf<"de" | "en">(["de", "en"], "Language of the texts; en if left out.") },
+    run: async ({ api }, { args: path, options: { language = "en" } }) =>
+      showRecord(await bodyOf(api.GET(`${oneSchool}/processing-record`, { params: { path } })), language),
   }),
   show: shows(oneSchool, { summary: "Show one school.", show }),
   list: lists("/admin/v1/schools", {

@@ -85,6 +85,11 @@ export function arrange(values: Values) {
         help: values.HELP_URL ?? null,
       },
     },
+    operator: {
+      name: values.PAGES_NAME,
+      legalNoticeUrl: values.LEGAL_NOTICE_URL ?? null,
+      privacyUrl: values.PRIVACY_URL ?? null,
+    },
     packages: values.PACKAGES_SOURCE ?? { repository: null, licence: "SEE LICENSE IN LICENSE" },
     logLevel: values.LOG_LEVEL,
     tracing:

@@ -21,6 +21,7 @@ import { makePartnerPages, type AppGuides } from "./partner/index.ts";
 import { peoplePages } from "./people/index.ts";
 import { appPages } from "./apps/index.ts";
 import { auditPages } from "./audit/index.ts";
+import { privacyPages } from "./privacy/index.ts";
 import { schoolPages } from "./schools/index.ts";
 import { settingsPages } from "./settings/index.ts";
 import { staffPages } from "./staff/index.ts";
@@ -37,6 +38,7 @@ const areasOfSchool: Readonly<Record<SchoolPage, Area>> = {
   apps: appPages,
   imports: importPages,
   audit: auditPages,
+  privacy: privacyPages,
   staff: staffPages,
   settings: settingsPages,
 };

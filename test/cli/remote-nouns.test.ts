@@ -20,6 +20,11 @@ test("schools", async () => {
   await expectSameReading("school", "list", "--limit", "1", "--after", first!.id);
   await expectSameReading("school", "list", "--search", "goethe");
   await expectSameReading("school", "show", "DE-NI-1-2");
+  const record = ["school", "processing-record", "DE-NI-1-2", "--output", "csv"];
+  const { out } = await there([...record, "--language", "de"]);
+  expect(out).toContain("Anmeldung");
+  expect(out).toBe((await here([...record, "--language", "de"])).out);
+  expect((await here(record)).out).toContain("activity,purpose,people,data,withheld,recipients,kept");
   const both = (...more: string[]) =>
     expectSameDoing(["school", "update", "DE-NI-1-1", ...more], ["school", "update", "DE-NI-1-2", ...more]);
   await both("--name", "Schillerschule", "--city", "Neustadt", "--schooling-level", "GYMNASIUM", "--addition", "Hof");

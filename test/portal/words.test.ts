@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { auditActions } from "../../src/events/index.ts";
+import { activities, dataCategories, measures, peopleCategories, periods } from "../../src/privacy/index.ts";
 import { staffRoleNames } from "../../src/staff/index.ts";
 import { findBundle } from "../contract/bundles.ts";
 import { listTexts } from "../support/page-texts.ts";
@@ -82,6 +83,7 @@ const shown: Record<string, string[]> = {
   "AdminApp.schulconnexSpelling": ["frame frame.difference.value"],
   "SignOnAudience.kind": [
     ...["apps apps.audience", "apps apps.form.kind", "partner schools.audience", "frame frame.difference.value"],
+    "privacy record.signOn",
   ],
   "SignOnStep.outcome": ["partner signOns.outcome", "partner signOns.stepOutcome"],
   "ScopeRequest.state": ["partner scopes.state", "frame frame.difference.value"],
@@ -93,6 +95,7 @@ const shown: Record<string, string[]> = {
   "Delivery.state": ["partner delivery.states"],
   "Figures.metric": ["frame frame.figures.metric"],
   "JobRun.outcome": ["operator figures.outcomes"],
+  "ProcessingActivity.kind": ["privacy record.kind", "privacy record.heading"],
   "SigningKey.state": ["operator keys.states", "frame frame.difference.value"],
 };
 
@@ -108,6 +111,7 @@ const unshown = [
     "AppPublicKey.use",
     "Figures.step",
     "JobRun.state",
+    "ProcessingRecipient.kind",
     "ImportColumns.encoding",
   ],
 ];
@@ -133,7 +137,13 @@ const ofStaff = /^(second-factor|second-factors|totp|recovery-codes|passkey|set-
 
 describe("German", () => {
   const all = [...areasOfStaff, "src/portal/home", signOnPages, "src/platform/pages"];
-  const texts = all.flatMap((folder) => [...listTexts(folder, "de")].map(([key, text]) => ({ folder, key, text })));
+  const ofRecord = [activities, dataCategories, measures, peopleCategories, periods].flatMap((words) =>
+    Object.entries(words).map(([key, word]) => ({ folder: "src/privacy", key, text: JSON.stringify(word) })),
+  );
+  const texts = [
+    ...all.flatMap((folder) => [...listTexts(folder, "de")].map(([key, text]) => ({ folder, key, text }))),
+    ...ofRecord,
+  ];
 
   test.each(forbidden)("never %s, but %s", (pattern) => {
     expect(texts.filter(({ text }) => pattern.test(text)).map(({ key, text }) => `${key}: ${text}`)).toEqual([]);

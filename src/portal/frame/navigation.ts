@@ -18,6 +18,7 @@ const schoolPages = {
   apps: "listCatalogue",
   imports: "listImports",
   audit: "listAudit",
+  privacy: "getProcessingRecord",
   staff: "listStaffRoles",
   settings: "updateSchool",
 } as const satisfies Links;

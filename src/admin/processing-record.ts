@@ -1,0 +1,140 @@
+import {
+  appAttributes,
+  attributesOf,
+  listAppsWithData,
+  type AppAttribute,
+  type CatalogueApp,
+} from "../access/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf } from "../platform/database/db.ts";
+import {
+  activities,
+  dataCategories,
+  measures,
+  peopleCategories,
+  periodText,
+  storedColumns,
+  type Activity,
+  type DataCategory,
+  type Days,
+  type PeopleCategory,
+  type PeriodCode,
+  type StoredTable,
+  type Words,
+} from "../privacy/index.ts";
+import { presentCatalogueGrant } from "./catalogue.ts";
+import { tagOf } from "./change.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "./handler.ts";
+import { refuseOtherSchool } from "./reached.ts";
+import { readSchool } from "./schools.ts";
+
+type ProcessingActivity = Schemas["ProcessingActivity"];
+
+const termsOf = <Code extends string>(codes: readonly Code[], words: Readonly<Record<Code, Words>>) =>
+  codes.map((code) => present<Schemas["PrivacyTerm"]>({ code, text: words[code] }));
+
+const presentData = (code: DataCategory, kept: Words) =>
+  present<Schemas["ProcessedData"]>({ code, text: dataCategories[code], kept });
+
+/** How long the service keeps data of a category: as long as the tables that have it. */
+function keptFor(category: DataCategory, days: Days, more: readonly PeriodCode[]): Words {
+  const tables = Object.values<StoredTable>(storedColumns).filter((table) => table[category] !== undefined);
+  const texts = [...new Set([...tables.map(({ until }) => until), ...more])].map((code) => periodText(code, days));
+  return { de: texts.map(({ de }) => de).join("; "), en: texts.map(({ en }) => en).join("; ") };
+}
+
+const listOwn = ({ operator, retention }: AdminDeps): ProcessingActivity[] =>
+  Object.entries<Activity>(activities).map(([code, { name, purpose, people, data, periods = [] }]) =>
+    present<ProcessingActivity>({
+      kind: "SERVICE",
+      code,
+      name,
+      purpose,
+      people: termsOf(people, peopleCategories),
+      data: data.map((category) => presentData(category, keptFor(category, retention, periods))),
+      withheld: [],
+      recipients: [
+        present<Schemas["ProcessingRecipient"]>({
+          kind: "OPERATOR",
+          name: operator.name,
+          contact: operator.legalNoticeUrl,
+          privacyUrl: operator.privacyUrl,
+        }),
+      ],
+      grant: null,
+    }),
+  );
+
+const everybody = ["STUDENT", "TEACHER", "OTHER"] as const satisfies readonly PeopleCategory[];
+
+/** The categories of people of whom the app learns anything. */
+function peopleOf({ grant, lastSignInAt }: CatalogueApp): PeopleCategory[] {
+  const signOn = grant?.signOn ?? { kind: "NOBODY" };
+  if (lastSignInAt !== null || signOn.kind === "EVERYBODY" || signOn.kind === "GROUPS") return [...everybody];
+  const known = new Set<PeopleCategory>(signOn.kind === "ROLES" ? signOn.roles : []);
+  // People of synced groups, of whom staff without a class are not told to apps.
+  if (grant?.sync === true && grant.syncedGroups.length > 0) known.add("STUDENT").add("TEACHER");
+  return everybody.filter((role) => known.has(role));
+}
+
+function dataOf(app: CatalogueApp, granted: readonly AppAttribute[]): DataCategory[] {
+  const { grant, lastSignInAt } = app;
+  const maySignIn = grant !== null && grant.signOn.kind !== "NOBODY";
+  const [schools, groups] = grant?.sync === true ? [[grant.schoolId], grant.syncedGroups] : [[], []];
+  const isUser = lastSignInAt !== null || maySignIn;
+  const learns = attributesOf({
+    ...app,
+    granted: [...granted],
+    maySignIn,
+    isUser,
+    isPerson: groups.length > 0,
+    schools,
+    groups,
+  });
+  const isKnown = maySignIn || learns.length > 0;
+  return [...(isKnown ? ["id" as const] : []), ...learns, ...(maySignIn ? ["signIns" as const] : [])];
+}
+
+const inApp = (days: Days): Words => periodText("IN_APP", days);
+
+function presentApp(app: CatalogueApp, days: Days): ProcessingActivity {
+  const data = dataOf(app, app.attributes);
+  const withheld = dataOf(app, appAttributes).filter((category) => !data.includes(category));
+  return present<ProcessingActivity>({
+    kind: "APP",
+    code: app.clientId,
+    name: { de: app.name, en: app.name },
+    purpose: app.purpose,
+    people: termsOf(data.length === 0 ? [] : peopleOf(app), peopleCategories),
+    data: data.map((category) => presentData(category, inApp(days))),
+    withheld: termsOf(withheld, dataCategories),
+    recipients: [
+      present<Schemas["ProcessingRecipient"]>({
+        kind: "PROVIDER",
+        name: app.provider,
+        contact: app.supportAddress,
+        privacyUrl: app.privacyUrl,
+      }),
+    ],
+    grant: app.grant && presentCatalogueGrant(app.grant),
+  });
+}
+
+/** Not in the audit log: the record names no person. */
+export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (deps, { schoolId, reach, origin }) => {
+  const { db, operator, retention } = deps;
+  refuseOtherSchool(reach, schoolId);
+  const school = await readSchool(db, schoolId);
+  const apps = await listAppsWithData(storeOf(db), schoolId);
+  const body = present<Schemas["ProcessingRecord"]>({
+    madeAt: origin.at,
+    school,
+    operator,
+    activities: [
+      ...listOwn(deps),
+      ...apps.map((app) => presentApp(app, retention)).filter(({ grant, data }) => grant !== null || data.length > 0),
+    ],
+    measures: termsOf(Object.keys(measures) as (keyof typeof measures)[], measures),
+  });
+  return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt"]) } };
+};

@@ -1,0 +1,86 @@
+import { stringify } from "csv-stringify/sync";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { csvFile } from "../../platform/text/csv.ts";
+import { unwrap, type Download, type PageRequest, type PageView } from "../frame/index.ts";
+
+type ProcessingRecord = AdminSchemas["ProcessingRecord"];
+type Activity = AdminSchemas["ProcessingActivity"];
+type Both = AdminSchemas["AppText"];
+
+const readRecord = ({ api, path }: PageRequest): Promise<ProcessingRecord> =>
+  unwrap(api.GET("/admin/v1/schools/{schoolId}/processing-record", { params: { path } }));
+
+const columns = [
+  ...(["kind", "name", "controller", "processor", "purpose", "people", "data", "withheld"] as const),
+  ...(["recipients", "kept", "access", "measures"] as const),
+];
+
+/** An activity in the reader's language; each part is a list of lines. */
+function writeActivity(activity: Activity, { t, locale }: PageRequest) {
+  const { kind, grant, data } = activity;
+  const read = (text: Both) => text[locale] ?? text.de ?? text.en ?? "";
+  const listed = (terms: readonly AdminSchemas["PrivacyTerm"][]) => terms.map(({ text }) => read(text));
+  const groups = grant?.syncedGroups.map(({ name }) => name).join(", ") ?? "";
+  return {
+    kind: t(`record.kind.${kind}`),
+    name: read(activity.name),
+    purpose: read(activity.purpose) || t("record.noPurpose"),
+    people: listed(activity.people),
+    data: listed(data),
+    withheld: listed(activity.withheld),
+    recipients: activity.recipients.map(({ name, contact, privacyUrl }) =>
+      [name ?? t("record.noName"), contact, privacyUrl].filter((part) => part !== null).join(", "),
+    ),
+    kept:
+      kind === "APP"
+        ? [...new Set(data.map(({ kept }) => read(kept)))]
+        : data.map(({ text, kept }) => `${read(text)}: ${read(kept)}`),
+    access:
+      kind === "SERVICE"
+        ? []
+        : [
+            t(`record.signOn.${grant?.signOn.kind ?? "NOBODY"}`),
+            grant?.sync === true ? t("record.sync", { groups }) : t("record.noSync"),
+          ],
+  };
+}
+
+export async function showRecord(request: PageRequest): Promise<PageView> {
+  const { path, t, locale } = request;
+  const record = await readRecord(request);
+  const model = {
+    record,
+    activities: record.activities.map((activity) => writeActivity(activity, request)),
+    measures: record.measures.map(({ text }) => text[locale]),
+    address: `/admin/schools/${path.schoolId}/privacy`,
+  };
+  return { title: t("record.title"), view: "record", model };
+}
+
+export async function handJson(request: PageRequest): Promise<Download> {
+  const file = JSON.stringify(await readRecord(request), null, 2);
+  return { file, type: "application/json", name: `${request.t("record.file")}.json` };
+}
+
+/** A row for each activity; a cell has a line for each entry. */
+export async function handCsv(request: PageRequest): Promise<Download> {
+  const { t, locale } = request;
+  const { school, operator, activities, measures } = await readRecord(request);
+  const rows = activities.map((activity) => {
+    const written = Object.entries(writeActivity(activity, request)).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : value.join("\n"),
+    ]);
+    return {
+      ...(Object.fromEntries(written) as Record<string, string>),
+      controller: school.name,
+      processor: operator.name,
+      measures: activity.kind === "SERVICE" ? measures.map(({ text }) => text[locale]).join("\n") : "",
+    };
+  });
+  const file = stringify(rows, {
+    ...csvFile(locale),
+    columns: columns.map((key) => ({ key, header: t(`record.column.${key}`) })),
+  });
+  return { file, type: "text/csv; charset=utf-8", name: `${t("record.file")}.csv` };
+}

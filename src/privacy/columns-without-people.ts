@@ -1,0 +1,45 @@
+/** Tables that hold nothing about people, with all their columns: each new one is a decision. */
+export const columnsWithoutPeople: Readonly<Record<string, string>> = {
+  app:
+    "client_id name type secret_hash old_secret_hash old_secret_ends_at token_endpoint_auth_method public_keys jwks_uri " +
+    "pkce_required redirect_uris post_logout_redirect_uris login_url backchannel_logout_uri scopes default_scopes " +
+    "scope_platform attributes id_token_algorithm schulconnex_spelling subject_type sector created_at updated_at",
+  app_logo: "client_id type hash bytes",
+  card_settings:
+    "school_id enabled grades hours_from hours_to weekdays networks second_step print_second_step updated_at",
+  column_mapping: "school_id headings mapping used_at",
+  event_feed: "id last_position swept_position",
+  figure: "metric step subject at outcome count",
+  former_algorithm: "algorithm used_until",
+  grant: "client_id school_id sign_on_audience sign_on_roles sync school_sort_key created_at updated_at",
+  grant_sign_on_group: "client_id school_id group_id",
+  group: "id school_id name sort_key natural_key type status source_system_identifier deleted_at created_at updated_at",
+  group_carry_over: "school_id school_year previous_source_id source_id at",
+  handover: "id from_school_id to_school_id state offered moved created_at expires_at closed_at",
+  import_school:
+    "import_id school_id state counts confirmed_people confirmed_groups applied_at undo_until changed_subjects",
+  job_run: "name at duration_ms outcome done_at failures",
+  last_call: "client_id school_id at",
+  parent_letter: "school_id text",
+  retired_client_id: "client_id retired_at",
+  sandbox: "id client_id created_at expires_at",
+  sandbox_step: "sandbox_id step done_at",
+  school:
+    "id name sort_key official_id address address_addition city zip_code country state schooling_level created_at " +
+    "updated_at sandbox_id",
+  school_logo: "school_id type hash bytes",
+  school_sign_in: "school_id user_name_rule password_kind must_change_password own_password_from_grade help_text",
+  scope_request: "id client_id scopes reason state requested_at decided_at note",
+  shared_secret: "name encrypted created_at",
+  sign_on_step: "id client_id request_id short_code at attempt step outcome code description reason sent",
+  signing_key: "kid algorithm state public_jwk encrypted_private created_at activated_at retired_at",
+  staged_group: "import_id row line column source_id school_id name sort_key type previous_source_id is_deleted",
+  synced_group: "client_id school_id group_id",
+  user_name_key: "id key",
+  view_version: "subject change version changed_at source_read_at",
+  webhook_endpoint:
+    "id client_id url event_types state reason state_changed_at resume_at failures failing_since listens_until " +
+    "leased_by leased_until created_at updated_at",
+  webhook_fan_out: "id position",
+  webhook_secret: "id endpoint_id sealed created_at expires_at",
+};

@@ -1,0 +1,17 @@
+/*
+ * privacy: what data about people the service keeps and passes on, in the words of a data protection officer.
+ *
+ * Nouns:      category (of people, or of data about them), activity (what the service does with data for a school),
+ *             period (how long something is kept), measure (how data is protected), stored table (its columns by
+ *             category).
+ * Invariants: each has its words once, in German and English: the record of processing and the data sheet say the same;
+ *             every column of the database is named in one list, with its category or as none about a person.
+ * Never knows: schools, apps and people themselves, pages, HTTP.
+ */
+export { activities, type Activity } from "./activities.ts";
+export { peopleCategories, dataCategories, type DataCategory, type PeopleCategory } from "./categories.ts";
+export { measures } from "./measures.ts";
+export { periods, periodText, type Days, type PeriodCode } from "./periods.ts";
+export { columnsWithoutPeople } from "./columns-without-people.ts";
+export { storedColumns, type StoredTable } from "./stored-columns.ts";
+export type { Words } from "./words.ts";

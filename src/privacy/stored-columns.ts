@@ -1,0 +1,148 @@
+import type { DataCategory } from "./categories.ts";
+import type { PeriodCode } from "./periods.ts";
+
+/** Columns by the category of what they hold about a person; `none`: nothing. */
+export type StoredTable = { until: PeriodCode } & { readonly [Category in DataCategory | "none"]?: string };
+
+/** The tables with data about people. test/contract/stored-data.test.ts compares them with the database. */
+export const storedColumns = {
+  person: {
+    until: "LEFT",
+    id: "id",
+    name: "first_full first_call last sort_key",
+    role: "role",
+    schools: "home_school_id",
+    status: "status soft_deleted_at purge_at blocked_at created_at updated_at",
+    sourceSystemIdentifier: "source_system_identifier source_id_is_shared",
+  },
+  affiliation: { until: "WITH_PERSON", name: "sort_key", schools: "id person_id school_id" },
+  membership: { until: "WITH_PERSON", groups: "group_id person_id school_id role" },
+  tombstone: { until: "KEPT", remains: "person_id deleted_at" },
+  pairwise_id: { until: "WITH_PERSON", id: "person_id record_id sector id" },
+
+  credential: {
+    until: "WITH_PERSON",
+    login: "person_id username password_hash must_change generation has_signed_in updated_at",
+  },
+  user_name: { until: "KEPT", remains: "hash person_id" },
+  user_name_number: { until: "KEPT", remains: "hash last" },
+  second_factor: {
+    until: "WITH_PERSON",
+    secondFactors:
+      "id person_id kind label secret last_step credential_id public_key counter transports created_at last_used_at",
+  },
+  recovery_code: { until: "WITH_PERSON", secondFactors: "person_id hash" },
+  login_card: {
+    until: "CARD",
+    loginCards:
+      "id person_id school_id token_hash second_step second_step_hash wrong_answers created_at created_by_role " +
+      "last_used_at revoked_at refused_at refused_for",
+  },
+  oidc_artifact: {
+    until: "WITH_SIGN_IN",
+    sessions:
+      "kind id_hash payload client_id person_id generation card_id grant_id session_uid consumed_at replay expires_at",
+  },
+  consent: { until: "WITH_PERSON", sessions: "person_id client_id scopes granted_at" },
+  school_choice: { until: "WITH_PERSON", sessions: "person_id client_id school_id" },
+  logout_notice: {
+    until: "UNTIL_TOLD",
+    sessions: "id client_id person_id sid created_at",
+    none: "attempts next_attempt_at",
+  },
+  void_sign_in: { until: "AT_ONCE", sessions: "person_id" },
+  sign_in_place: { until: "DEVICE", devices: "person_id place last_used_at" },
+  sign_in_brake: { until: "HALF_DAY", devices: "key failures wait_until forget_at person_id everywhere" },
+  wrong_password: { until: "DAY", devices: "key hour person_id tries last_at" },
+  rate_limit: { until: "HOUR", devices: "key full_at" },
+  sign_in: { until: "WITH_PERSON", signIns: "client_id person_id first_sign_in_at last_sign_in_at" },
+
+  app_event: {
+    until: "EVENTS",
+    notifications:
+      "at client_id type action subject_id app_subject_id school_id updated_properties reason reason_until",
+    none: "id seq position traceparent",
+  },
+  announced_sign_in: { until: "AT_ONCE", notifications: "person_id client_id at sight" },
+  webhook_delivery: {
+    until: "DELIVERIES",
+    notifications: "endpoint_id event_type subject_id body created_at finished_at",
+    none: "id message_id is_test state attempts attempts_spent due_at traceparent",
+  },
+  webhook_attempt: {
+    until: "DELIVERIES",
+    notifications: "answer",
+    none: "delivery_id number at duration_ms status error",
+  },
+  api_request: {
+    until: "REQUEST_LOG",
+    appRequests: "client_id at operation_id path status code message",
+    none: "id request_id short_code duration_ms",
+  },
+
+  staged_person: {
+    until: "WEEK",
+    roster: "source_id school_id home_school_id role first_full first_call last sort_key username fields is_deleted",
+    none: "import_id row line column",
+  },
+  staged_role: {
+    until: "WEEK",
+    roster: "person_source_id school_id role is_primary is_deleted",
+    none: "import_id row line column",
+  },
+  staged_membership: {
+    until: "WEEK",
+    roster: "school_id person_source_id group_source_id role is_deleted",
+    none: "import_id row line person_column group_column",
+  },
+  import_faulty_row: { until: "WEEK", roster: "fields source_id group_source_ids", none: "import_id line" },
+  import_error: { until: "WEEK", roster: "message line_text", none: "import_id row file line column field code" },
+  import_piece: { until: "WEEK", roster: "bytes", none: "import_id number" },
+  import: {
+    until: "KEPT",
+    roster: "file_name upload",
+    audit: "actor_id created_at applied_at undone_at",
+    none:
+      "id format mode state school_year error_count warning_count rows headings notes lease_holder lease_until " +
+      "named_school_ids progress_phase progress_percent progress_at",
+  },
+  import_turn: {
+    until: "WORK",
+    audit: "actor_id",
+    none: "import_id school_id is_reading queued_at started_at seen_at",
+  },
+  import_change: {
+    until: "UNDO",
+    importHistory: "subject_id person_id school_id before after",
+    none: "import_id keep_until",
+  },
+  person_import: {
+    until: "AUDIT",
+    importHistory: "at person_id school_id change classes_before classes_after",
+    none: "id import_id",
+  },
+
+  audit: {
+    until: "AUDIT",
+    audit: "at action actor_id client_id person_id school_id detail actor_role before after",
+    none: "id request_id act_id",
+  },
+  staff_role: { until: "WITH_PERSON", staffRoles: "id role person_id reason ends_at given_at", none: "client_id" },
+  staff_role_school: { until: "WITH_PERSON", staffRoles: "role_id school_id" },
+  staff_role_app: { until: "WITH_PERSON", staffRoles: "role_id client_id" },
+  credential_batch: {
+    until: "DAY",
+    tasks: "school_id caller group_ids roles created_at handed_out_at encrypted",
+    none: "id new_passwords with_qr with_letters only_missing ready_at handed_out_key expires_at lease_until",
+  },
+  credential_batch_person: { until: "DAY", tasks: "batch_id person_id encrypted" },
+  card_print: { until: "PRINTED", tasks: "caller encrypted created_at", none: "id" },
+  password_request: { until: "WITH_PERSON", tasks: "person_id school_id requested_at" },
+  handover_person: { until: "WITH_PERSON", tasks: "person_id handover_id" },
+  idempotency_key: { until: "DAY", tasks: "caller answer named_ids created_at", none: "key request_hash status" },
+  app_profile: {
+    until: "WITH_APP",
+    contacts: "support_address",
+    none: "client_id provider description_de description_en purpose_de purpose_en privacy_url",
+  },
+} as const satisfies Readonly<Record<string, StoredTable>>;

@@ -1,0 +1,206 @@
+import { decodeJwt } from "jose";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { AppAttribute, NewApp, ScopeName } from "../../../src/access/index.ts";
+import { appAttributes } from "../../../src/access/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { idm, makeReader, schulconnex } from "../../support/api.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { getAppToken, getUserTokens, giveLogin, type Login, type TestApp } from "../../support/token.ts";
+
+type ProcessingRecord = components["schemas"]["ProcessingRecord"];
+type Activity = components["schemas"]["ProcessingActivity"];
+
+const service = await startService();
+const make = makeMakers(service.db);
+const readScopes: readonly ScopeName[] = ["schools:read", "users:read", "groups:read", "people:read"];
+
+const school = await make.school({ name: "Record School", officialId: "DE-NI-RECORD" });
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const named = { firstFull: "Zebedaeus Xaver", firstCall: "Zebedaeus", last: "Quittenbaum" };
+const sourceSystemIdentifier = "SRC-4711-RECORD";
+
+const readRecord = async (schoolId: SchoolId, { call } = admin): Promise<ProcessingRecord> =>
+  (await call("GET", `/schools/${schoolId}/processing-record`)).body as ProcessingRecord;
+const findApp = ({ activities }: ProcessingRecord, { clientId }: TestApp): Activity | undefined =>
+  activities.find(({ code }) => code === clientId);
+const codes = (terms: readonly { code: string }[] = []): string[] => terms.map(({ code }) => code).sort();
+
+describe("a category of data is in the record exactly if the app can read it:", () => {
+  let [group, person, login] = [] as unknown as [GroupId, PersonId, Login];
+  beforeAll(async () => {
+    group = await make.group({ school, name: "Quintaklasse" });
+    person = await make.person({ school, groups: [group], name: named, sourceSystemIdentifier });
+    login = await giveLogin(service.db, person);
+  });
+
+  type Case = {
+    scopes: ScopeName[];
+    attributes?: AppAttribute[];
+    type?: NewApp["type"];
+    signOn?: "EVERYBODY" | "NOBODY";
+    sync?: boolean;
+    withGroup?: boolean;
+    /** The person signed in before the school revoked everything. */
+    revoked?: true;
+  };
+  const claims: ScopeName[] = [
+    ...(["profile", "role", "school", "groups", "pseudonym", "school_name", "school_official_id"] as const),
+    ...(["school_location", "school_address", "schooling_level"] as const),
+  ];
+  const cases: Case[] = [
+    { scopes: ["openid"] },
+    { scopes: ["openid"], signOn: "NOBODY" },
+    ...claims.flatMap((claim): Case[] => [
+      { scopes: ["openid", claim] },
+      { scopes: ["openid", claim], attributes: [] },
+    ]),
+    ...readScopes.flatMap((scope): Case[] => [
+      { scopes: [scope], signOn: "NOBODY" },
+      { scopes: [scope], signOn: "NOBODY", withGroup: false },
+      { scopes: [scope], signOn: "NOBODY", sync: false },
+      { scopes: ["openid", scope] },
+      { scopes: ["openid", scope], withGroup: false },
+      { scopes: ["openid", scope], sync: false },
+      { scopes: ["openid", scope], attributes: [] },
+      { scopes: ["openid", scope], type: "PUBLIC" },
+      { scopes: ["openid", scope], revoked: true },
+      { scopes: [scope] },
+    ]),
+    { scopes: ["openid", ...claims, ...readScopes] },
+    { scopes: ["openid", ...claims, ...readScopes], attributes: ["PERSON_NAME"] },
+    { scopes: ["openid", ...claims, ...readScopes], attributes: ["SOURCE_SYSTEM_IDENTIFIER"], type: "PUBLIC" },
+  ];
+  const nameOf = ({ scopes, ...rest }: Case): string => `${scopes.join(" ")} ${JSON.stringify(rest)}`;
+
+  test.each(cases.map((one) => [nameOf(one), one] as const))("%s", async (_name, one) => {
+    const { scopes, attributes = [...appAttributes], type = "CONFIDENTIAL", signOn = "EVERYBODY", sync = true } = one;
+    const app = await make.app({ scopes, attributes, type });
+    await make.grant({ app: app.clientId, school, signOn, sync, groups: one.withGroup === false ? [] : [group] });
+    if (one.revoked) {
+      await getUserTokens(service, app, login, { scopes });
+      expect((await admin.call("DELETE", `/schools/${school}/grants/${app.clientId}`)).status).toBe(204);
+    }
+    const canSignIn = signOn === "EVERYBODY" && one.revoked === undefined;
+    const found = findApp(await readRecord(school), app);
+    const read = await readEverything(app, { type, scopes, canSignIn });
+    expect(codes(found?.data)).toEqual(read);
+    expect((found?.people.length ?? 0) > 0, "people").toBe(read.length > 0);
+  });
+
+  /** What the app learns of the person, by every operation and token it can get. */
+  async function readEverything(
+    app: TestApp,
+    { type, scopes, canSignIn }: { type: NewApp["type"]; scopes: ScopeName[]; canSignIn: boolean },
+  ): Promise<string[]> {
+    const known = new Set<string>();
+    const note = (record: unknown) => noteAll(known, record);
+    if (canSignIn) {
+      const tokens = await getUserTokens(service, app, login, { scopes });
+      known.add("id").add("signIns");
+      if (tokens.id_token !== undefined) note(decodeJwt(tokens.id_token));
+      const own = makeReader(service, tokens.access_token);
+      const info = await own(`${schulconnex}/person-info`);
+      if (info.status === 200) note(info.body);
+    }
+    const granted = readScopes.filter((scope) => scopes.includes(scope));
+    if (type === "PUBLIC" || granted.length === 0) return [...known].sort();
+    const reader = makeReader(service, await getAppToken(service, app, granted));
+    const ofSchool = `${idm}/schools/${school}`;
+    for (const list of [`${ofSchool}/users`, `${ofSchool}/people`, `${ofSchool}/people?show-deleted=true`]) {
+      const { status, body } = await reader(list);
+      for (const record of status === 200 ? (body as object[]) : []) note({ ...record, school });
+    }
+    for (const path of [`${idm}/users/${person}`, `${idm}/people/${person}`, `${idm}/groups/${group}`]) {
+      const { status, body } = await reader(path);
+      if (status !== 200) continue;
+      note(path.includes("/groups/") ? { ...(body as object), school } : body);
+    }
+    const personen = await reader(`${schulconnex}/personen-info`);
+    if (personen.status === 200) note(personen.body);
+    // The planned deletion of a soft-deleted person, whom this list still has.
+    if (JSON.stringify(personen.body).includes('"loeschung"')) known.add("status");
+    return [...known].sort();
+  }
+
+  function noteAll(known: Set<string>, record: unknown): void {
+    const text = JSON.stringify(record);
+    if (text === "[]" || !/"(sub|id|pid)"/.test(text)) return;
+    known.add("id");
+    if (text.includes(named.last)) known.add("name");
+    if (text.includes("Quintaklasse")) known.add("groups");
+    if (text.includes(sourceSystemIdentifier)) known.add("sourceSystemIdentifier");
+    if (/"(role|rolle)":"/.test(text)) known.add("role");
+    if ((record as { status?: string }).status !== undefined) known.add("status");
+    if (new RegExp(`${school}|Record School|DE-NI-RECORD|GYMNASIUM|"Town"|"NI"`).test(text)) known.add("schools");
+  }
+});
+
+test("what an app does not get of its scopes is withheld, and the provider and purpose are named", async () => {
+  const here = await make.school();
+  const group = await make.group({ school: here });
+  const app = await make.app({
+    scopes: ["openid", "profile", "people:read"],
+    attributes: ["SCHOOL_ADDRESS"],
+    profile: {
+      provider: "Lern GmbH",
+      purpose: { de: "Üben", en: null },
+      supportAddress: "hilfe@lern.example",
+      privacyUrl: "https://lern.example/datenschutz",
+    },
+  });
+  await make.grant({
+    app: app.clientId,
+    school: here,
+    signOn: { kind: "ROLES", roles: ["TEACHER"] },
+    groups: [group],
+  });
+  const operator = await makeStaff(service, "OPERATOR");
+  const record = await readRecord(here, operator);
+  expect(findApp(record, app)).toMatchObject({
+    kind: "APP",
+    purpose: { de: "Üben", en: null },
+    people: [{ code: "STUDENT" }, { code: "TEACHER" }],
+    withheld: [{ code: "name" }, { code: "sourceSystemIdentifier" }],
+    recipients: [
+      {
+        kind: "PROVIDER",
+        name: "Lern GmbH",
+        contact: "hilfe@lern.example",
+        privacyUrl: "https://lern.example/datenschutz",
+      },
+    ],
+    grant: { signOn: { kind: "ROLES", roles: ["TEACHER"] }, sync: true, syncedGroups: [{ id: group }] },
+  });
+  expect(record.school.id).toBe(here);
+  expect(record.operator.name).toBe("Schultor");
+});
+
+test("the service's own processing has the periods of this service", async () => {
+  const own = (await readRecord(school)).activities.filter(({ kind }) => kind === "SERVICE");
+  expect(own.map(({ code }) => code)).toEqual([
+    ...["DIRECTORY", "SIGN_ON", "IMPORTS", "APP_NOTIFICATION", "ADMINISTRATION", "AUDIT", "OPERATION"],
+  ]);
+  const kept = (code: string) => own.flatMap(({ data }) => data).find((one) => one.code === code)!.kept.en;
+  expect(kept("name")).toContain("30 days after the person left their last school");
+  expect(kept("audit")).toContain("400 days");
+  expect(kept("notifications")).toContain("35 days");
+  for (const { data, people, recipients } of own) {
+    expect(data.every(({ text, kept: until }) => [text.de, text.en, until.de, until.en].every(Boolean))).toBe(true);
+    expect([people.length > 0, recipients.map(({ kind }) => kind)]).toEqual([true, ["OPERATOR"]]);
+  }
+});
+
+test("the record of another school is not found, and its tag changes with what it says", async () => {
+  const other = await make.school();
+  expect(refusalOf(await admin.call("GET", `/schools/${other}/processing-record`))).toEqual([404, "school_not_found"]);
+  const path = `/schools/${school}/processing-record`;
+  const first = await admin.call("GET", path);
+  const again = await admin.call("GET", path, { headers: { "If-None-Match": first.headers.get("etag")! } });
+  expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
+  const app = await make.app();
+  await make.grant({ app: app.clientId, school });
+  expect((await admin.call("GET", path)).headers.get("etag")).not.toBe(first.headers.get("etag"));
+});
