@@ -10,16 +10,14 @@ import { storeOf } from "../platform/database/db.ts";
 import {
   activities,
   dataCategories,
+  keptFor,
   measures,
   peopleCategories,
   periodText,
-  storedColumns,
   type Activity,
   type DataCategory,
   type Days,
   type PeopleCategory,
-  type PeriodCode,
-  type StoredTable,
   type Words,
 } from "../privacy/index.ts";
 import { presentCatalogueGrant } from "./catalogue.ts";
@@ -36,22 +34,15 @@ const termsOf = <Code extends string>(codes: readonly Code[], words: Readonly<Re
 const presentData = (code: DataCategory, kept: Words) =>
   present<Schemas["ProcessedData"]>({ code, text: dataCategories[code], kept });
 
-/** How long the service keeps data of a category: as long as the tables that have it. */
-function keptFor(category: DataCategory, days: Days, more: readonly PeriodCode[]): Words {
-  const tables = Object.values<StoredTable>(storedColumns).filter((table) => table[category] !== undefined);
-  const texts = [...new Set([...tables.map(({ until }) => until), ...more])].map((code) => periodText(code, days));
-  return { de: texts.map(({ de }) => de).join("; "), en: texts.map(({ en }) => en).join("; ") };
-}
-
 const listOwn = ({ operator, retention }: AdminDeps): ProcessingActivity[] =>
-  Object.entries<Activity>(activities).map(([code, { name, purpose, people, data, periods = [] }]) =>
+  Object.entries<Activity>(activities).map(([code, { name, purpose, people, data }]) =>
     present<ProcessingActivity>({
       kind: "SERVICE",
       code,
       name,
       purpose,
       people: termsOf(people, peopleCategories),
-      data: data.map((category) => presentData(category, keptFor(category, retention, periods))),
+      data: data.map((category) => presentData(category, keptFor(category, retention).text)),
       withheld: [],
       recipients: [
         present<Schemas["ProcessingRecipient"]>({

@@ -39,8 +39,8 @@ export const dataCategories = {
     en: "Sessions, tokens, consents, chosen school",
   },
   devices: {
-    de: "Verschlüsselte Prüfwerte bekannter Geräte und Adressen, Zahl falscher Passwörter",
-    en: "Keyed hashes of known devices and addresses, number of wrong passwords",
+    de: "Prüfwerte (mit Schlüssel) bekannter Geräte und Netzadressen, Zahl falscher Passwörter",
+    en: "Keyed hashes of known devices and network addresses, number of wrong passwords",
   },
   notifications: {
     de: "Mitteilungen an Apps: Kennung, Zeitpunkt, welche Angabe sich geändert hat",
@@ -48,7 +48,10 @@ export const dataCategories = {
   },
   appRequests: { de: "Abrufe der Apps, mit der Kennung der Person", en: "Requests of apps, with the id of the person" },
   roster: { de: "Hochgeladene Listen der Schule", en: "Uploaded rosters of the school" },
-  importHistory: { de: "Was ein Import an der Person geändert hat", en: "Changes of the person by imports" },
+  importHistory: {
+    de: "Importe: wer sie gemacht hat und was sie an der Person geändert haben",
+    en: "Imports: who made them and what they changed of the person",
+  },
   audit: {
     de: "Protokoll: wer wann was getan hat, mit den Werten vorher und nachher",
     en: "Audit log: who did what and when, with the values before and after",
@@ -64,8 +67,8 @@ export const dataCategories = {
     en: "After deletion: former id with the date, keyed hash of the user name",
   },
   serverLog: {
-    de: "Betriebsprotokoll: Vorgang, Zeitpunkt, Ergebnis; keine Namen, keine Adressen",
-    en: "Server log: operation, time, result; no names, no addresses",
+    de: "Betriebsprotokoll: Vorgang, Kennungen, Zeitpunkt, Ergebnis; keine Namen, keine Adressen",
+    en: "Server log: operation, ids, time, result; no names, no addresses",
   },
   backups: { de: "Sicherungskopien der Datenbank", en: "Backups of the database" },
 } as const satisfies Record<string, Words>;

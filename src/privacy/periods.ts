@@ -3,11 +3,19 @@ import type { Words } from "./words.ts";
 /** The periods of this service that its operator can change. */
 export type Days = { deletedPersonDays: number; auditDays: number; eventDays: number; deliveryDays: number };
 
-type Period = {
+/** The variables that set them. */
+export const variables = {
+  deletedPersonDays: "RESTORE_WINDOW_DAYS",
+  auditDays: "AUDIT_DAYS",
+  eventDays: "CHANGE_FEED_DAYS",
+  deliveryDays: "WEBHOOK_LOG_DAYS",
+} as const satisfies Record<keyof Days, string>;
+
+export type Period = {
   /** `{days}` is the number of the setting. */
   text: Words;
-  /** The setting and its variable; left out if the period is fixed. */
-  setting?: { days: keyof Days; variable: string };
+  /** Left out if the period is fixed. */
+  setting?: keyof Days;
   /** What prisma/GROWTH.md says of each table with this period; left out if no table has it. */
   growth?: string;
 };
@@ -16,10 +24,10 @@ type Period = {
 export const periods = {
   LEFT: {
     text: {
-      de: "{days} Tage nach dem Ausscheiden aus der letzten Schule; bis dahin ist die Person wiederherstellbar",
-      en: "{days} days after the person left their last school; until then they can be restored",
+      de: "{days} Tage nach dem Ausscheiden aus der letzten Schule (bis dahin ist die Person wiederherstellbar)",
+      en: "{days} days after the person left their last school (until then they can be restored)",
     },
-    setting: { days: "deletedPersonDays", variable: "RESTORE_WINDOW_DAYS" },
+    setting: "deletedPersonDays",
     growth: "`RESTORE_WINDOW_DAYS`",
   },
   WITH_PERSON: {
@@ -73,25 +81,25 @@ export const periods = {
       de: "{days} Tage, in denen der Import rückgängig gemacht werden kann",
       en: "{days} days, in which the import can be undone",
     },
-    setting: { days: "deletedPersonDays", variable: "RESTORE_WINDOW_DAYS" },
+    setting: "deletedPersonDays",
     growth: "`RESTORE_WINDOW_DAYS`",
   },
   EVENTS: {
     text: { de: "{days} Tage", en: "{days} days" },
-    setting: { days: "eventDays", variable: "CHANGE_FEED_DAYS" },
+    setting: "eventDays",
     growth: "`CHANGE_FEED_DAYS`",
   },
   DELIVERIES: {
     text: { de: "{days} Tage nach der Zustellung", en: "{days} days after the delivery" },
-    setting: { days: "deliveryDays", variable: "WEBHOOK_LOG_DAYS" },
+    setting: "deliveryDays",
     growth: "`WEBHOOK_LOG_DAYS`|with its delivery",
   },
   AUDIT: {
     text: {
-      de: "{days} Tage, monatsweise; die Kennung einer gelöschten Person wird sofort entfernt",
-      en: "{days} days, by the month; the id of a deleted person is removed at once",
+      de: "{days} Tage, monatsweise (die Kennung einer gelöschten Person sofort)",
+      en: "{days} days, by the month (the id of a deleted person at once)",
     },
-    setting: { days: "auditDays", variable: "AUDIT_DAYS" },
+    setting: "auditDays",
     growth: "`AUDIT_DAYS`",
   },
   HANDOVER: {
@@ -101,6 +109,10 @@ export const periods = {
   WITH_APP: { text: { de: "mit der App", en: "with the app" }, growth: "the app is deleted" },
   KEPT: {
     text: { de: "bleibt, ohne Namen: nichts wird zweimal vergeben", en: "kept, without names: nothing is given twice" },
+    growth: "never deleted",
+  },
+  IMPORTS: {
+    text: { de: "die Liste der Importe bleibt, ohne Personen", en: "the list of imports is kept, without people" },
     growth: "never deleted",
   },
   IN_APP: {
@@ -117,7 +129,6 @@ export type PeriodCode = keyof typeof periods;
 /** A period in words, with the days of this service. */
 export function periodText(code: PeriodCode, days: Days): Words {
   const { text, setting }: Period = periods[code];
-  const fill = (words: string) =>
-    words.replace("{days}", () => String(setting === undefined ? "" : days[setting.days]));
+  const fill = (words: string) => words.replace("{days}", () => String(setting === undefined ? "" : days[setting]));
   return { de: fill(text.de), en: fill(text.en) };
 }

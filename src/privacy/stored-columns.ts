@@ -99,16 +99,16 @@ export const storedColumns = {
   import_error: { until: "WEEK", roster: "message line_text", none: "import_id row file line column field code" },
   import_piece: { until: "WEEK", roster: "bytes", none: "import_id number" },
   import: {
-    until: "KEPT",
+    until: "IMPORTS",
     roster: "file_name upload",
-    audit: "actor_id created_at applied_at undone_at",
+    importHistory: "actor_id created_at applied_at undone_at",
     none:
       "id format mode state school_year error_count warning_count rows headings notes lease_holder lease_until " +
       "named_school_ids progress_phase progress_percent progress_at",
   },
   import_turn: {
     until: "WORK",
-    audit: "actor_id",
+    importHistory: "actor_id",
     none: "import_id school_id is_reading queued_at started_at seen_at",
   },
   import_change: {

@@ -1,4 +1,5 @@
 import { Router, type RequestHandler } from "express";
+import { makeBilingualRouter } from "./bilingual.ts";
 import { makeChangelogRouter } from "./changelog-page.ts";
 import { makeDownloadsRouter, type Packages } from "./downloads.ts";
 import { loadPublishedDocuments, loadPublishedReleases } from "./documents.ts";
@@ -13,7 +14,6 @@ import {
   sendPage,
 } from "./pages.ts";
 import { makeSearch, type Search } from "./search.ts";
-import { makeSchoolGuideRouter } from "./school-guide.ts";
 import { answerPage, answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
 
@@ -43,7 +43,7 @@ function makeRouter({ isReady, ...place }: PublishOptions): Router {
 
   router.use("/downloads", refuseOtherMethods, makeDownloadsRouter(place));
   router.use(["/docs", "/guide"], refuseOtherMethods);
-  router.use(makeSchoolGuideRouter());
+  router.use(makeBilingualRouter());
   let search: Search | undefined;
   router.use(makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));
   router.get("/docs", answerPage(renderOverview(pages, documents)));

@@ -20,7 +20,7 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run migration": "writes into the sources",
   "npm run drill": "takes minutes; test/faults/drill.test.ts runs a short one",
   "npm run release:record": "runs all tests; test/releases holds what it writes against the migrations",
-  "npm run docs:config": "writes into the sources; test/platform/config.test.ts compares what it would write",
+  "npm run docs:tables": "writes into the sources; test/docs/tables.test.ts compares what it would write",
   "npm run release:contract": "writes a release into the sources; test/contract/changelog.test.ts tries its steps",
   "npm run compatibility": "writes into the sources, and needs Chromium; the gate `compatibility` runs its tests",
   "npm run clients": "needs Java; the gate `clients` runs it",

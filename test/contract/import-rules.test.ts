@@ -64,6 +64,7 @@ const house: Record<string, string> = {
 /** One wrong import per rule; the second file, where there is one, loses its imports so that no cycle comes of it. */
 const planted: Record<string, [file: string, line: string, emptied?: string]> = {
   "platform-looks-down": ["src/platform/database/db.ts", 'import "../../events/index.ts";', "src/events/index.ts"],
+  "privacy-looks-down": ["src/privacy/index.ts", 'import "../events/index.ts";'],
   "traffic-looks-down": ["src/traffic/index.ts", 'import "../events/index.ts";'],
   "events-looks-down": ["src/events/index.ts", 'import "../access/index.ts";', "src/access/index.ts"],
   "directory-looks-down": [

@@ -9,6 +9,7 @@ import {
   storedColumns,
   type Activity,
   type DataCategory,
+  type Period,
   type StoredTable,
 } from "../../src/privacy/index.ts";
 import { testDatabase } from "../support/database.ts";
@@ -75,7 +76,7 @@ test("each table is kept as long as prisma/GROWTH.md says", () => {
     for (const [, table] of name.matchAll(/`([a-z_]+)`/g)) until.set(table!, [...(until.get(table!) ?? []), before]);
   }
   const wrong = [...stored].filter(([table, { until: code }]) => {
-    const period: { text: object; growth?: string } = periods[code];
+    const period: Period = periods[code];
     return !until.get(table)?.some((cell) => new RegExp(period.growth ?? "$^").test(cell));
   });
   expect(wrong.map(([table, { until: code }]) => `${table}: ${code}, but ${until.get(table)?.join(" / ")}`)).toEqual(

@@ -3,7 +3,6 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigError, options, readConfig, settlePort } from "../../src/config/index.ts";
-import { configPage, insertConfigTable } from "../../src/config/table.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -202,9 +201,4 @@ test("every configured value is read by something", () => {
   const { lifetimes, ...rest } = readConfig({});
   const fields = [...Object.keys(rest), ...Object.keys(lifetimes)];
   expect(fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(sources))).toEqual([]);
-});
-
-test("the configuration table of docs/ is current", () => {
-  const page = readFileSync(configPage, "utf8");
-  expect(insertConfigTable(page)).toBe(page);
 });
