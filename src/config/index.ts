@@ -10,3 +10,4 @@ export { settlePort } from "./arrange.ts";
 export type { Config } from "./arrange.ts";
 export { options } from "./options/index.ts";
 export { ConfigError, readConfig } from "./read.ts";
+export { makeConfigTable } from "./table.ts";

@@ -89,11 +89,11 @@ test("each page that the navigation of a role names can be opened", async () => 
   const schoolIds = [school];
   const starts: [StaffRoleName, { schoolIds?: SchoolId[]; clientIds?: ClientId[] }, string, number][] = [
     ["OPERATOR", {}, "/admin/schools", 6],
-    ["OPERATOR", {}, `/admin/schools/${school}/today`, 8],
-    ["SCHOOL_ADMIN", { schoolIds }, `/admin/schools/${school}/today`, 8],
+    ["OPERATOR", {}, `/admin/schools/${school}/today`, 9],
+    ["SCHOOL_ADMIN", { schoolIds }, `/admin/schools/${school}/today`, 9],
     ["SECRETARY", { schoolIds }, `/admin/schools/${school}/today`, 4],
     ["CLASS_TEACHER", { schoolIds }, `/admin/schools/${school}/today`, 2],
-    ["SUPPORT", { schoolIds }, `/admin/schools/${school}/today`, 7],
+    ["SUPPORT", { schoolIds }, `/admin/schools/${school}/today`, 8],
     ["PARTNER", { clientIds: [clientId] }, "/partner", 1],
   ];
   for (const [role, target, start, count] of starts) {

@@ -73,8 +73,14 @@ const writePeriods = (language: Language): string =>
 
 const learns = (scope: ScopeName, granted: AppAttribute[]): DataCategory[] =>
   attributesOf({
-    ...{ type: "CONFIDENTIAL", scopes: ["openid", scope], granted },
-    ...{ maySignIn: true, isUser: true, isPerson: true, schools: [true], groups: [true] },
+    type: "CONFIDENTIAL",
+    scopes: ["openid", scope],
+    granted,
+    maySignIn: true,
+    isUser: true,
+    isPerson: true,
+    schools: [true],
+    groups: [true],
   });
 
 /** The attribute of its registration without which an app does not get the data. */

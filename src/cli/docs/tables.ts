@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeConfigTable } from "../../config/table.ts";
+import { makeConfigTable } from "../../config/index.ts";
 import { privacyTables } from "./privacy.ts";
 
 /** Makes each table of a page, by the name in the two comments around it. */
