@@ -50,14 +50,21 @@ describe.each(looks)("on a $size", (look) => {
     },
   );
 
-  test.each(["client-credentials", "not-found", "errors", "changelog", "promises", "../openapi", "../guide"])(
-    "/docs/%s is readable",
-    async (name) => {
-      const page = await newPage(look);
-      await page.goto(`${url}/docs/${name}`);
-      await expectReadable(page);
-    },
-  );
+  test.each([
+    "client-credentials",
+    "not-found",
+    "errors",
+    "changelog",
+    "promises",
+    "privacy",
+    "../openapi",
+    "../guide",
+    "../guide/data-protection",
+  ])("/docs/%s is readable", async (name) => {
+    const page = await newPage(look);
+    await page.goto(`${url}/docs/${name}`);
+    await expectReadable(page);
+  });
 
   test.each([
     ["idm", "List the people of a school"],
