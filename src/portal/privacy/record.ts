@@ -15,9 +15,9 @@ const columns = [
   ...(["recipients", "kept", "access", "measures"] as const),
 ];
 
-/** An activity in the reader's language; each part is a list of lines. */
+/** An activity in the reader's language. */
 function writeActivity(activity: Activity, { t, locale }: PageRequest) {
-  const { kind, grant, data } = activity;
+  const { kind, grant } = activity;
   const read = (text: Both) => text[locale] ?? text.de ?? text.en ?? "";
   const listed = (terms: readonly AdminSchemas["PrivacyTerm"][]) => terms.map(({ text }) => read(text));
   const groups = grant?.syncedGroups.map(({ name }) => name).join(", ") ?? "";
@@ -26,15 +26,11 @@ function writeActivity(activity: Activity, { t, locale }: PageRequest) {
     name: read(activity.name),
     purpose: read(activity.purpose) || t("record.noPurpose"),
     people: listed(activity.people),
-    data: listed(data),
+    data: activity.data.map(({ text, kept }) => ({ name: read(text), kept: read(kept) })),
     withheld: listed(activity.withheld),
     recipients: activity.recipients.map(({ name, contact, privacyUrl }) =>
       [name ?? t("record.noName"), contact, privacyUrl].filter((part) => part !== null).join(", "),
     ),
-    kept:
-      kind === "APP"
-        ? [...new Set(data.map(({ kept }) => read(kept)))]
-        : data.map(({ text, kept }) => `${read(text)}: ${read(kept)}`),
     access:
       kind === "SERVICE"
         ? []
@@ -66,15 +62,18 @@ export async function handJson(request: PageRequest): Promise<Download> {
 export async function handCsv(request: PageRequest): Promise<Download> {
   const { t, locale } = request;
   const { school, operator, activities, measures } = await readRecord(request);
-  const rows = activities.map((activity) => {
-    const written = Object.entries(writeActivity(activity, request)).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : value.join("\n"),
-    ]);
+  const rows = activities.map((activity): Record<(typeof columns)[number], string> => {
+    const { data, ...written } = writeActivity(activity, request);
     return {
-      ...(Object.fromEntries(written) as Record<string, string>),
+      ...written,
       controller: school.name,
       processor: operator.name,
+      people: written.people.join("\n"),
+      data: data.map(({ name }) => name).join("\n"),
+      withheld: written.withheld.join("\n"),
+      recipients: written.recipients.join("\n"),
+      kept: data.map(({ name, kept }) => `${name}: ${kept}`).join("\n"),
+      access: written.access.join("\n"),
       measures: activity.kind === "SERVICE" ? measures.map(({ text }) => text[locale]).join("\n") : "",
     };
   });
