@@ -1,4 +1,4 @@
-import type { GroupId, SchoolId } from "../directory/index.ts";
+import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
 import type { RecordStore, Store } from "../platform/database/db.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
 import { findProfiles, type AppProfile } from "./app-profile.ts";
@@ -44,12 +44,17 @@ export async function listCatalogue(
 
 const appsAtOnce = 500;
 
-/** The apps with a grant of the school, and those that can still read people who signed in while they had one. */
-export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<CatalogueApp[]> {
-  const found: CatalogueApp[] = [];
+/** `signedIn`: the roles of people of the school who have signed in to the app. */
+export type AppWithData = CatalogueApp & { signedIn: PersonRole[] };
+
+/** The apps with a grant of the school, and those that people signed in to while they had one. */
+export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<AppWithData[]> {
+  const roles = new Map((await listSignedInRoles(db, schoolId)).map((row) => [row.clientId, row.roles]));
+  const found: AppWithData[] = [];
   for (let after: string | undefined; ;) {
     const page = await listCatalogue(db, { schoolId, limit: appsAtOnce, after });
-    found.push(...page.filter(({ grant, lastSignInAt }) => grant !== null || lastSignInAt !== null));
+    const withRoles = page.map((app) => ({ ...app, signedIn: roles.get(app.clientId) ?? [] }));
+    found.push(...withRoles.filter(({ grant, signedIn }) => grant !== null || signedIn.length > 0));
     after = page.at(-1)?.place;
     if (page.length < appsAtOnce) return found;
   }
@@ -118,6 +123,20 @@ const selectLastSignIns = statement<SignInQuery>(
   GROUP BY ${signIn.clientId}`,
   "access.findLastSignIns",
 );
+
+const p = table("person", "p");
+type SignedInRoles = { clientId: ClientId; roles: PersonRole[] };
+
+const selectSignedInRoles = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`
+  SELECT ${fields<SignedInRoles>({ clientId: signIn.clientId, roles: sql`array_agg(DISTINCT ${p.role}::text)` })}
+  FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId} JOIN ${p} ON ${p.id} = ${a.personId}
+  WHERE ${a.schoolId} = ${schoolId} GROUP BY ${signIn.clientId}`,
+  "access.listSignedInRoles",
+);
+
+const listSignedInRoles = (db: Queryable, schoolId: SchoolId): Promise<SignedInRoles[]> =>
+  findRows<SignedInRoles, { schoolId: SchoolId }>(db, selectSignedInRoles, { schoolId });
 
 async function findLastSignIns(db: Queryable, query: SignInQuery): Promise<Map<ClientId, Date>> {
   if (query.clientIds.length === 0) return new Map();

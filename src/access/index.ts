@@ -13,7 +13,7 @@ export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts"
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";
 export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "./app-profile.ts";
 export { checkCalledUri, type CalledUri } from "./redirect-uri.ts";
-export { findInCatalogue, listAppsWithData, listCatalogue, type CatalogueApp } from "./catalogue.ts";
+export { findInCatalogue, listAppsWithData, listCatalogue, type AppWithData, type CatalogueApp } from "./catalogue.ts";
 export { makeAnnouncedSweep, sweepAnnounced, type EventProperty } from "./change-tracking/index.ts";
 export { againAfterDeadlock, changeDirectory, previewChange } from "./change.ts";
 export {

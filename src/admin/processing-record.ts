@@ -3,7 +3,8 @@ import {
   attributesOf,
   listAppsWithData,
   type AppAttribute,
-  type CatalogueApp,
+  type AppWithData,
+  type ScopeName,
 } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
@@ -58,37 +59,39 @@ const listOwn = ({ operator, retention }: AdminDeps): ProcessingActivity[] =>
 
 const everybody = ["STUDENT", "TEACHER", "OTHER"] as const satisfies readonly PeopleCategory[];
 
+const maySignIn = ({ grant }: AppWithData): boolean => grant !== null && grant.signOn.kind !== "NOBODY";
+const seesGroups = ({ grant }: AppWithData): boolean => grant?.sync === true && grant.syncedGroups.length > 0;
+
 /** The categories of people of whom the app learns anything. */
-function peopleOf({ grant, lastSignInAt }: CatalogueApp): PeopleCategory[] {
-  const signOn = grant?.signOn ?? { kind: "NOBODY" };
-  if (lastSignInAt !== null || signOn.kind === "EVERYBODY" || signOn.kind === "GROUPS") return [...everybody];
-  const known = new Set<PeopleCategory>(signOn.kind === "ROLES" ? signOn.roles : []);
-  // People of synced groups, of whom staff without a class are not told to apps.
-  if (grant?.sync === true && grant.syncedGroups.length > 0) known.add("STUDENT").add("TEACHER");
+function peopleOf(app: AppWithData): PeopleCategory[] {
+  const { type, scopes, grant, signedIn } = app;
+  const reads = (...any: ScopeName[]) => type === "CONFIDENTIAL" && any.some((scope) => scopes.includes(scope));
+  const known = new Set<PeopleCategory>(reads("users:read") ? signedIn : []);
+  const audience = grant?.signOn.kind === "ROLES" ? grant.signOn.roles : everybody;
+  if (maySignIn(app)) audience.forEach((role) => known.add(role));
+  if (seesGroups(app) && reads("people:read", "groups:read")) known.add("STUDENT").add("TEACHER");
   return everybody.filter((role) => known.has(role));
 }
 
-function dataOf(app: CatalogueApp, granted: readonly AppAttribute[]): DataCategory[] {
-  const { grant, lastSignInAt } = app;
-  const maySignIn = grant !== null && grant.signOn.kind !== "NOBODY";
-  const [schools, groups] = grant?.sync === true ? [[grant.schoolId], grant.syncedGroups] : [[], []];
-  const isUser = lastSignInAt !== null || maySignIn;
+function dataOf(app: AppWithData, granted: readonly AppAttribute[]): DataCategory[] {
+  const { grant, signedIn } = app;
+  const signsIn = maySignIn(app);
   const learns = attributesOf({
     ...app,
     granted: [...granted],
-    maySignIn,
-    isUser,
-    isPerson: groups.length > 0,
-    schools,
-    groups,
+    maySignIn: signsIn,
+    isUser: signsIn || signedIn.length > 0,
+    isPerson: seesGroups(app),
+    schools: grant?.sync === true ? [grant.schoolId] : [],
+    groups: grant?.sync === true ? grant.syncedGroups : [],
   });
-  const isKnown = maySignIn || learns.length > 0;
-  return [...(isKnown ? ["id" as const] : []), ...learns, ...(maySignIn ? ["signIns" as const] : [])];
+  const isKnown = signsIn || learns.length > 0;
+  return [...(isKnown ? ["id" as const] : []), ...learns, ...(signsIn ? ["signIns" as const] : [])];
 }
 
 const inApp = (days: Days): Words => periodText("IN_APP", days);
 
-function presentApp(app: CatalogueApp, days: Days): ProcessingActivity {
+function presentApp(app: AppWithData, days: Days): ProcessingActivity {
   const data = dataOf(app, app.attributes);
   const withheld = dataOf(app, appAttributes).filter((category) => !data.includes(category));
   return present<ProcessingActivity>({
@@ -96,7 +99,7 @@ function presentApp(app: CatalogueApp, days: Days): ProcessingActivity {
     code: app.clientId,
     name: { de: app.name, en: app.name },
     purpose: app.purpose,
-    people: termsOf(data.length === 0 ? [] : peopleOf(app), peopleCategories),
+    people: termsOf(peopleOf(app), peopleCategories),
     data: data.map((category) => presentData(category, inApp(days))),
     withheld: termsOf(withheld, dataCategories),
     recipients: [

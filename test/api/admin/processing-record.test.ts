@@ -1,8 +1,8 @@
 import { decodeJwt } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { AppAttribute, NewApp, ScopeName } from "../../../src/access/index.ts";
-import { appAttributes } from "../../../src/access/index.ts";
-import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { appAttributes, listSignOnRights } from "../../../src/access/index.ts";
+import type { AppAttribute, NewApp, ScopeName, SignOnAudience } from "../../../src/access/index.ts";
+import type { GroupId, PersonId, PersonRole, SchoolId } from "../../../src/directory/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
 import { idm, makeReader, schulconnex } from "../../support/api.ts";
@@ -136,6 +136,54 @@ describe("a category of data is in the record exactly if the app can read it:", 
     if ((record as { status?: string }).status !== undefined) known.add("status");
     if (new RegExp(`${school}|Record School|DE-NI-RECORD|GYMNASIUM|"Town"|"NI"`).test(text)) known.add("schools");
   }
+});
+
+describe("a category of people is in the record exactly if the app can read or sign in some:", () => {
+  type Case = { scopes: ScopeName[]; signOn?: "EVERYBODY" | "NOBODY" | "GROUPS" | PersonRole; sync?: boolean };
+  const cases: Case[] = [
+    { scopes: ["openid"], signOn: "TEACHER" },
+    { scopes: ["openid", "users:read"], signOn: "TEACHER" },
+    { scopes: ["openid", "people:read"], signOn: "TEACHER" },
+    { scopes: ["groups:read"] },
+    { scopes: ["people:read"] },
+    { scopes: ["people:read"], sync: false },
+    { scopes: ["users:read"] },
+    { scopes: ["openid", "users:read"], signOn: "GROUPS" },
+    { scopes: ["openid", "users:read"], signOn: "EVERYBODY" },
+  ];
+
+  test.each(cases.map((one) => [JSON.stringify(one), one] as const))("%s", async (_name, one) => {
+    const { scopes, signOn = "NOBODY", sync = true } = one;
+    const here = await make.school();
+    const groups = [await make.group({ school: here })];
+    const people = new Map<PersonId, PersonRole>();
+    for (const role of ["STUDENT", "TEACHER", "OTHER"] as const)
+      people.set(await make.person({ school: here, groups, role }), role);
+    const app = await make.app({ scopes });
+    const audience = { STUDENT: "ROLES", TEACHER: "ROLES", OTHER: "ROLES" } as const;
+    const kind = signOn in audience ? "ROLES" : signOn;
+    const chosen = { kind, roles: [signOn], groups } as SignOnAudience;
+    await make.grant({ app: app.clientId, school: here, signOn: chosen, sync, groups });
+    // They signed in while everybody was allowed to.
+    await make.signIn({ app: app.clientId, person: [...people.keys()][0]! });
+
+    const seen = new Set<string>();
+    const pairs = [...people.keys()].map((personId) => ({ clientId: app.clientId, personId }));
+    const rights = await listSignOnRights(service.db.pool, pairs, service.clock());
+    rights.forEach(({ kind: right }, at) => right === "allowed" && seen.add(people.get(pairs[at]!.personId)!));
+    const granted = readScopes.filter((scope) => scopes.includes(scope));
+    if (granted.length > 0) {
+      const reader = makeReader(service, await getAppToken(service, app, granted));
+      for (const [personId, role] of people)
+        for (const path of [`/users/${personId}`, `/people/${personId}`])
+          if ((await reader(idm + path)).status === 200) seen.add(role);
+      const { status, body } = await reader(`${idm}/groups/${groups[0]!}`);
+      if (status === 200)
+        for (const { id } of (body as { members: { id: PersonId }[] }).members) seen.add(people.get(id)!);
+    }
+    const operator = await makeStaff(service, "OPERATOR");
+    expect(codes(findApp(await readRecord(here, operator), app)?.people)).toEqual([...seen].sort());
+  });
 });
 
 test("what an app does not get of its scopes is withheld, and the provider and purpose are named", async () => {
