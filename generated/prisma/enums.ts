@@ -74,6 +74,14 @@ export const SignOnAudience = {
 export type SignOnAudience = (typeof SignOnAudience)[keyof typeof SignOnAudience]
 
 
+export const WithheldReason = {
+  SCHOOL: 'SCHOOL',
+  NOT_AGREED: 'NOT_AGREED'
+} as const
+
+export type WithheldReason = (typeof WithheldReason)[keyof typeof WithheldReason]
+
+
 export const ScopeRequestState = {
   REQUESTED: 'REQUESTED',
   APPROVED: 'APPROVED',

@@ -259,6 +259,8 @@ export type SchoolWhereInput = {
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  withheld?: Prisma.WithheldItemListRelationFilter
+  agreements?: Prisma.AgreementAcceptanceListRelationFilter
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
@@ -293,6 +295,8 @@ export type SchoolOrderByWithRelationInput = {
   groups?: Prisma.GroupOrderByRelationAggregateInput
   grants?: Prisma.GrantOrderByRelationAggregateInput
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
+  withheld?: Prisma.WithheldItemOrderByRelationAggregateInput
+  agreements?: Prisma.AgreementAcceptanceOrderByRelationAggregateInput
   homeOf?: Prisma.PersonOrderByRelationAggregateInput
   imports?: Prisma.ImportSchoolOrderByRelationAggregateInput
   carriedOver?: Prisma.GroupCarryOverOrderByRelationAggregateInput
@@ -330,6 +334,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  withheld?: Prisma.WithheldItemListRelationFilter
+  agreements?: Prisma.AgreementAcceptanceListRelationFilter
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
@@ -403,6 +409,8 @@ export type SchoolCreateInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -436,6 +444,8 @@ export type SchoolUncheckedCreateInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -469,6 +479,8 @@ export type SchoolUpdateInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -502,6 +514,8 @@ export type SchoolUncheckedUpdateInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -635,6 +649,34 @@ export type SchoolMinOrderByAggregateInput = {
 export type SchoolNullableScalarRelationFilter = {
   is?: Prisma.SchoolWhereInput | null
   isNot?: Prisma.SchoolWhereInput | null
+}
+
+export type SchoolCreateNestedOneWithoutAgreementsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutAgreementsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutAgreementsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutAgreementsInput
+  upsert?: Prisma.SchoolUpsertWithoutAgreementsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutAgreementsInput, Prisma.SchoolUpdateWithoutAgreementsInput>, Prisma.SchoolUncheckedUpdateWithoutAgreementsInput>
+}
+
+export type SchoolCreateNestedOneWithoutWithheldInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWithheldInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutWithheldNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutWithheldInput
+  upsert?: Prisma.SchoolUpsertWithoutWithheldInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutWithheldInput, Prisma.SchoolUpdateWithoutWithheldInput>, Prisma.SchoolUncheckedUpdateWithoutWithheldInput>
 }
 
 export type SchoolCreateNestedOneWithoutGrantsInput = {
@@ -905,6 +947,310 @@ export type SchoolUpdateOneRequiredWithoutStaffRolesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.SchoolUpdateWithoutStaffRolesInput>, Prisma.SchoolUncheckedUpdateWithoutStaffRolesInput>
 }
 
+export type SchoolCreateWithoutAgreementsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+}
+
+export type SchoolUncheckedCreateWithoutAgreementsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+}
+
+export type SchoolCreateOrConnectWithoutAgreementsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+}
+
+export type SchoolUpsertWithoutAgreementsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutAgreementsInput, Prisma.SchoolUncheckedUpdateWithoutAgreementsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutAgreementsInput, Prisma.SchoolUncheckedCreateWithoutAgreementsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutAgreementsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutAgreementsInput, Prisma.SchoolUncheckedUpdateWithoutAgreementsInput>
+}
+
+export type SchoolUpdateWithoutAgreementsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutAgreementsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+}
+
+export type SchoolCreateWithoutWithheldInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+}
+
+export type SchoolUncheckedCreateWithoutWithheldInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+}
+
+export type SchoolCreateOrConnectWithoutWithheldInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+}
+
+export type SchoolUpsertWithoutWithheldInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutWithheldInput, Prisma.SchoolUncheckedUpdateWithoutWithheldInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutWithheldInput, Prisma.SchoolUncheckedCreateWithoutWithheldInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutWithheldInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutWithheldInput, Prisma.SchoolUncheckedUpdateWithoutWithheldInput>
+}
+
+export type SchoolUpdateWithoutWithheldInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutWithheldInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+}
+
 export type SchoolCreateWithoutGrantsInput = {
   id: string
   name: string
@@ -923,6 +1269,8 @@ export type SchoolCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -955,6 +1303,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1003,6 +1353,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1035,6 +1387,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1067,6 +1421,8 @@ export type SchoolCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1099,6 +1455,8 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1147,6 +1505,8 @@ export type SchoolUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1179,6 +1539,8 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1211,6 +1573,8 @@ export type SchoolCreateWithoutSandboxInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1243,6 +1607,8 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1322,6 +1688,8 @@ export type SchoolCreateWithoutLogoInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1354,6 +1722,8 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1402,6 +1772,8 @@ export type SchoolUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1434,6 +1806,8 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1466,6 +1840,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
@@ -1498,6 +1874,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
@@ -1546,6 +1924,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
@@ -1578,6 +1958,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1609,6 +1991,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1641,6 +2025,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1689,6 +2075,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1721,6 +2109,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1753,6 +2143,8 @@ export type SchoolCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1785,6 +2177,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1833,6 +2227,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1865,6 +2261,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1898,6 +2296,8 @@ export type SchoolCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1930,6 +2330,8 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1967,6 +2369,8 @@ export type SchoolCreateWithoutReceivesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1999,6 +2403,8 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2047,6 +2453,8 @@ export type SchoolUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2079,6 +2487,8 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2122,6 +2532,8 @@ export type SchoolUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2154,6 +2566,8 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2186,6 +2600,8 @@ export type SchoolCreateWithoutImportsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
@@ -2218,6 +2634,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
@@ -2266,6 +2684,8 @@ export type SchoolUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
@@ -2298,6 +2718,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2330,6 +2752,8 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2362,6 +2786,8 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2410,6 +2836,8 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2442,6 +2870,8 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2474,6 +2904,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
@@ -2506,6 +2938,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
@@ -2554,6 +2988,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
@@ -2586,6 +3022,8 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2618,6 +3056,8 @@ export type SchoolCreateWithoutSignInInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2650,6 +3090,8 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2698,6 +3140,8 @@ export type SchoolUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2730,6 +3174,8 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2762,6 +3208,8 @@ export type SchoolCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2794,6 +3242,8 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2842,6 +3292,8 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2874,6 +3326,8 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2906,6 +3360,8 @@ export type SchoolCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2938,6 +3394,8 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2986,6 +3444,8 @@ export type SchoolUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3018,6 +3478,8 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3050,6 +3512,8 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -3082,6 +3546,8 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -3130,6 +3596,8 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3162,6 +3630,8 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3194,6 +3664,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -3226,6 +3698,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -3274,6 +3748,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3306,6 +3782,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3353,6 +3831,8 @@ export type SchoolUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3385,6 +3865,8 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3425,6 +3907,8 @@ export type SchoolCountOutputType = {
   groups: number
   grants: number
   lastCalls: number
+  withheld: number
+  agreements: number
   homeOf: number
   imports: number
   carriedOver: number
@@ -3440,6 +3924,8 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   groups?: boolean | SchoolCountOutputTypeCountGroupsArgs
   grants?: boolean | SchoolCountOutputTypeCountGrantsArgs
   lastCalls?: boolean | SchoolCountOutputTypeCountLastCallsArgs
+  withheld?: boolean | SchoolCountOutputTypeCountWithheldArgs
+  agreements?: boolean | SchoolCountOutputTypeCountAgreementsArgs
   homeOf?: boolean | SchoolCountOutputTypeCountHomeOfArgs
   imports?: boolean | SchoolCountOutputTypeCountImportsArgs
   carriedOver?: boolean | SchoolCountOutputTypeCountCarriedOverArgs
@@ -3486,6 +3972,20 @@ export type SchoolCountOutputTypeCountGrantsArgs<ExtArgs extends runtime.Types.E
  */
 export type SchoolCountOutputTypeCountLastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LastCallWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountWithheldArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WithheldItemWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountAgreementsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AgreementAcceptanceWhereInput
 }
 
 /**
@@ -3565,6 +4065,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
+  agreements?: boolean | Prisma.School$agreementsArgs<ExtArgs>
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
@@ -3640,6 +4142,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  withheld?: boolean | Prisma.School$withheldArgs<ExtArgs>
+  agreements?: boolean | Prisma.School$agreementsArgs<ExtArgs>
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
@@ -3669,6 +4173,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     groups: Prisma.$GroupPayload<ExtArgs>[]
     grants: Prisma.$GrantPayload<ExtArgs>[]
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
+    withheld: Prisma.$WithheldItemPayload<ExtArgs>[]
+    agreements: Prisma.$AgreementAcceptancePayload<ExtArgs>[]
     homeOf: Prisma.$PersonPayload<ExtArgs>[]
     imports: Prisma.$ImportSchoolPayload<ExtArgs>[]
     carriedOver: Prisma.$GroupCarryOverPayload<ExtArgs>[]
@@ -4096,6 +4602,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   groups<T extends Prisma.School$groupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$groupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.School$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   lastCalls<T extends Prisma.School$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  withheld<T extends Prisma.School$withheldArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$withheldArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  agreements<T extends Prisma.School$agreementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$agreementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AgreementAcceptancePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   homeOf<T extends Prisma.School$homeOfArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$homeOfArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   imports<T extends Prisma.School$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriedOver<T extends Prisma.School$carriedOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$carriedOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupCarryOverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4673,6 +5181,54 @@ export type School$lastCallsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+}
+
+/**
+ * School.withheld
+ */
+export type School$withheldArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WithheldItem
+   */
+  select?: Prisma.WithheldItemSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WithheldItem
+   */
+  omit?: Prisma.WithheldItemOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WithheldItemInclude<ExtArgs> | null
+  where?: Prisma.WithheldItemWhereInput
+  orderBy?: Prisma.WithheldItemOrderByWithRelationInput | Prisma.WithheldItemOrderByWithRelationInput[]
+  cursor?: Prisma.WithheldItemWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WithheldItemScalarFieldEnum | Prisma.WithheldItemScalarFieldEnum[]
+}
+
+/**
+ * School.agreements
+ */
+export type School$agreementsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AgreementAcceptance
+   */
+  select?: Prisma.AgreementAcceptanceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AgreementAcceptance
+   */
+  omit?: Prisma.AgreementAcceptanceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AgreementAcceptanceInclude<ExtArgs> | null
+  where?: Prisma.AgreementAcceptanceWhereInput
+  orderBy?: Prisma.AgreementAcceptanceOrderByWithRelationInput | Prisma.AgreementAcceptanceOrderByWithRelationInput[]
+  cursor?: Prisma.AgreementAcceptanceWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AgreementAcceptanceScalarFieldEnum | Prisma.AgreementAcceptanceScalarFieldEnum[]
 }
 
 /**
