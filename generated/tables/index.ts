@@ -1070,7 +1070,7 @@ export type Rows = {
     provider: string | null;
     text: string | null;
     pdf: Buffer | null;
-    sha256: string;
+    sha256: string | null;
     deletionDe: string | null;
     deletionEn: string | null;
     createdAt: Date;
@@ -1775,7 +1775,7 @@ export type Required = {
   pairwiseId: "personId" | "recordId" | "sector" | "id";
   appProfile: "clientId";
   appLogo: "clientId" | "type" | "hash" | "bytes";
-  agreement: "id" | "clientId" | "version" | "sha256" | "createdAt";
+  agreement: "id" | "clientId" | "version" | "createdAt";
   agreementSubprocessor: "agreementId" | "place" | "name" | "country" | "purpose";
   agreementPurpose: "agreementId" | "item" | "required";
   agreementAcceptance: "id" | "agreementId" | "clientId" | "schoolId" | "acceptedAt";

@@ -2,7 +2,8 @@
  * access: decides what an app may do and see. Its public API.
  *
  * Nouns:      app (its registration), school grant (what a school allows an app: sign-on for an audience and,
- *             separately, sync), synced group, sign-in (a person who has signed in to an app), scope.
+ *             separately, sync), synced group, sign-in (a person who has signed in to an app), scope, withheld item
+ *             (an attribute or scope that an app has and does not get at a school).
  * Invariants: without sync a school does not exist for the app; an app sees a person only through a school that
  *             syncs; a person who has signed in stays a user; every reader includes the SQL of visibility.ts and adds
  *             no rule of its own.
@@ -81,3 +82,5 @@ export * from "./token.ts";
 export { findViewTimes, type ViewTimes } from "./view-times.ts";
 export { viewVersion, viewVersionOfPerson } from "./view-version.ts";
 export * from "./visibility.ts";
+export { listWithheld, setWithheld, type Withheld } from "./withheld.ts";
+export type { WithheldItem } from "./withheld-sql.ts";

@@ -45,7 +45,7 @@ export type AdminDeps = {
   needsSecondFactor(personId: PersonId): Promise<boolean>;
   issuerUrl: string;
   /** Calls the IDM API and Schulconnex in this process with the rights of an app. */
-  fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "readsNames" | "ids">, requestId: string) => InnerFetch;
+  fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "namesRead" | "ids">, requestId: string) => InnerFetch;
 };
 
 /** The caller with the roles that they hold at this moment. */

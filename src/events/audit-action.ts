@@ -75,6 +75,7 @@ export const auditActions = [
   "sync_switched_on",
   "sync_switched_off",
   "synced_groups_set",
+  "attributes_withheld",
   "grant_withdrawn",
   "staff_role_given",
   "staff_role_extended",

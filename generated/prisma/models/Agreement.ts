@@ -197,7 +197,7 @@ export type AgreementGroupByOutputType = {
   provider: string | null
   text: string | null
   pdf: runtime.Bytes | null
-  sha256: string
+  sha256: string | null
   deletionDe: string | null
   deletionEn: string | null
   createdAt: Date
@@ -233,7 +233,7 @@ export type AgreementWhereInput = {
   provider?: Prisma.StringNullableFilter<"Agreement"> | string | null
   text?: Prisma.StringNullableFilter<"Agreement"> | string | null
   pdf?: Prisma.BytesNullableFilter<"Agreement"> | runtime.Bytes | null
-  sha256?: Prisma.StringFilter<"Agreement"> | string
+  sha256?: Prisma.StringNullableFilter<"Agreement"> | string | null
   deletionDe?: Prisma.StringNullableFilter<"Agreement"> | string | null
   deletionEn?: Prisma.StringNullableFilter<"Agreement"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Agreement"> | Date | string
@@ -251,7 +251,7 @@ export type AgreementOrderByWithRelationInput = {
   provider?: Prisma.SortOrderInput | Prisma.SortOrder
   text?: Prisma.SortOrderInput | Prisma.SortOrder
   pdf?: Prisma.SortOrderInput | Prisma.SortOrder
-  sha256?: Prisma.SortOrder
+  sha256?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionDe?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionEn?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -273,7 +273,7 @@ export type AgreementWhereUniqueInput = Prisma.AtLeast<{
   provider?: Prisma.StringNullableFilter<"Agreement"> | string | null
   text?: Prisma.StringNullableFilter<"Agreement"> | string | null
   pdf?: Prisma.BytesNullableFilter<"Agreement"> | runtime.Bytes | null
-  sha256?: Prisma.StringFilter<"Agreement"> | string
+  sha256?: Prisma.StringNullableFilter<"Agreement"> | string | null
   deletionDe?: Prisma.StringNullableFilter<"Agreement"> | string | null
   deletionEn?: Prisma.StringNullableFilter<"Agreement"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Agreement"> | Date | string
@@ -291,7 +291,7 @@ export type AgreementOrderByWithAggregationInput = {
   provider?: Prisma.SortOrderInput | Prisma.SortOrder
   text?: Prisma.SortOrderInput | Prisma.SortOrder
   pdf?: Prisma.SortOrderInput | Prisma.SortOrder
-  sha256?: Prisma.SortOrder
+  sha256?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionDe?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionEn?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -312,7 +312,7 @@ export type AgreementScalarWhereWithAggregatesInput = {
   provider?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   text?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   pdf?: Prisma.BytesNullableWithAggregatesFilter<"Agreement"> | runtime.Bytes | null
-  sha256?: Prisma.StringWithAggregatesFilter<"Agreement"> | string
+  sha256?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   deletionDe?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   deletionEn?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Agreement"> | Date | string
@@ -327,7 +327,7 @@ export type AgreementCreateInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -345,7 +345,7 @@ export type AgreementUncheckedCreateInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -363,7 +363,7 @@ export type AgreementUpdateInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -381,7 +381,7 @@ export type AgreementUncheckedUpdateInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -399,7 +399,7 @@ export type AgreementCreateManyInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -414,7 +414,7 @@ export type AgreementUpdateManyMutationInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -429,7 +429,7 @@ export type AgreementUncheckedUpdateManyInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -541,7 +541,7 @@ export type AgreementCreateWithoutSubprocessorsInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -558,7 +558,7 @@ export type AgreementUncheckedCreateWithoutSubprocessorsInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -591,7 +591,7 @@ export type AgreementUpdateWithoutSubprocessorsInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -608,7 +608,7 @@ export type AgreementUncheckedUpdateWithoutSubprocessorsInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -625,7 +625,7 @@ export type AgreementCreateWithoutPurposesInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -642,7 +642,7 @@ export type AgreementUncheckedCreateWithoutPurposesInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -675,7 +675,7 @@ export type AgreementUpdateWithoutPurposesInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -692,7 +692,7 @@ export type AgreementUncheckedUpdateWithoutPurposesInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -709,7 +709,7 @@ export type AgreementCreateWithoutAcceptancesInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -726,7 +726,7 @@ export type AgreementUncheckedCreateWithoutAcceptancesInput = {
   provider?: string | null
   text?: string | null
   pdf?: runtime.Bytes | null
-  sha256: string
+  sha256?: string | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -759,7 +759,7 @@ export type AgreementUpdateWithoutAcceptancesInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -776,7 +776,7 @@ export type AgreementUncheckedUpdateWithoutAcceptancesInput = {
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -923,7 +923,7 @@ export type $AgreementPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     provider: string | null
     text: string | null
     pdf: runtime.Bytes | null
-    sha256: string
+    sha256: string | null
     deletionDe: string | null
     deletionEn: string | null
     createdAt: Date

@@ -10,7 +10,7 @@ CREATE TABLE "agreement" (
     "provider" TEXT,
     "text" TEXT,
     "pdf" BYTEA,
-    "sha256" TEXT NOT NULL,
+    "sha256" TEXT,
     "deletion_de" TEXT,
     "deletion_en" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -117,9 +117,10 @@ ALTER TABLE "withheld_item" ADD CONSTRAINT "withheld_item_school_id_fkey" FOREIG
 -- Written by hand.
 ALTER TABLE "agreement"
   ADD CONSTRAINT "agreement_version_check" CHECK ("version" ~ '\S' AND char_length("version") <= 50),
-  ADD CONSTRAINT "agreement_document_check" CHECK (num_nonnulls("text", "pdf") = 1),
+  ADD CONSTRAINT "agreement_document_check" CHECK (num_nonnulls("text", "pdf") = num_nonnulls("sha256")),
   ADD CONSTRAINT "agreement_sha256_check" CHECK ("sha256" ~ '^[0-9a-f]{64}$'),
-  ADD CONSTRAINT "agreement_published_check" CHECK (("published_at" IS NULL) = ("app_name" IS NULL));
+  ADD CONSTRAINT "agreement_published_check" CHECK (
+    num_nonnulls("published_at", "app_name") IN (0, 2) AND ("published_at" IS NULL OR "sha256" IS NOT NULL));
 ALTER TABLE "agreement_subprocessor" ADD CONSTRAINT "agreement_subprocessor_country_check" CHECK ("country" ~ '^[A-Z]{2}$');
 ALTER TABLE "agreement_acceptance" ADD CONSTRAINT "agreement_acceptance_ended_check" CHECK (num_nonnulls("replaced_at", "withdrawn_at") <= 1);
 CREATE UNIQUE INDEX "agreement_draft_key" ON "agreement"("client_id") WHERE "published_at" IS NULL;

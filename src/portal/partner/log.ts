@@ -27,6 +27,7 @@ const actions: readonly AuditAction[] = [
   "sync_switched_on",
   "sync_switched_off",
   "synced_groups_set",
+  "attributes_withheld",
   "grant_withdrawn",
   "consent_given",
   "consent_withdrawn",
