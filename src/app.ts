@@ -176,6 +176,7 @@ export async function makeApp(
     restoreWindowDays: config.restoreWindowDays,
     supportRoleDays: config.supportRoleDays,
     handoverDays: config.handoverDays,
+    demandsAgreements: config.demandsAgreements,
     retention: config.retention,
     operator: config.operator,
     reading: api.reading,

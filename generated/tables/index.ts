@@ -73,6 +73,7 @@ export const tables = {
       text: "text",
       pdf: "pdf",
       sha256: "sha256",
+      bytes: "bytes",
       deletionDe: "deletion_de",
       deletionEn: "deletion_en",
       createdAt: "created_at",
@@ -1071,6 +1072,7 @@ export type Rows = {
     text: string | null;
     pdf: Buffer | null;
     sha256: string | null;
+    bytes: number | null;
     deletionDe: string | null;
     deletionEn: string | null;
     createdAt: Date;

@@ -9,6 +9,31 @@
  *             no rule of its own.
  * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of a response.
  */
+export {
+  currentAgreement,
+  findAgreementPdf,
+  findDraft,
+  listAgreements,
+  type Agreement,
+  type AgreementId,
+} from "./agreement.ts";
+export {
+  acceptAgreement,
+  chooseWithheld,
+  findSchoolAgreement,
+  refuseWithoutAgreement,
+  withdrawAgreement,
+  type SchoolAgreement,
+} from "./agreement-acceptance.ts";
+export { deleteDraft, publishDraft, writeDraft, writeDraftPdf } from "./agreement-draft.ts";
+export {
+  findInForce,
+  findReceipt,
+  listInForce,
+  listReceipts,
+  type AgreementReceipt,
+  type ReceiptId,
+} from "./agreement-receipt.ts";
 export { appNotFound, createApp, refuseOthersSector, updateApp, type AppUpdate, type NewApp } from "./app.ts";
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";

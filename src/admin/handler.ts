@@ -1,4 +1,4 @@
-import type { AccessToken, ClientId } from "../access/index.ts";
+import type { AccessToken, AgreementId, ClientId, ReceiptId } from "../access/index.ts";
 import type { GroupId, HandoverId, PersonId, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { ImportId, ImportRequests } from "../imports/index.ts";
@@ -32,6 +32,8 @@ export type AdminDeps = {
   restoreWindowDays: number;
   supportRoleDays: number;
   handoverDays: number;
+  /** Whether sync needs an agreement between the school and the app's provider. */
+  demandsAgreements: boolean;
   retention: components["schemas"]["RetentionPeriods"];
   operator: components["schemas"]["ServiceOperator"];
   imports: ImportRequests;
@@ -80,6 +82,8 @@ type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "sc
     loginCardId: CardId;
     credentialBatchId: BatchId;
     staffRoleId: StaffRoleId;
+    agreementId: AgreementId;
+    agreementReceiptId: ReceiptId;
   };
 type Branded<Value, Id> = Value extends string ? Id : Value extends string[] ? Id[] : Value;
 type WithIds<T> = { [Name in keyof T]: Name extends keyof Ids ? Branded<T[Name], Ids[Name]> : T[Name] };

@@ -6911,6 +6911,7 @@ export const AgreementScalarFieldEnum = {
   text: 'text',
   pdf: 'pdf',
   sha256: 'sha256',
+  bytes: 'bytes',
   deletionDe: 'deletionDe',
   deletionEn: 'deletionEn',
   createdAt: 'createdAt',

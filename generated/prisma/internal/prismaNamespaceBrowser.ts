@@ -235,6 +235,7 @@ export const AgreementScalarFieldEnum = {
   text: 'text',
   pdf: 'pdf',
   sha256: 'sha256',
+  bytes: 'bytes',
   deletionDe: 'deletionDe',
   deletionEn: 'deletionEn',
   createdAt: 'createdAt',

@@ -20,8 +20,18 @@ export type AgreementModel = runtime.Types.Result.DefaultSelection<Prisma.$Agree
 
 export type AggregateAgreement = {
   _count: AgreementCountAggregateOutputType | null
+  _avg: AgreementAvgAggregateOutputType | null
+  _sum: AgreementSumAggregateOutputType | null
   _min: AgreementMinAggregateOutputType | null
   _max: AgreementMaxAggregateOutputType | null
+}
+
+export type AgreementAvgAggregateOutputType = {
+  bytes: number | null
+}
+
+export type AgreementSumAggregateOutputType = {
+  bytes: number | null
 }
 
 export type AgreementMinAggregateOutputType = {
@@ -33,6 +43,7 @@ export type AgreementMinAggregateOutputType = {
   text: string | null
   pdf: runtime.Bytes | null
   sha256: string | null
+  bytes: number | null
   deletionDe: string | null
   deletionEn: string | null
   createdAt: Date | null
@@ -48,6 +59,7 @@ export type AgreementMaxAggregateOutputType = {
   text: string | null
   pdf: runtime.Bytes | null
   sha256: string | null
+  bytes: number | null
   deletionDe: string | null
   deletionEn: string | null
   createdAt: Date | null
@@ -63,6 +75,7 @@ export type AgreementCountAggregateOutputType = {
   text: number
   pdf: number
   sha256: number
+  bytes: number
   deletionDe: number
   deletionEn: number
   createdAt: number
@@ -70,6 +83,14 @@ export type AgreementCountAggregateOutputType = {
   _all: number
 }
 
+
+export type AgreementAvgAggregateInputType = {
+  bytes?: true
+}
+
+export type AgreementSumAggregateInputType = {
+  bytes?: true
+}
 
 export type AgreementMinAggregateInputType = {
   id?: true
@@ -80,6 +101,7 @@ export type AgreementMinAggregateInputType = {
   text?: true
   pdf?: true
   sha256?: true
+  bytes?: true
   deletionDe?: true
   deletionEn?: true
   createdAt?: true
@@ -95,6 +117,7 @@ export type AgreementMaxAggregateInputType = {
   text?: true
   pdf?: true
   sha256?: true
+  bytes?: true
   deletionDe?: true
   deletionEn?: true
   createdAt?: true
@@ -110,6 +133,7 @@ export type AgreementCountAggregateInputType = {
   text?: true
   pdf?: true
   sha256?: true
+  bytes?: true
   deletionDe?: true
   deletionEn?: true
   createdAt?: true
@@ -155,6 +179,18 @@ export type AgreementAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inte
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: AgreementAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: AgreementSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: AgreementMinAggregateInputType
@@ -185,6 +221,8 @@ export type AgreementGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   _count?: AgreementCountAggregateInputType | true
+  _avg?: AgreementAvgAggregateInputType
+  _sum?: AgreementSumAggregateInputType
   _min?: AgreementMinAggregateInputType
   _max?: AgreementMaxAggregateInputType
 }
@@ -198,11 +236,14 @@ export type AgreementGroupByOutputType = {
   text: string | null
   pdf: runtime.Bytes | null
   sha256: string | null
+  bytes: number | null
   deletionDe: string | null
   deletionEn: string | null
   createdAt: Date
   publishedAt: Date | null
   _count: AgreementCountAggregateOutputType | null
+  _avg: AgreementAvgAggregateOutputType | null
+  _sum: AgreementSumAggregateOutputType | null
   _min: AgreementMinAggregateOutputType | null
   _max: AgreementMaxAggregateOutputType | null
 }
@@ -234,6 +275,7 @@ export type AgreementWhereInput = {
   text?: Prisma.StringNullableFilter<"Agreement"> | string | null
   pdf?: Prisma.BytesNullableFilter<"Agreement"> | runtime.Bytes | null
   sha256?: Prisma.StringNullableFilter<"Agreement"> | string | null
+  bytes?: Prisma.IntNullableFilter<"Agreement"> | number | null
   deletionDe?: Prisma.StringNullableFilter<"Agreement"> | string | null
   deletionEn?: Prisma.StringNullableFilter<"Agreement"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Agreement"> | Date | string
@@ -252,6 +294,7 @@ export type AgreementOrderByWithRelationInput = {
   text?: Prisma.SortOrderInput | Prisma.SortOrder
   pdf?: Prisma.SortOrderInput | Prisma.SortOrder
   sha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  bytes?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionDe?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionEn?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -274,6 +317,7 @@ export type AgreementWhereUniqueInput = Prisma.AtLeast<{
   text?: Prisma.StringNullableFilter<"Agreement"> | string | null
   pdf?: Prisma.BytesNullableFilter<"Agreement"> | runtime.Bytes | null
   sha256?: Prisma.StringNullableFilter<"Agreement"> | string | null
+  bytes?: Prisma.IntNullableFilter<"Agreement"> | number | null
   deletionDe?: Prisma.StringNullableFilter<"Agreement"> | string | null
   deletionEn?: Prisma.StringNullableFilter<"Agreement"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Agreement"> | Date | string
@@ -292,13 +336,16 @@ export type AgreementOrderByWithAggregationInput = {
   text?: Prisma.SortOrderInput | Prisma.SortOrder
   pdf?: Prisma.SortOrderInput | Prisma.SortOrder
   sha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  bytes?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionDe?: Prisma.SortOrderInput | Prisma.SortOrder
   deletionEn?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.AgreementCountOrderByAggregateInput
+  _avg?: Prisma.AgreementAvgOrderByAggregateInput
   _max?: Prisma.AgreementMaxOrderByAggregateInput
   _min?: Prisma.AgreementMinOrderByAggregateInput
+  _sum?: Prisma.AgreementSumOrderByAggregateInput
 }
 
 export type AgreementScalarWhereWithAggregatesInput = {
@@ -313,6 +360,7 @@ export type AgreementScalarWhereWithAggregatesInput = {
   text?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   pdf?: Prisma.BytesNullableWithAggregatesFilter<"Agreement"> | runtime.Bytes | null
   sha256?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
+  bytes?: Prisma.IntNullableWithAggregatesFilter<"Agreement"> | number | null
   deletionDe?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   deletionEn?: Prisma.StringNullableWithAggregatesFilter<"Agreement"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Agreement"> | Date | string
@@ -328,6 +376,7 @@ export type AgreementCreateInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -346,6 +395,7 @@ export type AgreementUncheckedCreateInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -364,6 +414,7 @@ export type AgreementUpdateInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -382,6 +433,7 @@ export type AgreementUncheckedUpdateInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -400,6 +452,7 @@ export type AgreementCreateManyInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -415,6 +468,7 @@ export type AgreementUpdateManyMutationInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -430,6 +484,7 @@ export type AgreementUncheckedUpdateManyInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -450,10 +505,15 @@ export type AgreementCountOrderByAggregateInput = {
   text?: Prisma.SortOrder
   pdf?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
+  bytes?: Prisma.SortOrder
   deletionDe?: Prisma.SortOrder
   deletionEn?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
+}
+
+export type AgreementAvgOrderByAggregateInput = {
+  bytes?: Prisma.SortOrder
 }
 
 export type AgreementMaxOrderByAggregateInput = {
@@ -465,6 +525,7 @@ export type AgreementMaxOrderByAggregateInput = {
   text?: Prisma.SortOrder
   pdf?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
+  bytes?: Prisma.SortOrder
   deletionDe?: Prisma.SortOrder
   deletionEn?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -480,15 +541,28 @@ export type AgreementMinOrderByAggregateInput = {
   text?: Prisma.SortOrder
   pdf?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
+  bytes?: Prisma.SortOrder
   deletionDe?: Prisma.SortOrder
   deletionEn?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
 }
 
+export type AgreementSumOrderByAggregateInput = {
+  bytes?: Prisma.SortOrder
+}
+
 export type AgreementScalarRelationFilter = {
   is?: Prisma.AgreementWhereInput
   isNot?: Prisma.AgreementWhereInput
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
 }
 
 export type AgreementCreateNestedOneWithoutSubprocessorsInput = {
@@ -542,6 +616,7 @@ export type AgreementCreateWithoutSubprocessorsInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -559,6 +634,7 @@ export type AgreementUncheckedCreateWithoutSubprocessorsInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -592,6 +668,7 @@ export type AgreementUpdateWithoutSubprocessorsInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -609,6 +686,7 @@ export type AgreementUncheckedUpdateWithoutSubprocessorsInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -626,6 +704,7 @@ export type AgreementCreateWithoutPurposesInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -643,6 +722,7 @@ export type AgreementUncheckedCreateWithoutPurposesInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -676,6 +756,7 @@ export type AgreementUpdateWithoutPurposesInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -693,6 +774,7 @@ export type AgreementUncheckedUpdateWithoutPurposesInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -710,6 +792,7 @@ export type AgreementCreateWithoutAcceptancesInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -727,6 +810,7 @@ export type AgreementUncheckedCreateWithoutAcceptancesInput = {
   text?: string | null
   pdf?: runtime.Bytes | null
   sha256?: string | null
+  bytes?: number | null
   deletionDe?: string | null
   deletionEn?: string | null
   createdAt: Date | string
@@ -760,6 +844,7 @@ export type AgreementUpdateWithoutAcceptancesInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -777,6 +862,7 @@ export type AgreementUncheckedUpdateWithoutAcceptancesInput = {
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pdf?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   deletionDe?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletionEn?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -843,6 +929,7 @@ export type AgreementSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   text?: boolean
   pdf?: boolean
   sha256?: boolean
+  bytes?: boolean
   deletionDe?: boolean
   deletionEn?: boolean
   createdAt?: boolean
@@ -862,6 +949,7 @@ export type AgreementSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   text?: boolean
   pdf?: boolean
   sha256?: boolean
+  bytes?: boolean
   deletionDe?: boolean
   deletionEn?: boolean
   createdAt?: boolean
@@ -877,6 +965,7 @@ export type AgreementSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   text?: boolean
   pdf?: boolean
   sha256?: boolean
+  bytes?: boolean
   deletionDe?: boolean
   deletionEn?: boolean
   createdAt?: boolean
@@ -892,13 +981,14 @@ export type AgreementSelectScalar = {
   text?: boolean
   pdf?: boolean
   sha256?: boolean
+  bytes?: boolean
   deletionDe?: boolean
   deletionEn?: boolean
   createdAt?: boolean
   publishedAt?: boolean
 }
 
-export type AgreementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "version" | "appName" | "provider" | "text" | "pdf" | "sha256" | "deletionDe" | "deletionEn" | "createdAt" | "publishedAt", ExtArgs["result"]["agreement"]>
+export type AgreementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "version" | "appName" | "provider" | "text" | "pdf" | "sha256" | "bytes" | "deletionDe" | "deletionEn" | "createdAt" | "publishedAt", ExtArgs["result"]["agreement"]>
 export type AgreementInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   purposes?: boolean | Prisma.Agreement$purposesArgs<ExtArgs>
   subprocessors?: boolean | Prisma.Agreement$subprocessorsArgs<ExtArgs>
@@ -924,6 +1014,7 @@ export type $AgreementPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     text: string | null
     pdf: runtime.Bytes | null
     sha256: string | null
+    bytes: number | null
     deletionDe: string | null
     deletionEn: string | null
     createdAt: Date
@@ -1362,6 +1453,7 @@ export interface AgreementFieldRefs {
   readonly text: Prisma.FieldRef<"Agreement", 'String'>
   readonly pdf: Prisma.FieldRef<"Agreement", 'Bytes'>
   readonly sha256: Prisma.FieldRef<"Agreement", 'String'>
+  readonly bytes: Prisma.FieldRef<"Agreement", 'Int'>
   readonly deletionDe: Prisma.FieldRef<"Agreement", 'String'>
   readonly deletionEn: Prisma.FieldRef<"Agreement", 'String'>
   readonly createdAt: Prisma.FieldRef<"Agreement", 'DateTime'>

@@ -11,6 +11,7 @@ CREATE TABLE "agreement" (
     "text" TEXT,
     "pdf" BYTEA,
     "sha256" TEXT,
+    "bytes" INTEGER,
     "deletion_de" TEXT,
     "deletion_en" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -117,7 +118,7 @@ ALTER TABLE "withheld_item" ADD CONSTRAINT "withheld_item_school_id_fkey" FOREIG
 -- Written by hand.
 ALTER TABLE "agreement"
   ADD CONSTRAINT "agreement_version_check" CHECK ("version" ~ '\S' AND char_length("version") <= 50),
-  ADD CONSTRAINT "agreement_document_check" CHECK (num_nonnulls("text", "pdf") = num_nonnulls("sha256")),
+  ADD CONSTRAINT "agreement_document_check" CHECK (num_nonnulls("text", "pdf") = num_nonnulls("sha256") AND num_nonnulls("sha256", "bytes") IN (0, 2)),
   ADD CONSTRAINT "agreement_sha256_check" CHECK ("sha256" ~ '^[0-9a-f]{64}$'),
   ADD CONSTRAINT "agreement_published_check" CHECK (
     num_nonnulls("published_at", "app_name") IN (0, 2) AND ("published_at" IS NULL OR "sha256" IS NOT NULL));

@@ -8,9 +8,14 @@ export const addressOf = ({ path }: PageRequest): string =>
   `/admin/schools/${path.schoolId}/apps/${encodeURIComponent(path.clientId)}`;
 
 export async function showApp(request: PageRequest): Promise<PageView> {
-  const app = await readApp(request);
+  const { api, path } = request;
+  const [app, agreement] = await Promise.all([
+    readApp(request),
+    unwrap(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/agreement", { params: { path } })),
+  ]);
   const model = {
     app,
+    agreement,
     address: addressOf(request),
     words: wordsOf(request),
     withheld: withheldFrom(app),
