@@ -7600,6 +7600,35 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["UnusedApp"][];
         };
+        /** @description An agreement that waits for a school. */
+        OpenAgreement: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            name: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /**
+             * @description Whether the school has not agreed yet, or there is a later version or more that the app has.
+             * @example OPEN
+             * @enum {string}
+             */
+            state: "OPEN" | "CHANGED";
+        };
+        /** @description Agreements of granted apps that wait for the school, as `getSchoolAgreement` shows them. */
+        SomeOpenAgreements: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["OpenAgreement"][];
+        };
         /**
          * @description `OFFERED` waits for the receiving school; `DECLINED` by the receiving school; `WITHDRAWN` by the offering one; `EXPIRED` was not answered
          *     in time.
@@ -7721,6 +7750,7 @@ export interface components {
             neverSignedIn: number;
             newLeavers: components["schemas"]["SomeLeavers"];
             unusedApps: components["schemas"]["SomeUnusedApps"];
+            openAgreements: components["schemas"]["SomeOpenAgreements"];
             handovers: components["schemas"]["SomeHandovers"];
             firstSteps: components["schemas"]["FirstSteps"];
         } | null;

@@ -52,7 +52,7 @@ export const receiptWords: Record<"de" | "en", Words> = {
     accepted: (at, who) => `Zugestimmt am ${at} durch ${who}`,
     inForce: "Die Zustimmung gilt.",
     replaced: (at) => `Abgelöst durch eine neue Zustimmung am ${at}`,
-    withdrawn: (at, who) => `Widerrufen am ${at} durch ${who}`,
+    withdrawn: (at, who) => `Zurückgenommen am ${at} durch ${who}`,
     required: "erforderlich",
     optional: "freiwillig",
     none: "Keine",

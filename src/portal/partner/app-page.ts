@@ -29,6 +29,7 @@ const appPages = [
   "secret",
   "schools",
   "scopes",
+  "agreement",
   "webhooks",
   "sandbox",
   "sign-ons",
