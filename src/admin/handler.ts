@@ -32,6 +32,8 @@ export type AdminDeps = {
   restoreWindowDays: number;
   supportRoleDays: number;
   handoverDays: number;
+  /** Days after which an erasure that an app has not confirmed is overdue. */
+  erasureOverdueDays: number;
   retention: components["schemas"]["RetentionPeriods"];
   operator: components["schemas"]["ServiceOperator"];
   imports: ImportRequests;

@@ -399,6 +399,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   App: 'App',
   PairwiseId: 'PairwiseId',
+  Erasure: 'Erasure',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
@@ -492,7 +493,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -641,6 +642,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PairwiseIdCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PairwiseIdCountAggregateOutputType> | number
+        }
+      }
+    }
+    Erasure: {
+      payload: Prisma.$ErasurePayload<ExtArgs>
+      fields: Prisma.ErasureFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ErasureFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ErasureFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        findFirst: {
+          args: Prisma.ErasureFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ErasureFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        findMany: {
+          args: Prisma.ErasureFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        create: {
+          args: Prisma.ErasureCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        createMany: {
+          args: Prisma.ErasureCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ErasureCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        delete: {
+          args: Prisma.ErasureDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        update: {
+          args: Prisma.ErasureUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        deleteMany: {
+          args: Prisma.ErasureDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ErasureUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ErasureUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        upsert: {
+          args: Prisma.ErasureUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        aggregate: {
+          args: Prisma.ErasureAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateErasure>
+        }
+        groupBy: {
+          args: Prisma.ErasureGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasureGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ErasureCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasureCountAggregateOutputType> | number
         }
       }
     }
@@ -6478,6 +6553,7 @@ export const AppScalarFieldEnum = {
   schulconnexSpelling: 'schulconnexSpelling',
   subjectType: 'subjectType',
   sector: 'sector',
+  confirmsErasures: 'confirmsErasures',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -6501,6 +6577,21 @@ export const PairwiseIdScalarFieldEnum = {
 } as const
 
 export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
+
+
+export const ErasureScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  subjectId: 'subjectId',
+  schoolId: 'schoolId',
+  cause: 'cause',
+  since: 'since',
+  state: 'state',
+  reason: 'reason',
+  acknowledgedAt: 'acknowledgedAt'
+} as const
+
+export type ErasureScalarFieldEnum = (typeof ErasureScalarFieldEnum)[keyof typeof ErasureScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -6796,6 +6887,7 @@ export const AppEventScalarFieldEnum = {
   action: 'action',
   subjectId: 'subjectId',
   appSubjectId: 'appSubjectId',
+  erasureId: 'erasureId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',
@@ -7687,6 +7779,48 @@ export type ListEnumSubjectTypeFieldRefInput<$PrismaModel> = FieldRefInputType<$
 
 
 /**
+ * Reference to a field of type 'ErasureCause'
+ */
+export type EnumErasureCauseFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureCause'>
+    
+
+
+/**
+ * Reference to a field of type 'ErasureCause[]'
+ */
+export type ListEnumErasureCauseFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureCause[]'>
+    
+
+
+/**
+ * Reference to a field of type 'ErasureState'
+ */
+export type EnumErasureStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureState'>
+    
+
+
+/**
+ * Reference to a field of type 'ErasureState[]'
+ */
+export type ListEnumErasureStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureState[]'>
+    
+
+
+/**
+ * Reference to a field of type 'ErasureReason'
+ */
+export type EnumErasureReasonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureReason'>
+    
+
+
+/**
+ * Reference to a field of type 'ErasureReason[]'
+ */
+export type ListEnumErasureReasonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureReason[]'>
+    
+
+
+/**
  * Reference to a field of type 'ScopeRequestState'
  */
 export type EnumScopeRequestStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ScopeRequestState'>
@@ -8090,6 +8224,7 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   app?: Prisma.AppOmit
   pairwiseId?: Prisma.PairwiseIdOmit
+  erasure?: Prisma.ErasureOmit
   appProfile?: Prisma.AppProfileOmit
   appLogo?: Prisma.AppLogoOmit
   scopeRequest?: Prisma.ScopeRequestOmit

@@ -41,6 +41,7 @@ export type AppMinAggregateOutputType = {
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
   subjectType: $Enums.SubjectType | null
   sector: string | null
+  confirmsErasures: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -62,6 +63,7 @@ export type AppMaxAggregateOutputType = {
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
   subjectType: $Enums.SubjectType | null
   sector: string | null
+  confirmsErasures: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -89,6 +91,7 @@ export type AppCountAggregateOutputType = {
   schulconnexSpelling: number
   subjectType: number
   sector: number
+  confirmsErasures: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -112,6 +115,7 @@ export type AppMinAggregateInputType = {
   schulconnexSpelling?: true
   subjectType?: true
   sector?: true
+  confirmsErasures?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -133,6 +137,7 @@ export type AppMaxAggregateInputType = {
   schulconnexSpelling?: true
   subjectType?: true
   sector?: true
+  confirmsErasures?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -160,6 +165,7 @@ export type AppCountAggregateInputType = {
   schulconnexSpelling?: true
   subjectType?: true
   sector?: true
+  confirmsErasures?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -260,6 +266,7 @@ export type AppGroupByOutputType = {
   schulconnexSpelling: $Enums.SchulconnexSpelling
   subjectType: $Enums.SubjectType
   sector: string | null
+  confirmsErasures: boolean
   createdAt: Date
   updatedAt: Date
   _count: AppCountAggregateOutputType | null
@@ -308,6 +315,7 @@ export type AppWhereInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableFilter<"App"> | string | null
+  confirmsErasures?: Prisma.BoolFilter<"App"> | boolean
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -322,6 +330,7 @@ export type AppWhereInput = {
   lastCalls?: Prisma.LastCallListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
+  erasures?: Prisma.ErasureListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
@@ -350,6 +359,7 @@ export type AppOrderByWithRelationInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   grants?: Prisma.GrantOrderByRelationAggregateInput
@@ -364,6 +374,7 @@ export type AppOrderByWithRelationInput = {
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
   signOnSteps?: Prisma.SignOnStepOrderByRelationAggregateInput
   logo?: Prisma.AppLogoOrderByWithRelationInput
+  erasures?: Prisma.ErasureOrderByRelationAggregateInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
   sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
@@ -395,6 +406,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableFilter<"App"> | string | null
+  confirmsErasures?: Prisma.BoolFilter<"App"> | boolean
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -409,6 +421,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   lastCalls?: Prisma.LastCallListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
+  erasures?: Prisma.ErasureListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
@@ -437,6 +450,7 @@ export type AppOrderByWithAggregationInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.AppCountOrderByAggregateInput
@@ -470,6 +484,7 @@ export type AppScalarWhereWithAggregatesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingWithAggregatesFilter<"App"> | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeWithAggregatesFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableWithAggregatesFilter<"App"> | string | null
+  confirmsErasures?: Prisma.BoolWithAggregatesFilter<"App"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
 }
@@ -497,6 +512,7 @@ export type AppCreateInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -511,6 +527,7 @@ export type AppCreateInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -539,6 +556,7 @@ export type AppUncheckedCreateInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -553,6 +571,7 @@ export type AppUncheckedCreateInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -581,6 +600,7 @@ export type AppUpdateInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -595,6 +615,7 @@ export type AppUpdateInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -623,6 +644,7 @@ export type AppUncheckedUpdateInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -637,6 +659,7 @@ export type AppUncheckedUpdateInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -665,6 +688,7 @@ export type AppCreateManyInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -692,6 +716,7 @@ export type AppUpdateManyMutationInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -719,6 +744,7 @@ export type AppUncheckedUpdateManyInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -762,6 +788,7 @@ export type AppCountOrderByAggregateInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -783,6 +810,7 @@ export type AppMaxOrderByAggregateInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -804,6 +832,7 @@ export type AppMinOrderByAggregateInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -905,6 +934,20 @@ export type EnumSubjectTypeFieldUpdateOperationsInput = {
 
 export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
+}
+
+export type AppCreateNestedOneWithoutErasuresInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutErasuresInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutErasuresNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutErasuresInput
+  upsert?: Prisma.AppUpsertWithoutErasuresInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutErasuresInput, Prisma.AppUpdateWithoutErasuresInput>, Prisma.AppUncheckedUpdateWithoutErasuresInput>
 }
 
 export type AppCreateNestedOneWithoutProfileInput = {
@@ -1119,6 +1162,194 @@ export type AppUpdateOneRequiredWithoutWebhooksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutWebhooksInput, Prisma.AppUpdateWithoutWebhooksInput>, Prisma.AppUncheckedUpdateWithoutWebhooksInput>
 }
 
+export type AppCreateWithoutErasuresInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutErasuresInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutErasuresInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+}
+
+export type AppUpsertWithoutErasuresInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutErasuresInput, Prisma.AppUncheckedUpdateWithoutErasuresInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutErasuresInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutErasuresInput, Prisma.AppUncheckedUpdateWithoutErasuresInput>
+}
+
+export type AppUpdateWithoutErasuresInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutErasuresInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+}
+
 export type AppCreateWithoutProfileInput = {
   clientId: string
   name: string
@@ -1142,6 +1373,7 @@ export type AppCreateWithoutProfileInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1155,6 +1387,7 @@ export type AppCreateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1183,6 +1416,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1196,6 +1430,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1240,6 +1475,7 @@ export type AppUpdateWithoutProfileInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1253,6 +1489,7 @@ export type AppUpdateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1281,6 +1518,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1294,6 +1532,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1322,6 +1561,7 @@ export type AppCreateWithoutLogoInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1335,6 +1575,7 @@ export type AppCreateWithoutLogoInput = {
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1363,6 +1604,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1376,6 +1618,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1420,6 +1663,7 @@ export type AppUpdateWithoutLogoInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1433,6 +1677,7 @@ export type AppUpdateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1461,6 +1706,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1474,6 +1720,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1502,6 +1749,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1515,6 +1763,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1543,6 +1792,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1556,6 +1806,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1600,6 +1851,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1613,6 +1865,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1641,6 +1894,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1654,6 +1908,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1682,6 +1937,7 @@ export type AppCreateWithoutGrantsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
@@ -1695,6 +1951,7 @@ export type AppCreateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1723,6 +1980,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
@@ -1736,6 +1994,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1780,6 +2039,7 @@ export type AppUpdateWithoutGrantsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
@@ -1793,6 +2053,7 @@ export type AppUpdateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1821,6 +2082,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
@@ -1834,6 +2096,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1862,6 +2125,7 @@ export type AppCreateWithoutSignInsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1875,6 +2139,7 @@ export type AppCreateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1903,6 +2168,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1916,6 +2182,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1960,6 +2227,7 @@ export type AppUpdateWithoutSignInsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1973,6 +2241,7 @@ export type AppUpdateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2001,6 +2270,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2014,6 +2284,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2042,6 +2313,7 @@ export type AppCreateWithoutLastCallsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2055,6 +2327,7 @@ export type AppCreateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2083,6 +2356,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2096,6 +2370,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2140,6 +2415,7 @@ export type AppUpdateWithoutLastCallsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2153,6 +2429,7 @@ export type AppUpdateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2181,6 +2458,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2194,6 +2472,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2222,6 +2501,7 @@ export type AppCreateWithoutSandboxesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2236,6 +2516,7 @@ export type AppCreateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -2263,6 +2544,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2277,6 +2559,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -2320,6 +2603,7 @@ export type AppUpdateWithoutSandboxesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2334,6 +2618,7 @@ export type AppUpdateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -2361,6 +2646,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2375,6 +2661,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -2402,6 +2689,7 @@ export type AppCreateWithoutNoticesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2415,6 +2703,7 @@ export type AppCreateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2443,6 +2732,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2456,6 +2746,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2500,6 +2791,7 @@ export type AppUpdateWithoutNoticesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2513,6 +2805,7 @@ export type AppUpdateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2541,6 +2834,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2554,6 +2848,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2582,6 +2877,7 @@ export type AppCreateWithoutConsentsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2595,6 +2891,7 @@ export type AppCreateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2623,6 +2920,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2636,6 +2934,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2680,6 +2979,7 @@ export type AppUpdateWithoutConsentsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2693,6 +2993,7 @@ export type AppUpdateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2721,6 +3022,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2734,6 +3036,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2762,6 +3065,7 @@ export type AppCreateWithoutChoicesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2775,6 +3079,7 @@ export type AppCreateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2803,6 +3108,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2816,6 +3122,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2860,6 +3167,7 @@ export type AppUpdateWithoutChoicesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2873,6 +3181,7 @@ export type AppUpdateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2901,6 +3210,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2914,6 +3224,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2942,6 +3253,7 @@ export type AppCreateWithoutStaffRolesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2956,6 +3268,7 @@ export type AppCreateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
@@ -2983,6 +3296,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2997,6 +3311,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
@@ -3040,6 +3355,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3054,6 +3370,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
@@ -3081,6 +3398,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3095,6 +3413,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -3122,6 +3441,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3136,6 +3456,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
@@ -3163,6 +3484,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3177,6 +3499,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
@@ -3220,6 +3543,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3234,6 +3558,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
@@ -3261,6 +3586,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3275,6 +3601,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -3302,6 +3629,7 @@ export type AppCreateWithoutRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3315,6 +3643,7 @@ export type AppCreateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -3343,6 +3672,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3356,6 +3686,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -3400,6 +3731,7 @@ export type AppUpdateWithoutRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3413,6 +3745,7 @@ export type AppUpdateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -3441,6 +3774,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3454,6 +3788,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -3482,6 +3817,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3495,6 +3831,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -3523,6 +3860,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3536,6 +3874,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -3580,6 +3919,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3593,6 +3933,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -3621,6 +3962,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3634,6 +3976,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -3662,6 +4005,7 @@ export type AppCreateWithoutWebhooksInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3675,6 +4019,7 @@ export type AppCreateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -3703,6 +4048,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3716,6 +4062,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -3760,6 +4107,7 @@ export type AppUpdateWithoutWebhooksInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3773,6 +4121,7 @@ export type AppUpdateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -3801,6 +4150,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3814,6 +4164,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -3835,6 +4186,7 @@ export type AppCountOutputType = {
   requests: number
   lastCalls: number
   signOnSteps: number
+  erasures: number
   staffRoles: number
   staffRolesFor: number
   sandboxes: number
@@ -3851,6 +4203,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   requests?: boolean | AppCountOutputTypeCountRequestsArgs
   lastCalls?: boolean | AppCountOutputTypeCountLastCallsArgs
   signOnSteps?: boolean | AppCountOutputTypeCountSignOnStepsArgs
+  erasures?: boolean | AppCountOutputTypeCountErasuresArgs
   staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
   staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
   sandboxes?: boolean | AppCountOutputTypeCountSandboxesArgs
@@ -3939,6 +4292,13 @@ export type AppCountOutputTypeCountSignOnStepsArgs<ExtArgs extends runtime.Types
 /**
  * AppCountOutputType without action
  */
+export type AppCountOutputTypeCountErasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ErasureWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
 export type AppCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.StaffRoleWhereInput
 }
@@ -3981,6 +4341,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
@@ -3995,6 +4356,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
+  erasures?: boolean | Prisma.App$erasuresArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
@@ -4024,6 +4386,7 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -4051,6 +4414,7 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -4078,11 +4442,12 @@ export type AppSelectScalar = {
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "subjectType" | "sector" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "subjectType" | "sector" | "confirmsErasures" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -4096,6 +4461,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
+  erasures?: boolean | Prisma.App$erasuresArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
@@ -4119,6 +4485,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
     signOnSteps: Prisma.$SignOnStepPayload<ExtArgs>[]
     logo: Prisma.$AppLogoPayload<ExtArgs> | null
+    erasures: Prisma.$ErasurePayload<ExtArgs>[]
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
     sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
@@ -4146,6 +4513,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     schulconnexSpelling: $Enums.SchulconnexSpelling
     subjectType: $Enums.SubjectType
     sector: string | null
+    confirmsErasures: boolean
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["app"]>
@@ -4554,6 +4922,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   lastCalls<T extends Prisma.App$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signOnSteps<T extends Prisma.App$signOnStepsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$signOnStepsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignOnStepPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.App$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$logoArgs<ExtArgs>>): Prisma.Prisma__AppLogoClient<runtime.Types.Result.GetResult<Prisma.$AppLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  erasures<T extends Prisma.App$erasuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$erasuresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ErasurePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sandboxes<T extends Prisma.App$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4608,6 +4977,7 @@ export interface AppFieldRefs {
   readonly schulconnexSpelling: Prisma.FieldRef<"App", 'SchulconnexSpelling'>
   readonly subjectType: Prisma.FieldRef<"App", 'SubjectType'>
   readonly sector: Prisma.FieldRef<"App", 'String'>
+  readonly confirmsErasures: Prisma.FieldRef<"App", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"App", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"App", 'DateTime'>
 }
@@ -5287,6 +5657,30 @@ export type App$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs =
    */
   include?: Prisma.AppLogoInclude<ExtArgs> | null
   where?: Prisma.AppLogoWhereInput
+}
+
+/**
+ * App.erasures
+ */
+export type App$erasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Erasure
+   */
+  select?: Prisma.ErasureSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Erasure
+   */
+  omit?: Prisma.ErasureOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ErasureInclude<ExtArgs> | null
+  where?: Prisma.ErasureWhereInput
+  orderBy?: Prisma.ErasureOrderByWithRelationInput | Prisma.ErasureOrderByWithRelationInput[]
+  cursor?: Prisma.ErasureWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ErasureScalarFieldEnum | Prisma.ErasureScalarFieldEnum[]
 }
 
 /**

@@ -259,6 +259,7 @@ export type SchoolWhereInput = {
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  erasures?: Prisma.ErasureListRelationFilter
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
@@ -293,6 +294,7 @@ export type SchoolOrderByWithRelationInput = {
   groups?: Prisma.GroupOrderByRelationAggregateInput
   grants?: Prisma.GrantOrderByRelationAggregateInput
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
+  erasures?: Prisma.ErasureOrderByRelationAggregateInput
   homeOf?: Prisma.PersonOrderByRelationAggregateInput
   imports?: Prisma.ImportSchoolOrderByRelationAggregateInput
   carriedOver?: Prisma.GroupCarryOverOrderByRelationAggregateInput
@@ -330,6 +332,7 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
   lastCalls?: Prisma.LastCallListRelationFilter
+  erasures?: Prisma.ErasureListRelationFilter
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
@@ -403,6 +406,7 @@ export type SchoolCreateInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -436,6 +440,7 @@ export type SchoolUncheckedCreateInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -469,6 +474,7 @@ export type SchoolUpdateInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -502,6 +508,7 @@ export type SchoolUncheckedUpdateInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -635,6 +642,20 @@ export type SchoolMinOrderByAggregateInput = {
 export type SchoolNullableScalarRelationFilter = {
   is?: Prisma.SchoolWhereInput | null
   isNot?: Prisma.SchoolWhereInput | null
+}
+
+export type SchoolCreateNestedOneWithoutErasuresInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutErasuresInput, Prisma.SchoolUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutErasuresInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutErasuresNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutErasuresInput, Prisma.SchoolUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutErasuresInput
+  upsert?: Prisma.SchoolUpsertWithoutErasuresInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutErasuresInput, Prisma.SchoolUpdateWithoutErasuresInput>, Prisma.SchoolUncheckedUpdateWithoutErasuresInput>
 }
 
 export type SchoolCreateNestedOneWithoutGrantsInput = {
@@ -905,6 +926,154 @@ export type SchoolUpdateOneRequiredWithoutStaffRolesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.SchoolUpdateWithoutStaffRolesInput>, Prisma.SchoolUncheckedUpdateWithoutStaffRolesInput>
 }
 
+export type SchoolCreateWithoutErasuresInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+}
+
+export type SchoolUncheckedCreateWithoutErasuresInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+}
+
+export type SchoolCreateOrConnectWithoutErasuresInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutErasuresInput, Prisma.SchoolUncheckedCreateWithoutErasuresInput>
+}
+
+export type SchoolUpsertWithoutErasuresInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutErasuresInput, Prisma.SchoolUncheckedUpdateWithoutErasuresInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutErasuresInput, Prisma.SchoolUncheckedCreateWithoutErasuresInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutErasuresInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutErasuresInput, Prisma.SchoolUncheckedUpdateWithoutErasuresInput>
+}
+
+export type SchoolUpdateWithoutErasuresInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutErasuresInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+}
+
 export type SchoolCreateWithoutGrantsInput = {
   id: string
   name: string
@@ -923,6 +1092,7 @@ export type SchoolCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -955,6 +1125,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1003,6 +1174,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1035,6 +1207,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1067,6 +1240,7 @@ export type SchoolCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1099,6 +1273,7 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1147,6 +1322,7 @@ export type SchoolUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1179,6 +1355,7 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1211,6 +1388,7 @@ export type SchoolCreateWithoutSandboxInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1243,6 +1421,7 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1322,6 +1501,7 @@ export type SchoolCreateWithoutLogoInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1354,6 +1534,7 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1402,6 +1583,7 @@ export type SchoolUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1434,6 +1616,7 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1466,6 +1649,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
@@ -1498,6 +1682,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
@@ -1546,6 +1731,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
@@ -1578,6 +1764,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1609,6 +1796,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1641,6 +1829,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1689,6 +1878,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1721,6 +1911,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1753,6 +1944,7 @@ export type SchoolCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1785,6 +1977,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1833,6 +2026,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -1865,6 +2059,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1898,6 +2093,7 @@ export type SchoolCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1930,6 +2126,7 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -1967,6 +2164,7 @@ export type SchoolCreateWithoutReceivesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -1999,6 +2197,7 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2047,6 +2246,7 @@ export type SchoolUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2079,6 +2279,7 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2122,6 +2323,7 @@ export type SchoolUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2154,6 +2356,7 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2186,6 +2389,7 @@ export type SchoolCreateWithoutImportsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
@@ -2218,6 +2422,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
@@ -2266,6 +2471,7 @@ export type SchoolUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
@@ -2298,6 +2504,7 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2330,6 +2537,7 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2362,6 +2570,7 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2410,6 +2619,7 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2442,6 +2652,7 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2474,6 +2685,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
@@ -2506,6 +2718,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
@@ -2554,6 +2767,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
@@ -2586,6 +2800,7 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2618,6 +2833,7 @@ export type SchoolCreateWithoutSignInInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2650,6 +2866,7 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2698,6 +2915,7 @@ export type SchoolUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2730,6 +2948,7 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2762,6 +2981,7 @@ export type SchoolCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2794,6 +3014,7 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2842,6 +3063,7 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -2874,6 +3096,7 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2906,6 +3129,7 @@ export type SchoolCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -2938,6 +3162,7 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -2986,6 +3211,7 @@ export type SchoolUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3018,6 +3244,7 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3050,6 +3277,7 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -3082,6 +3310,7 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -3130,6 +3359,7 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3162,6 +3392,7 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3194,6 +3425,7 @@ export type SchoolCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
@@ -3226,6 +3458,7 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
@@ -3274,6 +3507,7 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3306,6 +3540,7 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3353,6 +3588,7 @@ export type SchoolUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
@@ -3385,6 +3621,7 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -3425,6 +3662,7 @@ export type SchoolCountOutputType = {
   groups: number
   grants: number
   lastCalls: number
+  erasures: number
   homeOf: number
   imports: number
   carriedOver: number
@@ -3440,6 +3678,7 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   groups?: boolean | SchoolCountOutputTypeCountGroupsArgs
   grants?: boolean | SchoolCountOutputTypeCountGrantsArgs
   lastCalls?: boolean | SchoolCountOutputTypeCountLastCallsArgs
+  erasures?: boolean | SchoolCountOutputTypeCountErasuresArgs
   homeOf?: boolean | SchoolCountOutputTypeCountHomeOfArgs
   imports?: boolean | SchoolCountOutputTypeCountImportsArgs
   carriedOver?: boolean | SchoolCountOutputTypeCountCarriedOverArgs
@@ -3486,6 +3725,13 @@ export type SchoolCountOutputTypeCountGrantsArgs<ExtArgs extends runtime.Types.E
  */
 export type SchoolCountOutputTypeCountLastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LastCallWhereInput
+}
+
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountErasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ErasureWhereInput
 }
 
 /**
@@ -3565,6 +3811,7 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  erasures?: boolean | Prisma.School$erasuresArgs<ExtArgs>
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
@@ -3640,6 +3887,7 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
   lastCalls?: boolean | Prisma.School$lastCallsArgs<ExtArgs>
+  erasures?: boolean | Prisma.School$erasuresArgs<ExtArgs>
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
@@ -3669,6 +3917,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     groups: Prisma.$GroupPayload<ExtArgs>[]
     grants: Prisma.$GrantPayload<ExtArgs>[]
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
+    erasures: Prisma.$ErasurePayload<ExtArgs>[]
     homeOf: Prisma.$PersonPayload<ExtArgs>[]
     imports: Prisma.$ImportSchoolPayload<ExtArgs>[]
     carriedOver: Prisma.$GroupCarryOverPayload<ExtArgs>[]
@@ -4096,6 +4345,7 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   groups<T extends Prisma.School$groupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$groupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.School$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   lastCalls<T extends Prisma.School$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  erasures<T extends Prisma.School$erasuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$erasuresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ErasurePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   homeOf<T extends Prisma.School$homeOfArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$homeOfArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   imports<T extends Prisma.School$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriedOver<T extends Prisma.School$carriedOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$carriedOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupCarryOverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4673,6 +4923,30 @@ export type School$lastCallsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+}
+
+/**
+ * School.erasures
+ */
+export type School$erasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Erasure
+   */
+  select?: Prisma.ErasureSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Erasure
+   */
+  omit?: Prisma.ErasureOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ErasureInclude<ExtArgs> | null
+  where?: Prisma.ErasureWhereInput
+  orderBy?: Prisma.ErasureOrderByWithRelationInput | Prisma.ErasureOrderByWithRelationInput[]
+  cursor?: Prisma.ErasureWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ErasureScalarFieldEnum | Prisma.ErasureScalarFieldEnum[]
 }
 
 /**

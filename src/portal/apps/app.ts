@@ -8,12 +8,18 @@ export const addressOf = ({ path }: PageRequest): string =>
   `/admin/schools/${path.schoolId}/apps/${encodeURIComponent(path.clientId)}`;
 
 export async function showApp(request: PageRequest): Promise<PageView> {
-  const app = await readApp(request);
+  const { api, path } = request;
+  const ofApp = { school: path.schoolId, app: path.clientId };
+  const [app, erasures] = await Promise.all([
+    readApp(request),
+    unwrap(api.GET("/admin/v1/erasures", { params: { query: ofApp } })),
+  ]);
   const model = {
     app,
     address: addressOf(request),
     words: wordsOf(request),
     withheld: withheldFrom(app),
+    erasures: erasures[0],
     mayChange: request.may("putGrant"),
   };
   return { title: app.name, view: "app", model };

@@ -18,6 +18,7 @@ async function showToday({ api, may, path, t }: PageRequest): Promise<PageView> 
     import: may("createImport"),
     giveLogins: may("createSchoolPasswords"),
     grant: may("putGrant"),
+    seeApps: may("getCatalogueApp"),
     dismiss: may("withdrawPasswordRequests"),
   };
   const model = { today, can, address: `/admin/schools/${path.schoolId}` };
