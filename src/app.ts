@@ -2,7 +2,8 @@ import { makeAdmin, makeIdempotencySweep } from "./admin/index.ts";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
 import express, { type Express, Router } from "express";
-import { makeAnnouncedSweep, makeLastCalls, makePurgeJob, type AccessToken, type LastCalls } from "./access/index.ts";
+import { makeAnnouncedSweep, makeErasureSweep, makeLastCalls, makePurgeJob } from "./access/index.ts";
+import type { AccessToken, LastCalls } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeHandoverSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
@@ -99,6 +100,8 @@ export async function makeApp(
   const idm = makeIdmRouter({
     ...api,
     changes: shares.changes,
+    clock,
+    restoreWindowDays: config.restoreWindowDays,
     makePseudonym: signOn.makePseudonym,
     document: contracts.idm,
     issuerUrl: config.issuerUrl,
@@ -152,6 +155,7 @@ export async function makeApp(
     makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
     makeSandboxSweep({ db: shares.changes, clock }),
     makeAnnouncedSweep({ db: shares.jobs, clock }),
+    makeErasureSweep({ db: shares.jobs, clock, days: config.erasures.days }),
     makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
     makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeStatisticsJob(shares.jobs),
@@ -177,6 +181,7 @@ export async function makeApp(
     supportRoleDays: config.supportRoleDays,
     handoverDays: config.handoverDays,
     demandsAgreements: config.demandsAgreements,
+    erasureOverdueDays: config.erasures.overdueDays,
     retention: config.retention,
     operator: config.operator,
     reading: api.reading,

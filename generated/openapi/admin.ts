@@ -1812,6 +1812,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what apps have to erase
+         * @description For each app and school, how many erasures are open and since when. Only apps whose registration says `confirmsErasures` are asked. Give
+         *     `school` or `app`. Nobody is named: the person is deleted here, whether the app confirms or not.
+         */
+        get: operations["listOpenErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/grants": {
         parameters: {
             query?: never;
@@ -5918,6 +5939,11 @@ export interface components {
              */
             sector: string | null;
             /**
+             * @description Whether the app is sent what it must erase, and confirms it. Schools see what is open.
+             * @example true
+             */
+            confirmsErasures: boolean;
+            /**
              * Format: date-time
              * @description When the old secret expires; null if there is none.
              * @example null
@@ -6055,6 +6081,12 @@ export interface components {
              */
             sector?: string;
             /**
+             * @description Whether the app is sent what it must erase, and confirms it (`listErasures` of the IDM API). It needs `users:read` or `people:read`,
+             *     and a secret or keys of its own. Schools see what is open and since when. False by default.
+             * @example true
+             */
+            confirmsErasures?: boolean;
+            /**
              * @description Who offers the app.
              * @example Lernapp GmbH
              */
@@ -6161,6 +6193,13 @@ export interface components {
             attributes?: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm?: components["schemas"]["IdTokenAlgorithm"];
             schulconnexSpelling?: components["schemas"]["SchulconnexSpelling"];
+            /**
+             * @description Whether the app is sent what it must erase, and confirms it (`listErasures` of the IDM API). It needs `users:read` or `people:read`,
+             *     and a secret or keys of its own. Schools see what is open and since when. If it is switched off, nothing new is
+             *     asked; what is open stays open.
+             * @example true
+             */
+            confirmsErasures?: boolean;
             /**
              * @description Who offers the app; null removes it.
              * @example Lernapp GmbH
@@ -6540,6 +6579,56 @@ export interface components {
              * @example 86400
              */
             keepOldSeconds: number;
+        };
+        /** @description What an app has to erase, or has erased, of the people of a school. Old entries are deleted and no longer counted. */
+        OpenErasures: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            appName: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            schoolName: string;
+            /**
+             * Format: int32
+             * @description The people whose data the app has not yet confirmed to have erased.
+             * @example 3
+             */
+            open: number;
+            /**
+             * Format: date-time
+             * @description Since when the oldest of these is open; null if none is.
+             * @example 2026-03-05T08:00:00.000Z
+             */
+            openSince: string | null;
+            /**
+             * Format: int32
+             * @description How many of these are overdue; by default after 30 days.
+             * @example 0
+             */
+            overdue: number;
+            /**
+             * Format: int32
+             * @description People whom the app no longer sees. It is asked for them once they can no longer be restored.
+             * @example 25
+             */
+            waiting: number;
+            /**
+             * Format: int32
+             * @description The people whose data the app erased.
+             * @example 12
+             */
+            erased: number;
+            /**
+             * Format: int32
+             * @description The people of whom the app keeps data, for a reason that it gave.
+             * @example 1
+             */
+            kept: number;
         };
         /** @description The grant of a school to an app, with the name of the school. */
         NamedGrant: {
@@ -7789,11 +7878,36 @@ export interface components {
             /** @description The first entries. */
             first: components["schemas"]["FailingEndpoint"][];
         } | null;
+        /** @description An app that has not confirmed erasures in time. */
+        OverdueErasures: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            appName: string;
+            /**
+             * Format: date-time
+             * @description Since when the oldest erasure is open.
+             * @example 2026-03-05T08:00:00.000Z
+             */
+            openSince: string;
+        };
+        /** @description Apps that have not confirmed erasures in time, by default 30 days; the longest open first. */
+        SomeOverdueErasures: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 0
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["OverdueErasures"][];
+        };
         /** @description Open tasks. */
         Today: {
             heldImports: components["schemas"]["SomeImports"];
             atSchools: components["schemas"]["TodayAtSchools"];
             failingEndpoints: components["schemas"]["SomeEndpoints"];
+            overdueErasures: components["schemas"]["SomeOverdueErasures"];
         };
         /** @description A school that can receive pupils. */
         ReceivingSchool: {
@@ -15139,6 +15253,57 @@ export interface operations {
             404: components["responses"]["OldSecretUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOpenErasures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolFilter"];
+                /**
+                 * @description Only entries of the app with this client id.
+                 * @example demo-lernapp
+                 */
+                app?: components["parameters"]["AppFilter"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers, sorted by name of the school, then of the app. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenErasures"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["FilterUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

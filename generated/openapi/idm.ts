@@ -236,6 +236,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/idm/ep/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List erasures
+         * @description The people whose data your app must erase, the longest open first. Only an app whose registration says `confirmsErasures` is asked.
+         *
+         *     An erasure is open
+         *
+         *     - at once, if the person was deleted for good;
+         *     - after 30 days (as long as a deleted person can be restored), if your app only stopped seeing the person and they never signed in to
+         *       it, because a school switched sync off or syncs other groups. If your app sees the person again before it has erased their data, the
+         *       erasure is gone.
+         *
+         *     Erase the data, then confirm with `acknowledgeErasure`. Read this list once a day: an event is only a hint, and not every erasure has one.
+         *
+         *     Erased ones stay readable for 30 days, open and kept ones for at most a year.
+         */
+        get: operations["listErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/idm/ep/v1/erasures/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an erasure
+         * @description Confirms that your app erased the data of the person, or says why it keeps some of it. You may confirm an erasure that an event named
+         *     before it is in the list.
+         *
+         *     Repeat the request as often as you like: `erased` is final, and `kept` can become `erased` later. The response says what is recorded.
+         */
+        post: operations["acknowledgeErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -561,6 +615,13 @@ export interface components {
              * @example 2026-03-05T08:00:00.000Z
              */
             until?: string;
+            /**
+             * Format: uuid
+             * @description The erasure to confirm with `acknowledgeErasure` of the IDM API once the data is erased. Present only if the person was deleted for
+             *     good and the registration of your app says `confirmsErasures`.
+             * @example e0000000-0000-4000-8000-000000000001
+             */
+            erasureId?: string;
         };
         /** @description Changes in order, and the position to continue from. */
         ChangeList: {
@@ -576,6 +637,66 @@ export interface components {
              * @example false
              */
             more: boolean;
+        };
+        /**
+         * @description `open`: to be erased. `erased`: your app confirmed that nothing is left. `kept`: your app said that it keeps data, and why.
+         * @example open
+         * @enum {string}
+         */
+        ErasureState: "open" | "erased" | "kept";
+        /**
+         * @description Why, as `reason` of changes: `deleted`: the person was deleted for good. `no_longer_synced`: the school still syncs to your app, but not
+         *     this person. `access_withdrawn`: the school withdrew sync or the right to sign in.
+         * @example deleted
+         * @enum {string}
+         */
+        ErasureCause: "deleted" | "no_longer_synced" | "access_withdrawn";
+        /**
+         * @description Why your app keeps data; present with `kept` only. `legal_obligation`: a law obliges the provider to. `legal_claims`: it is needed to establish, exercise or defend
+         *     legal claims. `own_contract`: the person has a contract of their own with the provider, independent of the school.
+         * @example legal_obligation
+         * @enum {string}
+         */
+        ErasureReason: "legal_obligation" | "legal_claims" | "own_contract";
+        /** @description A person whose data your app must erase. */
+        Erasure: {
+            /**
+             * Format: uuid
+             * @description The id of the erasure.
+             * @example e0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The `id` of the user or person, equal to `sub` in their ID tokens.
+             * @example c0000000-0000-4000-8000-000000000005
+             */
+            personId: string;
+            cause: components["schemas"]["ErasureCause"];
+            state: components["schemas"]["ErasureState"];
+            reason?: components["schemas"]["ErasureReason"];
+            /**
+             * Format: date-time
+             * @description Since when your app is asked.
+             * @example 2026-03-05T08:00:00.000Z
+             */
+            askedAt: string;
+            /**
+             * Format: date-time
+             * @description When your app acknowledged; null while it is open.
+             * @example null
+             */
+            acknowledgedAt: string | null;
+        };
+        /** @description What your app did with the data of a person. */
+        ErasureOutcome: {
+            /**
+             * @description `erased`, or `kept` with a `reason`.
+             * @example erased
+             * @enum {string}
+             */
+            outcome: "erased" | "kept";
+            reason?: components["schemas"]["ErasureReason"];
         };
     };
     responses: {
@@ -622,7 +743,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another method than GET was used at this address. */
+        /** @description Another method than the documented one was used at this address. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -725,6 +846,39 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description The app is not asked to erase this, or no longer: the erasure is another app's, was acknowledged long ago, or your app sees the person
+         *     again. There is nothing to confirm.
+         */
+        ErasureNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is too large for this operation. */
+        BodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description This operation does not accept this media type. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /**
@@ -783,6 +937,16 @@ export interface components {
          * @example 100
          */
         ChangesLimit: number;
+        /**
+         * @description Only erasures in this state; `open` if it is left out.
+         * @example erased
+         */
+        ErasureStateFilter: components["schemas"]["ErasureState"];
+        /**
+         * @description The id of the erasure.
+         * @example e0000000-0000-4000-8000-000000000001
+         */
+        ErasureId: string;
     };
     requestBodies: never;
     headers: {
@@ -1341,6 +1505,100 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
             410: components["responses"]["CursorExpired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only erasures in this state; `open` if it is left out.
+                 * @example erased
+                 */
+                state?: components["parameters"]["ErasureStateFilter"];
+                /**
+                 * @description Page size. Without it the whole list is returned.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"][];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    acknowledgeErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the erasure.
+                 * @example e0000000-0000-4000-8000-000000000001
+                 */
+                id: components["parameters"]["ErasureId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasureOutcome"];
+            };
+        };
+        responses: {
+            /** @description The erasure as it is recorded. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ErasureNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -103,6 +103,13 @@ export interface components {
              * @example c0000000-0000-4000-8000-000000000002
              */
             personId: string;
+            /**
+             * Format: uuid
+             * @description The erasure to confirm with `acknowledgeErasure` of the IDM API once the data is erased. Present only if the person was deleted for
+             *     good and the registration of your app says `confirmsErasures`.
+             * @example e0000000-0000-4000-8000-000000000001
+             */
+            erasureId?: string;
         };
         /**
          * @description The event type, the same as in `X-EP-Event-Type`.

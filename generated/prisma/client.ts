@@ -52,6 +52,11 @@ export type App = Prisma.AppModel
  */
 export type PairwiseId = Prisma.PairwiseIdModel
 /**
+ * Model Erasure
+ * 
+ */
+export type Erasure = Prisma.ErasureModel
+/**
  * Model AppProfile
  * 
  */

@@ -355,6 +355,57 @@ export type UuidWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedStringFilter<$PrismaModel>
 }
 
+export type EnumErasureCauseFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureCause | Prisma.EnumErasureCauseFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureCauseFilter<$PrismaModel> | $Enums.ErasureCause
+}
+
+export type EnumErasureStateFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureState | Prisma.EnumErasureStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureStateFilter<$PrismaModel> | $Enums.ErasureState
+}
+
+export type EnumErasureReasonNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureReason | Prisma.EnumErasureReasonFieldRefInput<$PrismaModel> | null
+  in?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumErasureReasonNullableFilter<$PrismaModel> | $Enums.ErasureReason | null
+}
+
+export type EnumErasureCauseWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureCause | Prisma.EnumErasureCauseFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureCauseWithAggregatesFilter<$PrismaModel> | $Enums.ErasureCause
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumErasureCauseFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumErasureCauseFilter<$PrismaModel>
+}
+
+export type EnumErasureStateWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureState | Prisma.EnumErasureStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureStateWithAggregatesFilter<$PrismaModel> | $Enums.ErasureState
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumErasureStateFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumErasureStateFilter<$PrismaModel>
+}
+
+export type EnumErasureReasonNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureReason | Prisma.EnumErasureReasonFieldRefInput<$PrismaModel> | null
+  in?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumErasureReasonNullableWithAggregatesFilter<$PrismaModel> | $Enums.ErasureReason | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumErasureReasonNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumErasureReasonNullableFilter<$PrismaModel>
+}
+
 export type BytesFilter<$PrismaModel = never> = {
   equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
   in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
@@ -1124,6 +1175,57 @@ export type NestedUuidWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedStringFilter<$PrismaModel>
   _max?: Prisma.NestedStringFilter<$PrismaModel>
+}
+
+export type NestedEnumErasureCauseFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureCause | Prisma.EnumErasureCauseFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureCauseFilter<$PrismaModel> | $Enums.ErasureCause
+}
+
+export type NestedEnumErasureStateFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureState | Prisma.EnumErasureStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureStateFilter<$PrismaModel> | $Enums.ErasureState
+}
+
+export type NestedEnumErasureReasonNullableFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureReason | Prisma.EnumErasureReasonFieldRefInput<$PrismaModel> | null
+  in?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumErasureReasonNullableFilter<$PrismaModel> | $Enums.ErasureReason | null
+}
+
+export type NestedEnumErasureCauseWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureCause | Prisma.EnumErasureCauseFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureCause[] | Prisma.ListEnumErasureCauseFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureCauseWithAggregatesFilter<$PrismaModel> | $Enums.ErasureCause
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumErasureCauseFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumErasureCauseFilter<$PrismaModel>
+}
+
+export type NestedEnumErasureStateWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureState | Prisma.EnumErasureStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ErasureState[] | Prisma.ListEnumErasureStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumErasureStateWithAggregatesFilter<$PrismaModel> | $Enums.ErasureState
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumErasureStateFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumErasureStateFilter<$PrismaModel>
+}
+
+export type NestedEnumErasureReasonNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ErasureReason | Prisma.EnumErasureReasonFieldRefInput<$PrismaModel> | null
+  in?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  notIn?: $Enums.ErasureReason[] | Prisma.ListEnumErasureReasonFieldRefInput<$PrismaModel> | null
+  not?: Prisma.NestedEnumErasureReasonNullableWithAggregatesFilter<$PrismaModel> | $Enums.ErasureReason | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumErasureReasonNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumErasureReasonNullableFilter<$PrismaModel>
 }
 
 export type NestedBytesFilter<$PrismaModel = never> = {

@@ -74,12 +74,31 @@ export const SignOnAudience = {
 export type SignOnAudience = (typeof SignOnAudience)[keyof typeof SignOnAudience]
 
 
-export const WithheldReason = {
-  SCHOOL: 'SCHOOL',
-  NOT_AGREED: 'NOT_AGREED'
+export const ErasureCause = {
+  deleted: 'deleted',
+  no_longer_synced: 'no_longer_synced',
+  access_withdrawn: 'access_withdrawn'
 } as const
 
-export type WithheldReason = (typeof WithheldReason)[keyof typeof WithheldReason]
+export type ErasureCause = (typeof ErasureCause)[keyof typeof ErasureCause]
+
+
+export const ErasureState = {
+  open: 'open',
+  erased: 'erased',
+  kept: 'kept'
+} as const
+
+export type ErasureState = (typeof ErasureState)[keyof typeof ErasureState]
+
+
+export const ErasureReason = {
+  legal_obligation: 'legal_obligation',
+  legal_claims: 'legal_claims',
+  own_contract: 'own_contract'
+} as const
+
+export type ErasureReason = (typeof ErasureReason)[keyof typeof ErasureReason]
 
 
 export const ScopeRequestState = {

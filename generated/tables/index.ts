@@ -27,6 +27,7 @@ export const tables = {
       schulconnexSpelling: "schulconnex_spelling",
       subjectType: "subject_type",
       sector: "sector",
+      confirmsErasures: "confirms_erasures",
       createdAt: "created_at",
       updatedAt: "updated_at",
     },
@@ -38,6 +39,20 @@ export const tables = {
       recordId: "record_id",
       sector: "sector",
       id: "id",
+    },
+  },
+  erasure: {
+    name: "erasure",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      subjectId: "subject_id",
+      schoolId: "school_id",
+      cause: "cause",
+      since: "since",
+      state: "state",
+      reason: "reason",
+      acknowledgedAt: "acknowledged_at",
     },
   },
   appProfile: {
@@ -378,6 +393,7 @@ export const tables = {
       action: "action",
       subjectId: "subject_id",
       appSubjectId: "app_subject_id",
+      erasureId: "erasure_id",
       schoolId: "school_id",
       updatedProperties: "updated_properties",
       reason: "reason",
@@ -1038,6 +1054,7 @@ export type Rows = {
     schulconnexSpelling: "V1_4" | "V1_7";
     subjectType: "SHARED" | "PARTNER" | "APP";
     sector: string | null;
+    confirmsErasures: boolean;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -1046,6 +1063,17 @@ export type Rows = {
     recordId: string;
     sector: string;
     id: string;
+  };
+  erasure: {
+    id: string;
+    clientId: string;
+    subjectId: string;
+    schoolId: string;
+    cause: "deleted" | "no_longer_synced" | "access_withdrawn";
+    since: Date;
+    state: "open" | "erased" | "kept";
+    reason: "legal_obligation" | "legal_claims" | "own_contract" | null;
+    acknowledgedAt: Date | null;
   };
   appProfile: {
     clientId: string;
@@ -1296,6 +1324,7 @@ export type Rows = {
     action: string;
     subjectId: string;
     appSubjectId: string | null;
+    erasureId: string | null;
     schoolId: string | null;
     updatedProperties: string[];
     reason: string | null;
@@ -1775,6 +1804,7 @@ export type Rows = {
 export type Required = {
   app: "clientId" | "name" | "type" | "createdAt" | "updatedAt";
   pairwiseId: "personId" | "recordId" | "sector" | "id";
+  erasure: "id" | "clientId" | "subjectId" | "schoolId" | "cause" | "since";
   appProfile: "clientId";
   appLogo: "clientId" | "type" | "hash" | "bytes";
   agreement: "id" | "clientId" | "version" | "createdAt";

@@ -41,8 +41,8 @@ type RegistrationOrigin = Origin & {
  * Only the result has the secret.
  *
  * Errors: invalid uri_refused, client_id_refused, client_secret_refused, client_authentication,
- *         public_key_refused, default_scopes_refused, sector_refused, public_app and text_*; conflict
- *         client_id_taken, client_id_retired.
+ *         public_key_refused, default_scopes_refused, erasures_refused, sector_refused, public_app and text_*;
+ *         conflict client_id_taken, client_id_retired.
  */
 export async function createApp(
   tx: Transaction,
@@ -50,6 +50,7 @@ export async function createApp(
   { allowLoopbackHttp, ...origin }: RegistrationOrigin,
 ): Promise<{ clientId: ClientId; clientSecret: string | null }> {
   checkRegistration(app);
+  checkErasures(app);
   checkDefaultScopes(app, app.defaultScopes);
   checkAddresses(app, allowLoopbackHttp);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
@@ -128,6 +129,7 @@ function fillRegistration(app: NewApp & { clientId: ClientId }): Registration {
     schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
     subjectType: app.subjectType ?? "APP",
     sector: app.sector ?? null,
+    confirmsErasures: app.confirmsErasures ?? false,
   };
 }
 
@@ -149,6 +151,7 @@ export async function updateApp(
   if (before === null) throw appNotFound();
   const after = fillRegistration({ ...before, tokenEndpointAuthMethod: authMethodOf(before), ...update });
   checkRegistration(after);
+  checkErasures(after);
   checkDefaultScopes(after, update.defaultScopes);
   checkAddresses(after, allowLoopbackHttp);
   const { clientId, ...data } = after;
@@ -178,6 +181,12 @@ function checkRegistration({ name, type, clientId, clientSecret, pkceRequired }:
   if (type === "PUBLIC" && (clientSecret !== undefined || pkceRequired === false)) {
     throw refuse("public_app", "A public app has no secret and must use PKCE.");
   }
+}
+
+function checkErasures({ type, scopes, confirmsErasures = false }: NewApp): void {
+  if (!confirmsErasures || (type !== "PUBLIC" && scopes.some((scope) => /^(users|people):read$/.test(scope)))) return;
+  const message = "An app that confirms erasures needs users:read or people:read, and a secret or keys of its own.";
+  throw new AppError("invalid", "erasures_refused", message);
 }
 
 function checkDefaultScopes({ type, scopes }: NewApp, given: readonly ScopeName[] = []): void {

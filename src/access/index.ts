@@ -69,6 +69,17 @@ export {
   type Registration,
 } from "./find-app.ts";
 export {
+  acknowledgeErasure,
+  erasedDays,
+  erasureAskedAt,
+  makeErasureSweep,
+  type ErasureCause,
+  type ErasureReason,
+  type ErasureState,
+} from "./erasure-record.ts";
+export { countErasures, fromOverdueApps, type ErasurePosition } from "./erasure-counts.ts";
+export { askingApps } from "./erasures.ts";
+export {
   findGrant,
   listGrants,
   listGrantsByName,

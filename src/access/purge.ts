@@ -3,6 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { changeDirectory } from "./change.ts";
+import { askingApps } from "./erasures.ts";
 
 type Deps = { db: PrismaDb; clock: Clock; forget: ForgetPerson; batchSize?: number };
 
@@ -22,7 +23,7 @@ export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): Work
         for (const personId of people) {
           if (signal.aborted) return;
           const purge = changeDirectory(db, { at: clock(), actorId: "purge" }, (change) =>
-            purgePerson(change, { personId, forget }),
+            purgePerson(change, { personId, forget: askingApps(forget) }),
           );
           await purge.catch((error: unknown) => failed.set(personId, error));
         }

@@ -34,6 +34,14 @@ export function visibleBy(scope: ScopeName, of: OfRecord, condition: Visible): V
 }
 
 type OfRecord = { client: Value } & ({ schoolId: Sql } | { personId: Sql });
+/** The app is asked: at once if the person was deleted, otherwise `waitDays` after it last saw them. */
+export const erasureIsAsked = (
+  client: Value,
+  { clientId, cause, since, acknowledgedAt }: Columns<"clientId" | "cause" | "since" | "acknowledgedAt">,
+  { now, waitDays }: { now: Value; waitDays: Value },
+): Visible =>
+  visible(sql`(${clientId} = ${client}
+  AND (${cause} = 'deleted' OR ${acknowledgedAt} IS NOT NULL OR ${since} <= ${now}::timestamptz - make_interval(days => ${waitDays}::int)))`);
 
 /** The school syncs to the app; otherwise it does not exist for the app. */
 export const schoolIsShown = (client: Value, schoolId: Value): Visible =>

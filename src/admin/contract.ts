@@ -59,6 +59,7 @@ export const parameters: ParametersAgree<
     listDeliveries: "state";
     listEndpoints: "app";
     listGrants: "school" | "app";
+    listOpenErasures: "school" | "app";
     listGroups: "school" | "show-deleted" | "search" | "order";
     listImportChanges: "school";
     listImportGroupMoves: "school";

@@ -68,7 +68,11 @@ export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach,
 }
 
 /** Errors: not_found school_not_found, app_not_found if out of reach. */
-async function refuseOtherFilter(deps: AdminDeps, reach: Reach, { schoolId, clientId }: Filter): Promise<void> {
+export async function refuseOtherFilter(
+  deps: Pick<AdminDeps, "db">,
+  reach: Reach,
+  { schoolId, clientId }: Filter,
+): Promise<void> {
   if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);
 }

@@ -34,6 +34,8 @@ export type AdminDeps = {
   handoverDays: number;
   /** Whether sync needs an agreement between the school and the app's provider. */
   demandsAgreements: boolean;
+  /** Days after which an erasure that an app has not confirmed is overdue. */
+  erasureOverdueDays: number;
   retention: components["schemas"]["RetentionPeriods"];
   operator: components["schemas"]["ServiceOperator"];
   imports: ImportRequests;

@@ -63,6 +63,7 @@ const handlers: Loaders<OperationId> = {
     "recordAttempts",
     "replayDeliveries",
   ),
+  ...handlersIn(() => import("./erasures.ts"), "listOpenErasures"),
   ...handlersIn(() => import("./grants.ts"), "listGrants", "getGrant", "putGrant", "deleteGrant"),
   ...handlersIn(() => import("./audit.ts"), "listAudit"),
   ...handlersIn(() => import("./class-teachers.ts"), "listProposedTeachers", "giveClassTeacherRoles"),

@@ -1,4 +1,4 @@
-import { previewChange } from "../access/index.ts";
+import { askingApps, previewChange } from "../access/index.ts";
 import {
   addMembership,
   createPerson as create,
@@ -125,7 +125,7 @@ export const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
     async (change, { id, status }) => {
       const personId = id as PersonId;
       if (status === "ACTIVE") await refuseLastOperatorLeaves(change.tx, { personId });
-      await remove(change, { personId, forget: forgetPerson });
+      await remove(change, { personId, forget: askingApps(forgetPerson) });
     },
     { forgets: true },
   );

@@ -134,6 +134,7 @@ export const rights = {
   endOldSecret: partners,
   listCatalogue: [...schools, "SUPPORT"],
   getCatalogueApp: [...schools, "SUPPORT"],
+  listOpenErasures: [...schools, "PARTNER", "SUPPORT"],
   listGrants: [...schools, "PARTNER", "SUPPORT"],
   getGrant: [...schools, "PARTNER", "SUPPORT"],
   putGrant: schools,

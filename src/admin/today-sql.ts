@@ -1,4 +1,4 @@
-import type { ClientId } from "../access/index.ts";
+import { fromOverdueApps, type ClientId } from "../access/index.ts";
 import { hasWayToSignIn, isInSignInState, type PersonName, type SchoolId } from "../directory/index.ts";
 import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../platform/database/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
@@ -18,6 +18,7 @@ export type TodayFound = {
   failingEndpoints: Some<
     Pick<Endpoint, "id" | "clientId" | "url" | "state"> & { appName: string; failingSince: string | null }
   >;
+  overdueErasures: Some<{ clientId: string; appName: string; openSince: string }>;
   students: number;
   studentsWithLogin: number;
   hasApps: boolean;
@@ -28,6 +29,9 @@ type TodayQuery = {
   importsOf: readonly SchoolId[] | null;
   schoolIds: readonly SchoolId[];
   endpointsOf: readonly ClientId[] | null;
+  erasuresOf: readonly ClientId[] | null;
+  overdueBefore: Date;
+  waitDays: number;
   leftSince: Date;
   unusedSince: Date;
 };
@@ -56,7 +60,8 @@ const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
 const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
 const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;
 
-const selectToday = statement<TodayQuery>(({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => {
+const selectToday = statement<TodayQuery>((given) => {
+  const { importsOf, schoolIds, endpointsOf, erasuresOf, leftSince, unusedSince } = given;
   // Guests get logins and passwords from their home school.
   const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
   return sql`
@@ -124,6 +129,15 @@ const selectToday = statement<TodayQuery>(({ importsOf, schoolIds, endpointsOf, 
       WHERE (${e.failingSince} IS NOT NULL OR ${e.reason} IN ('failing', 'gone'))
         AND (${endpointsOf}::text[] IS NULL OR ${e.clientId} = ANY (${endpointsOf}))`,
       sql`${e.stateChangedAt} DESC, ${e.id}`,
+    ),
+    overdueErasures: someOf(
+      sql`json_build_object('clientId', ${app.clientId}, 'appName', ${app.name}, 'openSince', open_erasure.open_since)`,
+      fromOverdueApps(
+        given,
+        (of) => sql`${erasuresOf}::text[] IS NULL OR ${of.schoolId} = ANY (${schoolIds}::uuid[])
+          OR ${of.clientId} = ANY (${erasuresOf})`,
+      ),
+      sql`open_erasure.open_since, ${app.clientId}`,
     ),
     students: sql`(SELECT count(*)::int FROM at_schools p WHERE ${isStudent} AND ${isKept})`,
     studentsWithLogin: sql`(

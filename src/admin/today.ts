@@ -72,9 +72,17 @@ const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
     ),
   );
 
+const presentErasures = (erasures: TodayFound["overdueErasures"]) =>
+  present<Schemas["SomeOverdueErasures"]>(
+    mapFirst(erasures, ({ openSince, ...one }) =>
+      present<Schemas["OverdueErasures"]>({ ...one, openSince: timeOf(openSince) }),
+    ),
+  );
+
 const shownHandovers = 5;
 
-export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin }) => {
+export const getToday: AdminHandler<"getToday"> = async (deps, { query, reach, origin }) => {
+  const { db, erasureOverdueDays, restoreWindowDays } = deps;
   const chosen = query.school;
   if (chosen !== undefined) await refuseUnknownSchool(storeOf(db), reach, chosen);
   const schoolIds = chosen === undefined ? [...reach.schoolIds] : [chosen];
@@ -86,6 +94,9 @@ export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach,
     schoolIds,
     importsOf: ofAll ? null : schoolIds,
     endpointsOf: reach.all ? null : clientIds,
+    erasuresOf: ofAll ? null : chosen === undefined ? clientIds : [],
+    overdueBefore: before(erasureOverdueDays),
+    waitDays: restoreWindowDays,
     leftSince: before(leaverDays),
     unusedSince: before(unusedDays),
   });
@@ -93,6 +104,7 @@ export const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach,
     heldImports: ofAll || schoolIds.length > 0 ? presentImports(found.heldImports) : null,
     atSchools: schoolIds.length > 0 ? presentSchools({ ...found, handovers }, schoolIds.length === 1) : null,
     failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
+    overdueErasures: presentErasures(found.overdueErasures),
   });
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };

@@ -1,11 +1,11 @@
-import { scopeNames } from "../access/token.ts";
+import { scopeNames, type ClientId } from "../access/token.ts";
 import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/advice/sign-on/index.ts";
 import { valuesOf } from "../platform/contract-types.ts";
 import { bodyOf, isEmpty, listFirst, makeBody, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
 import type { AllProperties, Schemas } from "./admin-api.ts";
 import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
 import { done, recordLines } from "./lines.ts";
-import { argument, option, readDuration, required, UsageError } from "./option.ts";
+import { argument, option, readDuration, required, UsageError, type Option } from "./option.ts";
 import { readKeyFile } from "./public-keys.ts";
 import { argsNamed, argsOf, changes, listsAll, shows } from "./verbs.ts";
 
@@ -48,6 +48,8 @@ const properties = {
   jwksUri: option.text("Where it publishes its own key set, in place of a file.", "uri"),
   noPkce: option.flag("Do not require PKCE; confidential apps only."),
   pkce: option.flag("Require PKCE; the default for a new app."),
+  confirmsErasures: option.flag("It is sent what it must erase, and confirms it."),
+  noErasures: option.flag("It is sent nothing to erase; the default for a new app."),
 };
 
 const subjectTypes = valuesOf<AdminApp["subjectType"]>({ APP: true, PARTNER: true, SHARED: true });
@@ -78,6 +80,8 @@ async function readRegistration(options: OptionsOf<typeof properties>): Promise<
     noScopePlatform,
     pkce,
     noPkce,
+    confirmsErasures,
+    noErasures,
     redirectUri,
     postLogoutRedirectUri,
     scope,
@@ -86,6 +90,7 @@ async function readRegistration(options: OptionsOf<typeof properties>): Promise<
   if (defaultScope && noDefaultScopes) throw new UsageError("Give --default-scope or --no-default-scopes, not both.");
   if (scopePlatform && noScopePlatform) throw new UsageError("Give --scope-platform or --no-scope-platform, not both.");
   if (pkce && noPkce) throw new UsageError("Give --pkce or --no-pkce, not both.");
+  if (confirmsErasures && noErasures) throw new UsageError("Give --confirms-erasures or --no-erasures, not both.");
   return {
     name: options.name,
     tokenEndpointAuthMethod: options.authMethod,
@@ -102,6 +107,7 @@ async function readRegistration(options: OptionsOf<typeof properties>): Promise<
     idTokenAlgorithm: options.idTokenAlgorithm,
     schulconnexSpelling: options.schulconnexSpelling,
     pkceRequired: pkce || noPkce ? pkce : undefined,
+    confirmsErasures: confirmsErasures || noErasures ? confirmsErasures : undefined,
     // Partners write these on their pages.
     provider: undefined,
     description: undefined,
@@ -262,6 +268,25 @@ export const verbs: Verbs = {
       const params = { path, query };
       return shownView(await bodyOf(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/view", { params })));
     },
+  }),
+  erasures: listsAll("/admin/v1/erasures", {
+    summary: "List what apps have to erase: for an app by school, for a school by app.",
+    options: {
+      app: option.text("What this app has to erase.", "client-id") as Option<ClientId>,
+      school: option.school("What apps have to erase of this school."),
+    },
+    name: "erasures",
+    columns: {
+      app: ({ clientId }) => clientId,
+      school: ({ schoolId }) => schoolId,
+      open: ({ open }) => String(open),
+      since: ({ openSince }) => openSince,
+      overdue: ({ overdue }) => String(overdue),
+      waiting: ({ waiting }) => String(waiting),
+      erased: ({ erased }) => String(erased),
+      kept: ({ kept }) => String(kept),
+    },
+    id: ({ clientId, schoolId }) => `${clientId} ${schoolId}`,
   }),
   show: shows(oneApp, { summary: "Show one registration.", show }),
   list: listsAll(apps, {

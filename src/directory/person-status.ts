@@ -37,7 +37,7 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
   await auditChange(change, { action: "person_restored", personId, schoolId });
 }
 
-export type ForgetPerson = (tx: Transaction, personId: PersonId) => Promise<void>;
+export type ForgetPerson = (tx: Transaction, personId: PersonId, at: Date) => Promise<void>;
 
 /** Leaves a tombstone, and audit lines without the id. Errors: conflict person_wrong_status. */
 export async function deletePerson(
@@ -47,7 +47,7 @@ export async function deletePerson(
   const { tx, now } = change;
   await change.touch({ people: [personId] });
   const { homeSchoolId: schoolId } = await lockPerson(tx, personId, "delete");
-  await forget(tx, personId);
+  await forget(tx, personId, now);
   await forgetInAudit(tx, personId);
   await tx.prisma.person.delete({ where: { id: personId } });
   await tx.prisma.tombstone.create({ data: { personId, deletedAt: now } });

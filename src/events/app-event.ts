@@ -22,6 +22,7 @@ const emitted = {
   action: sql`action`,
   subjectId: sql`subject_id`,
   appSubjectId: sql`app_subject_id`,
+  erasureId: sql`erasure_id`,
   schoolId: sql`school_id`,
   updatedProperties: sql`updated_properties`,
   reason: sql`reason`,

@@ -23,6 +23,7 @@ export const auditActions = [
   "handover_accepted",
   "handover_declined",
   "handover_withdrawn",
+  "erasure_acknowledged",
   "affiliation_added",
   "affiliation_removed",
   "group_created",

@@ -16,6 +16,7 @@ export type AppEvent = {
   updatedProperties: string[];
   reason: DeleteReason | null;
   reasonUntil: Date | null;
+  erasureId: string | null;
 };
 
 type FeedQuery = {
@@ -41,6 +42,7 @@ const eventFields = fields<AppEvent>({
   updatedProperties: event.updatedProperties,
   reason: event.reason,
   reasonUntil: event.reasonUntil,
+  erasureId: event.erasureId,
 });
 
 const selectEvents = statement<FeedQuery>(

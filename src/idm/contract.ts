@@ -1,3 +1,4 @@
+import type { ErasureCause, ErasureReason, ErasureState } from "../access/index.ts";
 import type { GroupStatus, PersonRole, PersonStatus } from "../directory/index.ts";
 import type { AppEventAction, AppEventType, DeleteReason } from "../events/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
@@ -7,6 +8,7 @@ export const parameters: ParametersAgree<
   operations,
   {
     listChanges: "after";
+    listErasures: "state";
     listSchoolGroups: "show-deleted";
     listSchoolPeople: "show-deleted";
   }
@@ -17,6 +19,9 @@ export const enums: EnumsAgree<
   {
     ChangeReason: DeleteReason;
     ChangeType: AppEventType;
+    ErasureCause: ErasureCause;
+    ErasureReason: ErasureReason;
+    ErasureState: ErasureState;
     EventAction: AppEventAction;
     GroupStatus: GroupStatus;
     /** Schools sync no people with the role OTHER. */

@@ -2,30 +2,34 @@
  * idm: serves openapi/idm.yaml.
  *
  * Nouns:      school, user (a person who may sign in to the app, or has signed in before), group, member, person
- *             (synced by a school), change (an event of the app, in the feed).
+ *             (synced by a school), change (an event of the app, in the feed), erasure (a person whose data the app
+ *             must erase).
  * Invariants: every response except the feed comes from one prepared statement that builds the body; the rules of
- *             access decide what an app sees.
+ *             access decide what an app sees; an app changes nothing but its own erasures.
  * Never knows: how tokens are stored, what Schulconnex is, how anything is changed.
  */
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken } from "../access/index.ts";
-import type { Db } from "../platform/database/db.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { PrismaDb } from "../platform/database/db.ts";
 import { bindOperations, makeProblemType, type Binding, type Handlers } from "../platform/http/index.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { makeRenderProblem } from "./failure.ts";
+import { makeAcknowledgeErasure } from "./acknowledgeErasure.ts";
 import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
 import { getSchool } from "./getSchool.ts";
 import { getSchoolRoster } from "./getSchoolRoster.ts";
 import { getUser } from "./getUser.ts";
 import { makeListChanges } from "./listChanges.ts";
+import { makeListErasures } from "./listErasures.ts";
 import { listSchoolGroups } from "./listSchoolGroups.ts";
 import { listSchoolPeople } from "./listSchoolPeople.ts";
 import { listSchools } from "./listSchools.ts";
 import { listSchoolUsers } from "./listSchoolUsers.ts";
 import { makeFillPseudonyms, type MakePseudonym } from "./pseudonyms.ts";
 
-const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
+const readers: Omit<Handlers<operations, AccessToken>, "listChanges" | "listErasures" | "acknowledgeErasure"> = {
   getGroup,
   getPerson,
   getSchool,
@@ -39,18 +43,27 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
 
 type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
 type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
-  changes: Db;
+  changes: PrismaDb;
+  clock: Clock;
+  /** How long an app is not asked to erase people whom it only stopped seeing. */
+  restoreWindowDays: number;
   makePseudonym: MakePseudonym;
   issuerUrl: string;
   /** Validates every response against the contract (development and tests). */
   checkAnswers: boolean;
 };
 
-export function makeIdmRouter({ changes, makePseudonym, issuerUrl, checkAnswers, ...deps }: Deps): Router {
+export function makeIdmRouter({ changes, clock, restoreWindowDays, makePseudonym, ...rest }: Deps): Router {
+  const { issuerUrl, checkAnswers, ...deps } = rest;
   const { reading, cursorKeys, document } = deps;
   return bindOperations<operations, AccessToken>({
     ...deps,
-    handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
+    handlers: {
+      ...readers,
+      listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }),
+      listErasures: makeListErasures({ clock, waitDays: restoreWindowDays }),
+      acknowledgeErasure: makeAcknowledgeErasure({ db: changes, clock, waitDays: restoreWindowDays }),
+    },
     complete: makeFillPseudonyms(makePseudonym),
     scopeName: scopeOfContract,
     render: makeRenderProblem(makeProblemType(issuerUrl)),

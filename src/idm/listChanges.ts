@@ -8,7 +8,7 @@ import type { ReadShare } from "../platform/database/shares.ts";
 import { findRows, sql, statement } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
-import type { IdmHandler } from "./handler.ts";
+import { timeFor, type IdmHandler } from "./handler.ts";
 
 type Change = components["schemas"]["Change"];
 
@@ -43,7 +43,7 @@ export const makeListChanges =
           if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
         }
         if (read.kind === "expired") throw expired();
-        const time = caller.ids === "own" ? toMinute : (at: Date) => at.toISOString();
+        const time = timeFor(caller);
         return {
           changes: read.events.map((event) => present(event, { write, time })),
           next: write(read.next),
@@ -63,7 +63,7 @@ const typesFor = ({ scopes }: AccessToken): AppEventType[] =>
   (["person", "group", "school"] as const).filter((type) => scopesFor[type].some((scope) => scopes.has(scope)));
 
 function present(
-  { position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil }: AppEvent,
+  { position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil, erasureId }: AppEvent,
   { write, time }: { write: (position: string) => string; time: (at: Date) => string },
 ): Change {
   return {
@@ -77,11 +77,9 @@ function present(
     schoolId,
     ...(reason !== null && { reason }),
     ...(reasonUntil !== null && { until: time(reasonUntil) }),
+    ...(erasureId !== null && { erasureId }),
   };
 }
-
-/** Exact times would tell apps with ids of their own which of their people are the same. */
-const toMinute = (at: Date) => `${at.toISOString().slice(0, 16)}:00.000Z`;
 
 const expired = () =>
   new AppError("gone", "cursor_expired", "Changes behind this cursor are no longer kept. Read everything again.");

@@ -16,7 +16,7 @@ const e = table("appEvent", "e");
 const event = <Type extends EventType>() => jsonCode<Type>(e.type);
 const action = jsonCode<Action>(e.action);
 const subject = jsonCode(sql`coalesce(${e.appSubjectId}, ${e.subjectId})`);
-const makeBodies = (hasProperties: boolean) => {
+const makeBodies = (hasProperties: boolean, hasErasure = false) => {
   const changed = <Type extends EventType>() =>
     hasProperties ? jsonCodes<EventProperty[Type]>(e.updatedProperties) : undefined;
   return {
@@ -25,6 +25,7 @@ const makeBodies = (hasProperties: boolean) => {
       action,
       updatedProperties: changed<"person">(),
       personId: subject,
+      erasureId: hasErasure ? jsonCode(e.erasureId) : undefined,
     }),
     group: jsonObject<GroupEvent>()({
       event: event(),
@@ -40,10 +41,11 @@ const makeBodies = (hasProperties: boolean) => {
     }),
   };
 };
-const [full, bare] = [makeBodies(true), makeBodies(false)];
+const [full, bare, erasing] = [makeBodies(true), makeBodies(false), makeBodies(false, true)];
 
 const bodyOf = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
-  CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${full[type]} END`;
+  CASE WHEN cardinality(${e.updatedProperties}) > 0 THEN ${full[type]} WHEN ${e.erasureId} IS NULL THEN ${bare[type]}
+    ELSE ${erasing[type]} END`;
 
 export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(bodyOf), " ")} END)` as JsonSql<
   PersonEvent | GroupEvent | SchoolEvent

@@ -61,6 +61,9 @@ async function makeFullApp(): Promise<ClientId> {
   await db.prisma.signOnStep.create({
     data: { id: randomUUID(), ...seen, attempt: "attempt", step: "authorize", outcome: "done" },
   });
+  await db.prisma.erasure.create({
+    data: { id: randomUUID(), clientId, subjectId: personId, schoolId: school, cause: "deleted", since: at },
+  });
   await db.prisma.lastCall.create({ data: { clientId, schoolId: school, at } });
   await db.prisma.logoutNotice.create({
     data: { id: randomUUID(), clientId, personId, sid: "sid", nextAttemptAt: at, createdAt: at },

@@ -84,7 +84,9 @@ async function recordStatements(
   const pool = { options: {}, connect: async () => client } as unknown as pg.Pool;
   const router = makeIdmRouter({
     reading: makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists),
-    changes: { pool },
+    changes: { pool, prisma: db.prisma },
+    clock: () => new Date(),
+    restoreWindowDays: 30,
     makePseudonym: () => "Kiesel Otter",
     checkToken: async () => ({
       kind: "valid",

@@ -1,3 +1,4 @@
+import type { PrismaDb } from "../../src/platform/database/db.ts";
 import express from "express";
 import type pg from "pg";
 import { expect, test } from "vitest";
@@ -126,12 +127,14 @@ const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =
     checkAnswersBy: [],
   });
 const all = [
+  "acknowledgeErasure",
   "getGroup",
   "getPerson",
   "getSchool",
   "getSchoolRoster",
   "getUser",
   "listChanges",
+  "listErasures",
   "listSchoolGroups",
   "listSchoolPeople",
   "listSchools",
@@ -173,7 +176,9 @@ test.each([
   const answerWith = async (checkAnswers: boolean) => {
     const router = makeIdmRouter({
       reading: readFrom(pool),
-      changes: { pool },
+      changes: { pool } as unknown as PrismaDb,
+      clock: () => new Date(),
+      restoreWindowDays: 30,
       makePseudonym: () => "Kiesel Otter",
       checkToken: async () => ({ kind: "valid", token }),
       document,

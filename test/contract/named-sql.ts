@@ -58,6 +58,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/access/pairwise.ts"],
     "the ids by which apps know people, composed by every reader and made in the statement that writes events",
   ],
+  [
+    ["src/access/erasures.ts", "src/access/erasure-record.ts"],
+    "what apps must erase, in the statement that writes events, set-based; a conditional update; removal in batches by index",
+  ],
   [["src/access/change-tracking/locks.ts"], "advisory locks of schools"],
   [
     ["src/access/change-tracking/{index,snapshot,parameter-store,table-store}.ts"],
@@ -99,7 +103,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
   [
-    ["src/idm/{getGroup,getSchool,listChanges,listSchools,records}.ts"],
+    ["src/idm/{acknowledgeErasure,erasures,getGroup,getSchool,listChanges,listErasures,listSchools,records}.ts"],
     "prepared reads of the IDM API whose JSON is built in PostgreSQL; measured against `include`",
   ],
   [["src/schulconnex/{getPersonInfo,people,records}.ts"], "the same for Schulconnex"],

@@ -66,6 +66,12 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${id()}, n, ${old}, 'a', 'person', 'create', ${id()}, '{}' FROM ${numbers}`,
     areOld: `at = ${old}`,
   },
+  erasure: {
+    insert: `INSERT INTO erasure (id, client_id, subject_id, school_id, cause, since, state, reason, acknowledged_at)
+      SELECT ${id()}, 'a', ${id()}, ${id()}, 'deleted', ${old}, (ARRAY['open', 'kept', 'erased'])[n % 3 + 1]::erasure_state,
+        CASE n % 3 WHEN 1 THEN 'legal_claims' END::erasure_reason, CASE n % 3 WHEN 0 THEN NULL ELSE ${old} END FROM ${numbers}`,
+    areOld: `since = ${old}`,
+  },
   announced_sign_in: {
     insert: `INSERT INTO announced_sign_in (person_id, client_id, at, sight) SELECT ${id()}, 'a', ${old}, '{}' FROM ${numbers}`,
     areOld: `at = ${old}`,

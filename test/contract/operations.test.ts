@@ -11,30 +11,51 @@ const documents: Record<string, OpenApiDocument> = {
   idm: await loadDocument("idm", "schultor"),
   schulconnex: await loadDocument("schulconnex", "schultor"),
 };
-type Place = { name: string; path: string; operation: Operation };
+type Place = { name: string; path: string; method: string; operation: Operation };
 const places: Place[] = Object.entries(documents).flatMap(([name, document]) =>
-  listOperations(document).map(({ path, operation }) => ({ name, path, operation })),
+  listOperations(document).map(({ path, method, operation }) => ({ name, path, method, operation })),
 );
 const offered = places.filter(({ operation }) => "200" in operation.responses);
+const reads = offered.filter(({ method }) => method === "get");
 const notOffered = places.filter(({ operation }) => !("200" in operation.responses));
 const each = (some: Place[]) => some.map((place) => ({ ...place, id: place.operation.operationId }));
 
 // What demo-lernapp may see, and what belongs to schools that do not sync to it.
 const id = (kind: string, n: number) => `${kind}0000000-0000-4000-8000-00000000000${String(n)}`;
-const own: Record<string, string> = { schools: id("a", 1), groups: id("b", 1), users: id("c", 2), people: id("c", 2) };
+const own: Record<string, string> = {
+  schools: id("a", 1),
+  groups: id("b", 1),
+  users: id("c", 2),
+  people: id("c", 2),
+  erasures: id("e", 1),
+};
 const foreign: Record<string, string> = {
   schools: id("a", 2),
   groups: id("b", 6),
   users: id("c", 9),
   people: id("c", 8),
+  erasures: id("e", 2),
 };
+const everywhere = (value: string) => Object.fromEntries(Object.keys(own).map((kind) => [kind, value]));
 const fill = (path: string, ids: Record<string, string>) =>
   path.replace(/(\w+)\/\{\w+\}/, (_all, kind: string) => `${kind}/${ids[kind] ?? "any"}`);
 
 let service: TestService;
 let tokens: { app: string; user: string; poor: Record<ScopeName, string> };
-const call = (place: Place, token: string, headers?: Record<string, string>, path = fill(place.path, own)) =>
-  makeReader(service, token)(path, headers);
+async function call(
+  { path: template, method }: Place,
+  token: string,
+  headers: Record<string, string> = {},
+  path = fill(template, own),
+): Promise<Read> {
+  if (method === "get") return makeReader(service, token)(path, headers);
+  const response = await fetch(service.url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ outcome: "erased" }),
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as unknown };
+}
 const fitting = ({ operation }: Place) =>
   operation.security!.some((way) => "userContext" in way) ? tokens.user : tokens.app;
 const unfitting = ({ operation }: Place) =>
@@ -60,11 +81,11 @@ function expectDescribed({ name, operation }: Place, { status, body, headers }: 
   expect(makeSchemaCheck(documents[name]!)(operation.responses[String(status)], type, body)).toEqual([]);
 }
 
-test("the documents have thirteen operations that answer, and the rest of the standard", () => {
+test("the documents have fifteen operations that answer, and the rest of the standard", () => {
   expect([
     offered.length,
     notOffered.every(({ operation }) => Object.keys(operation.responses).join() === "501"),
-  ]).toEqual([13, true]);
+  ]).toEqual([15, true]);
 });
 
 describe.each(each(offered))("$id", (place) => {
@@ -74,40 +95,19 @@ describe.each(each(offered))("$id", (place) => {
     const ways = place.operation.security!.map((way) => Object.entries(way));
     expect(new Set(ways.map((way) => way[0]![0])).size).toBe(1);
     expect(ways.every((way) => way.length === 1 && way[0]![1].length === 1)).toBe(true);
-    expect(["listChanges", "getSchoolRoster"].includes(place.operation.operationId) || ways.length === 1).toBe(true);
-  });
-
-  test("answers its fitting token, as its document says, the same for HEAD", async () => {
-    const read = await call(place, fitting(place));
-    expect(read.status).toBe(200);
-    expectDescribed(place, read);
-    const head = await fetch(service.url + fill(place.path, own), {
-      method: "HEAD",
-      headers: { authorization: `Bearer ${fitting(place)}` },
-    });
-    expect([head.status, await head.text(), head.headers.get("etag")]).toEqual([200, "", read.headers.get("etag")]);
-  });
-
-  test("answers 304 while nothing changed", async () => {
-    const first = await call(place, fitting(place));
-    const again = await call(place, fitting(place), { "if-none-match": `"other", ${first.headers.get("etag")!}` });
-    expect([again.status, again.body, again.headers.get("etag")]).toEqual([304, null, first.headers.get("etag")]);
-    expect(first.headers.get("etag")).toMatch(/^"[^"]+"$/);
+    const ofSeveral = ["listChanges", "getSchoolRoster", "listErasures", "acknowledgeErasure"];
+    expect(ofSeveral.includes(place.operation.operationId) || ways.length === 1).toBe(true);
   });
 
   test("refuses a call without a token, and says no more than that one is needed", async () => {
-    const response = await fetch(`${service.url}${fill(place.path, own)}?access_token=${fitting(place)}`);
+    const address = `${service.url}${fill(place.path, own)}?access_token=${fitting(place)}`;
+    const response = await fetch(address, { method: place.method });
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expectDescribed(place, { status: 401, headers: response.headers, body: await response.json() });
   });
 
   test("refuses an unknown token before it looks at anything else", async () => {
-    const read = await call(
-      place,
-      "unknown",
-      {},
-      `${fill(place.path, { schools: "x", groups: "x", users: "x", people: "x" })}?nonsense=1`,
-    );
+    const read = await call(place, "unknown", {}, `${fill(place.path, everywhere("x"))}?nonsense=1`);
     expect([read.status, read.headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
     expectDescribed(place, read);
   });
@@ -149,9 +149,10 @@ describe.each(each(offered))("$id", (place) => {
   });
 
   test("answers other methods with 405 and what is allowed", async () => {
-    for (const method of ["POST", "PUT", "DELETE"]) {
+    const allowed = place.method === "get" ? "GET, HEAD" : "POST";
+    for (const method of ["POST", "PUT", "DELETE"].filter((one) => one !== allowed)) {
       const response = await fetch(service.url + fill(place.path, own), { method, body: "{}" });
-      expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+      expect([response.status, response.headers.get("allow")]).toEqual([405, allowed]);
       expectDescribed(place, { status: 405, headers: response.headers, body: await response.json() });
     }
   });
@@ -176,6 +177,26 @@ describe.each(each(offered))("$id", (place) => {
   });
 });
 
+describe.each(each(reads))("$id", (place) => {
+  test("answers its fitting token, as its document says, the same for HEAD", async () => {
+    const read = await call(place, fitting(place));
+    expect(read.status).toBe(200);
+    expectDescribed(place, read);
+    const head = await fetch(service.url + fill(place.path, own), {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${fitting(place)}` },
+    });
+    expect([head.status, await head.text(), head.headers.get("etag")]).toEqual([200, "", read.headers.get("etag")]);
+  });
+
+  test("answers 304 while nothing changed", async () => {
+    const first = await call(place, fitting(place));
+    const again = await call(place, fitting(place), { "if-none-match": `"other", ${first.headers.get("etag")!}` });
+    expect([again.status, again.body, again.headers.get("etag")]).toEqual([304, null, first.headers.get("etag")]);
+    expect(first.headers.get("etag")).toMatch(/^"[^"]+"$/);
+  });
+});
+
 function resolveExample(document: OpenApiDocument, ref: string): unknown {
   const { examples } = document.components as { examples?: Record<string, { value: unknown }> };
   return examples?.[ref.split("/").at(-1)!]?.value;
@@ -185,12 +206,7 @@ describe.each(each(offered.filter(({ path }) => path.includes("{"))))("$id", (pl
   test("hides a foreign school and what is in it, exactly as what does not exist", async () => {
     const hidden = await call(place, tokens.app, {}, fill(place.path, foreign));
     const nothing = id("f", 1);
-    const missing = await call(
-      place,
-      tokens.app,
-      {},
-      fill(place.path, { schools: nothing, groups: nothing, users: nothing, people: nothing }),
-    );
+    const missing = await call(place, tokens.app, {}, fill(place.path, everywhere(nothing)));
     expect(hidden.status).toBe(404);
     expectDescribed(place, hidden);
     const comparable = ({ body }: Read) => ({ ...(body as object), requestId: "" });
@@ -200,19 +216,14 @@ describe.each(each(offered.filter(({ path }) => path.includes("{"))))("$id", (pl
   test.each(["x", "123", "urn:uuid:a0000000-0000-4000-8000-000000000001", "%00"])(
     "refuses the id %s",
     async (wrong) => {
-      const read = await call(
-        place,
-        tokens.app,
-        {},
-        fill(place.path, { schools: wrong, groups: wrong, users: wrong, people: wrong }),
-      );
+      const read = await call(place, tokens.app, {}, fill(place.path, everywhere(wrong)));
       expect(read).toMatchObject({ status: 400, body: { message: "The path parameter id must be a UUID." } });
       expectDescribed(place, read);
     },
   );
 });
 
-test.each(each(offered.filter(({ path }) => !path.includes("{") && path !== "/idm/schulconnex/v1/person-info")))(
+test.each(each(reads.filter(({ path }) => !path.includes("{") && path !== "/idm/schulconnex/v1/person-info")))(
   "$id leaves foreign schools out",
   async (place) => {
     const body = JSON.stringify((await call(place, fitting(place))).body);

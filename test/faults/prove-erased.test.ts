@@ -61,7 +61,7 @@ let erased: PersonId;
 
 beforeAll(async () => {
   school = await make.school();
-  const { clientId: app } = await make.app();
+  const { clientId: app } = await make.app({ confirmsErasures: true });
   const group = await make.group({ school });
   await make.grant({ app, school, groups: [group] });
   erased = await make.person({ school, groups: [group], name, sourceSystemIdentifier: "SRC-4711" });
@@ -101,6 +101,7 @@ test("after the purge, nothing unexpected is left, and each remainder says why a
       (place) => `shared ${place} firstName 1`,
     ),
     "expected app_event.subject_id id 3",
+    "expected erasure.subject_id id 1",
     "expected tombstone.person_id id 1",
     "expected user_name.hash userNameHash 1",
     "expected pg_stats of app_event.subject_id id 1",
@@ -110,6 +111,11 @@ test("after the purge, nothing unexpected is left, and each remainder says why a
   expect([why, until]).toEqual([
     expect.stringContaining("deleted"),
     new Date(now.getTime() + 35 * dayMs).toISOString(),
+  ]);
+  const erasure = proof.findings.find(({ place }) => place === "erasure.subject_id")!;
+  expect([erasure.why, erasure.until]).toEqual([
+    expect.stringContaining("must erase"),
+    new Date(now.getTime() + 365 * dayMs).toISOString(),
   ]);
   const { rows: actors } = await db.pool.query("SELECT actor_id FROM import WHERE actor_id IS NOT NULL");
   expect(actors, "an actor without rights").toEqual([{ actor_id: "person:00000000-0000-0000-0000-000000000000" }]);

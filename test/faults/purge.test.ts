@@ -17,6 +17,7 @@ const now = later(31);
 /** What is kept on purpose of somebody who is gone: ids and times, and never a name. */
 const kept = {
   app_event: "apps read in the change feed that the person is gone",
+  erasure: "an app that knows them by this id must erase their data, and has not confirmed it",
   tombstone: "the id and the date of the deletion, which the contract answers with",
 };
 
@@ -25,21 +26,25 @@ const softDelete = (people: readonly PersonId[], at: Date) =>
     for (const personId of people) await softDeletePerson(change, { personId, restoreWindowDays: 30 });
   });
 
-type Progress = { left: number; credentials: number; tombstones: number; told: number };
+type Progress = { left: number; credentials: number; tombstones: number; told: number; asked: number };
 
 /** How far the purge is, as one statement sees it. */
 async function readProgress(due: readonly PersonId[]): Promise<Progress> {
   const { rows } = await db.pool.query<Progress>(
     `SELECT (SELECT count(*)::int FROM person WHERE id = ANY ($1)) AS left, (SELECT count(*)::int FROM credential WHERE person_id = ANY ($1)) AS credentials,
-       (SELECT count(*)::int FROM tombstone) AS tombstones, (SELECT count(DISTINCT subject_id)::int FROM app_event WHERE at = $2) AS told`,
+       (SELECT count(*)::int FROM tombstone) AS tombstones, (SELECT count(*)::int / 2 FROM erasure WHERE cause = 'deleted') AS asked, (SELECT count(DISTINCT subject_id)::int FROM app_event WHERE at = $2) AS told`,
     [due, now],
   );
   return rows[0]!;
 }
 
-test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone for good, each app is told of it once, and nobody else is touched`, async () => {
+test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone for good, each app is told and asked to erase once, which delays nothing, and nobody else is touched`, async () => {
   const [synced, signedIn, stranger] = (
-    await Promise.all([make.app({ subjectType: "APP" }), make.app(), make.app()])
+    await Promise.all([
+      make.app({ subjectType: "APP", confirmsErasures: true }),
+      make.app({ confirmsErasures: true }),
+      make.app({ confirmsErasures: true }),
+    ])
   ).map(({ clientId }) => clientId) as [ClientId, ClientId, ClientId];
   const school = await make.school();
   const groups = [await make.group({ school })];
@@ -68,7 +73,8 @@ test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone 
     child.kill("SIGKILL");
     expect((await ended).signal).toBe("SIGKILL");
     const { left, ...progress } = await readProgress(due);
-    expect(progress).toEqual({ credentials: left, tombstones: due.length - left, told: due.length - left });
+    const gone = due.length - left;
+    expect(progress).toEqual({ credentials: left, tombstones: gone, told: gone, asked: gone });
   }
   expect((await readProgress(due)).left).toBeGreaterThan(0);
   expect((await run().ended).code).toBe(0);
@@ -81,6 +87,12 @@ test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone 
   );
   const gone = [synced, signedIn].flatMap((app) => due.map((person) => `${app} ${person} person delete deleted {}`));
   expect(told.map(({ text }) => text).toSorted()).toEqual(gone.toSorted());
+  const { rows: asked } = await db.pool.query<{ text: string }>(
+    "SELECT concat_ws(' ', e.client_id, coalesce(a.subject_id, e.subject_id), e.school_id, e.state, a.erasure_id = e.id) AS text FROM erasure e JOIN app_event a ON a.erasure_id = e.id",
+  );
+  expect(asked.map(({ text }) => text).toSorted()).toEqual(
+    [synced, signedIn].flatMap((app) => due.map((person) => `${app} ${person} ${school} open t`)).toSorted(),
+  );
   expect(await db.prisma.audit.count({ where: { action: "person_deleted", personId: null } })).toBe(due.length);
   expect(await findTraces(db, others)).toEqual(untouched);
 });

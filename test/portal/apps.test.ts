@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
@@ -204,4 +205,21 @@ test("a school reads what an app cannot read, before it gives it anything", asyn
     expect(html).toContain("<li>Namen von Personen</li>");
     expect(html).not.toContain("<li>Schulform</li>");
   }
+});
+
+test("says what the app has not erased yet and since when, here and on the page of today, without names", async () => {
+  const { school, clientId, browser, address } = await makeWorld();
+  expect((await browser.open(address)).html).not.toContain("Löschungen");
+  const since = new Date(service.clock().getTime() - 31 * 86_400_000);
+  const subjectId = randomUUID();
+  await service.db.prisma.erasure.create({
+    data: { id: randomUUID(), clientId, schoolId: school, subjectId, since, cause: "deleted" },
+  });
+  const { html } = await browser.open(address);
+  expect(html).toMatch(/Noch nicht bestätigt<\/dt><dd>1 \(älteste: [^)]*2026[^)]*\) <span class="badge">1 überfällig</);
+  expect(html).not.toContain("Gelöscht</dt>");
+  const today = await browser.open(`/admin/schools/${school}/today`);
+  expect(today.html).toContain("Überfällige Löschungen");
+  expect(today.html).toContain(`${address}#erasures">Lernapp</a>`);
+  for (const page of [html, today.html]) expect(page).not.toContain(subjectId);
 });

@@ -61,6 +61,7 @@ test("a partner sees their own apps and no other", async () => {
     "/registration",
     "/secret",
     "/schools",
+    "/erasures",
     "/scopes",
     "/webhooks",
     "/webhooks/new",
@@ -283,6 +284,28 @@ test("a school that syncs says when its source was last read, and when something
     /Eine Quelle der Schule wurde noch nicht gelesen\. Zuletzt hat sich am [\d.]+, [\d:]+ etwas/,
   );
   expect(rowOf(silent)).not.toMatch(/Quelle|Zuletzt/);
+});
+
+test("a partner switches erasures on, and sees by school what is open; what is overdue stands on the first page", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const shown = await browser.open(`${address}/erasures`);
+  expect(shown.html).toContain("Von der App wird nichts Neues verlangt.");
+  const form = await browser.open(`${address}/registration`);
+  const fields = { name: "Lernapp", redirectUris: "https://lernapp.example/callback", confirmsErasures: "on" };
+  const refused = await browser.submit(form, "/registration", fields);
+  expect(refused.html).toContain("braucht die App das Recht users:read oder people:read");
+  await prisma.app.update({ where: { clientId }, data: { scopes: ["openid", "users:read"] } });
+  await browser.submit(await browser.open(`${address}/registration`), "/registration", fields);
+  expect(await readApp(clientId)).toMatchObject({ confirmsErasures: true });
+  const [schoolId, subjectId] = [await make.school({ name: "Waldschule" }), randomUUID()];
+  const since = new Date(service.clock().getTime() - 40 * 86_400_000);
+  await prisma.erasure.create({ data: { id: randomUUID(), clientId, schoolId, subjectId, since, cause: "deleted" } });
+  const { html } = await browser.open(`${address}/erasures`);
+  expect(html).toMatch(/Waldschule<br>.*\n<td>1 <span class="badge">1 überfällig<\/span>/);
+  expect(html).not.toContain("nichts Neues");
+  const list = await browser.open("/partner");
+  expect(list.html).toContain(`${address}/erasures">Lernapp</a>`);
+  for (const page of [html, list.html]) expect(page).not.toContain(subjectId);
 });
 
 test("scopes are asked for with a reason, once at a time", async () => {

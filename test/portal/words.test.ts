@@ -223,6 +223,7 @@ describe("every value that a page shows has a text in both languages:", () => {
       ...["missing_token", "invalid_token", "insufficient_scope", "wrong_context", "repeated_parameter"],
       ...["path_not_found", "not_found", "method_not_allowed", "unsupported_type", "invalid", "cursor_expired"],
       ...["organization_not_found", "user_not_found", "client_secret_refused", "webhook_listener_limit"],
+      "erasure_not_found",
       ...["unavailable", "internal_error", "contract_broken", "bug", "keys_not_lost"],
     ]);
     const areas = [

@@ -53,6 +53,7 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   App: 'App',
   PairwiseId: 'PairwiseId',
+  Erasure: 'Erasure',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   Agreement: 'Agreement',
@@ -177,6 +178,7 @@ export const AppScalarFieldEnum = {
   schulconnexSpelling: 'schulconnexSpelling',
   subjectType: 'subjectType',
   sector: 'sector',
+  confirmsErasures: 'confirmsErasures',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -200,6 +202,21 @@ export const PairwiseIdScalarFieldEnum = {
 } as const
 
 export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
+
+
+export const ErasureScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  subjectId: 'subjectId',
+  schoolId: 'schoolId',
+  cause: 'cause',
+  since: 'since',
+  state: 'state',
+  reason: 'reason',
+  acknowledgedAt: 'acknowledgedAt'
+} as const
+
+export type ErasureScalarFieldEnum = (typeof ErasureScalarFieldEnum)[keyof typeof ErasureScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -567,6 +584,7 @@ export const AppEventScalarFieldEnum = {
   action: 'action',
   subjectId: 'subjectId',
   appSubjectId: 'appSubjectId',
+  erasureId: 'erasureId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',

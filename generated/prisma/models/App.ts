@@ -41,6 +41,7 @@ export type AppMinAggregateOutputType = {
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
   subjectType: $Enums.SubjectType | null
   sector: string | null
+  confirmsErasures: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -62,6 +63,7 @@ export type AppMaxAggregateOutputType = {
   schulconnexSpelling: $Enums.SchulconnexSpelling | null
   subjectType: $Enums.SubjectType | null
   sector: string | null
+  confirmsErasures: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -89,6 +91,7 @@ export type AppCountAggregateOutputType = {
   schulconnexSpelling: number
   subjectType: number
   sector: number
+  confirmsErasures: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -112,6 +115,7 @@ export type AppMinAggregateInputType = {
   schulconnexSpelling?: true
   subjectType?: true
   sector?: true
+  confirmsErasures?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -133,6 +137,7 @@ export type AppMaxAggregateInputType = {
   schulconnexSpelling?: true
   subjectType?: true
   sector?: true
+  confirmsErasures?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -160,6 +165,7 @@ export type AppCountAggregateInputType = {
   schulconnexSpelling?: true
   subjectType?: true
   sector?: true
+  confirmsErasures?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -260,6 +266,7 @@ export type AppGroupByOutputType = {
   schulconnexSpelling: $Enums.SchulconnexSpelling
   subjectType: $Enums.SubjectType
   sector: string | null
+  confirmsErasures: boolean
   createdAt: Date
   updatedAt: Date
   _count: AppCountAggregateOutputType | null
@@ -308,6 +315,7 @@ export type AppWhereInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableFilter<"App"> | string | null
+  confirmsErasures?: Prisma.BoolFilter<"App"> | boolean
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -322,6 +330,7 @@ export type AppWhereInput = {
   lastCalls?: Prisma.LastCallListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
+  erasures?: Prisma.ErasureListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
@@ -351,6 +360,7 @@ export type AppOrderByWithRelationInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   grants?: Prisma.GrantOrderByRelationAggregateInput
@@ -365,6 +375,7 @@ export type AppOrderByWithRelationInput = {
   lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
   signOnSteps?: Prisma.SignOnStepOrderByRelationAggregateInput
   logo?: Prisma.AppLogoOrderByWithRelationInput
+  erasures?: Prisma.ErasureOrderByRelationAggregateInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
   sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
@@ -397,6 +408,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableFilter<"App"> | string | null
+  confirmsErasures?: Prisma.BoolFilter<"App"> | boolean
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"App"> | Date | string
   grants?: Prisma.GrantListRelationFilter
@@ -411,6 +423,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   lastCalls?: Prisma.LastCallListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
+  erasures?: Prisma.ErasureListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
@@ -440,6 +453,7 @@ export type AppOrderByWithAggregationInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.AppCountOrderByAggregateInput
@@ -473,6 +487,7 @@ export type AppScalarWhereWithAggregatesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingWithAggregatesFilter<"App"> | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeWithAggregatesFilter<"App"> | $Enums.SubjectType
   sector?: Prisma.UuidNullableWithAggregatesFilter<"App"> | string | null
+  confirmsErasures?: Prisma.BoolWithAggregatesFilter<"App"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
 }
@@ -500,6 +515,7 @@ export type AppCreateInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -514,6 +530,7 @@ export type AppCreateInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -543,6 +560,7 @@ export type AppUncheckedCreateInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -557,6 +575,7 @@ export type AppUncheckedCreateInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -586,6 +605,7 @@ export type AppUpdateInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -600,6 +620,7 @@ export type AppUpdateInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -629,6 +650,7 @@ export type AppUncheckedUpdateInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -643,6 +665,7 @@ export type AppUncheckedUpdateInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -672,6 +695,7 @@ export type AppCreateManyInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -699,6 +723,7 @@ export type AppUpdateManyMutationInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -726,6 +751,7 @@ export type AppUncheckedUpdateManyInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -769,6 +795,7 @@ export type AppCountOrderByAggregateInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -790,6 +817,7 @@ export type AppMaxOrderByAggregateInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -811,6 +839,7 @@ export type AppMinOrderByAggregateInput = {
   schulconnexSpelling?: Prisma.SortOrder
   subjectType?: Prisma.SortOrder
   sector?: Prisma.SortOrder
+  confirmsErasures?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -912,6 +941,20 @@ export type EnumSubjectTypeFieldUpdateOperationsInput = {
 
 export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
+}
+
+export type AppCreateNestedOneWithoutErasuresInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutErasuresInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutErasuresNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutErasuresInput
+  upsert?: Prisma.AppUpsertWithoutErasuresInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutErasuresInput, Prisma.AppUpdateWithoutErasuresInput>, Prisma.AppUncheckedUpdateWithoutErasuresInput>
 }
 
 export type AppCreateNestedOneWithoutProfileInput = {
@@ -1140,6 +1183,194 @@ export type AppUpdateOneRequiredWithoutWebhooksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutWebhooksInput, Prisma.AppUpdateWithoutWebhooksInput>, Prisma.AppUncheckedUpdateWithoutWebhooksInput>
 }
 
+export type AppCreateWithoutErasuresInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutErasuresInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutErasuresInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+}
+
+export type AppUpsertWithoutErasuresInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutErasuresInput, Prisma.AppUncheckedUpdateWithoutErasuresInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutErasuresInput, Prisma.AppUncheckedCreateWithoutErasuresInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutErasuresInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutErasuresInput, Prisma.AppUncheckedUpdateWithoutErasuresInput>
+}
+
+export type AppUpdateWithoutErasuresInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutErasuresInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+}
+
 export type AppCreateWithoutProfileInput = {
   clientId: string
   name: string
@@ -1163,6 +1394,7 @@ export type AppCreateWithoutProfileInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1176,6 +1408,7 @@ export type AppCreateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1205,6 +1438,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1218,6 +1452,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1263,6 +1498,7 @@ export type AppUpdateWithoutProfileInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1276,6 +1512,7 @@ export type AppUpdateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1305,6 +1542,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1318,6 +1556,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1347,6 +1586,7 @@ export type AppCreateWithoutLogoInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1360,6 +1600,7 @@ export type AppCreateWithoutLogoInput = {
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1389,6 +1630,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1402,6 +1644,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1447,6 +1690,7 @@ export type AppUpdateWithoutLogoInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1460,6 +1704,7 @@ export type AppUpdateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1489,6 +1734,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1502,6 +1748,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1715,6 +1962,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1728,6 +1976,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1757,6 +2006,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1770,6 +2020,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1815,6 +2066,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1828,6 +2080,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1857,6 +2110,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1870,6 +2124,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1899,6 +2154,7 @@ export type AppCreateWithoutGrantsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
@@ -1912,6 +2168,7 @@ export type AppCreateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1941,6 +2198,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
@@ -1954,6 +2212,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1999,6 +2258,7 @@ export type AppUpdateWithoutGrantsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
@@ -2012,6 +2272,7 @@ export type AppUpdateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2041,6 +2302,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
@@ -2054,6 +2316,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2083,6 +2346,7 @@ export type AppCreateWithoutSignInsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2096,6 +2360,7 @@ export type AppCreateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2125,6 +2390,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2138,6 +2404,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2183,6 +2450,7 @@ export type AppUpdateWithoutSignInsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2196,6 +2464,7 @@ export type AppUpdateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2225,6 +2494,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2238,6 +2508,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2267,6 +2538,7 @@ export type AppCreateWithoutLastCallsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2280,6 +2552,7 @@ export type AppCreateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2309,6 +2582,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2322,6 +2596,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2367,6 +2642,7 @@ export type AppUpdateWithoutLastCallsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2380,6 +2656,7 @@ export type AppUpdateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2409,6 +2686,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2422,6 +2700,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2451,6 +2730,7 @@ export type AppCreateWithoutSandboxesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2465,6 +2745,7 @@ export type AppCreateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
@@ -2493,6 +2774,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2507,6 +2789,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
@@ -2551,6 +2834,7 @@ export type AppUpdateWithoutSandboxesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2565,6 +2849,7 @@ export type AppUpdateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
@@ -2593,6 +2878,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2607,6 +2893,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
@@ -2635,6 +2922,7 @@ export type AppCreateWithoutNoticesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2648,6 +2936,7 @@ export type AppCreateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2677,6 +2966,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2690,6 +2980,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2735,6 +3026,7 @@ export type AppUpdateWithoutNoticesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2748,6 +3040,7 @@ export type AppUpdateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2777,6 +3070,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2790,6 +3084,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -2819,6 +3114,7 @@ export type AppCreateWithoutConsentsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -2832,6 +3128,7 @@ export type AppCreateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -2861,6 +3158,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -2874,6 +3172,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -2919,6 +3218,7 @@ export type AppUpdateWithoutConsentsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -2932,6 +3232,7 @@ export type AppUpdateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -2961,6 +3262,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -2974,6 +3276,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -3003,6 +3306,7 @@ export type AppCreateWithoutChoicesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3016,6 +3320,7 @@ export type AppCreateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -3045,6 +3350,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3058,6 +3364,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -3103,6 +3410,7 @@ export type AppUpdateWithoutChoicesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3116,6 +3424,7 @@ export type AppUpdateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -3145,6 +3454,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3158,6 +3468,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -3187,6 +3498,7 @@ export type AppCreateWithoutStaffRolesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3201,6 +3513,7 @@ export type AppCreateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
@@ -3229,6 +3542,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3243,6 +3557,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
@@ -3287,6 +3602,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3301,6 +3617,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
@@ -3329,6 +3646,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3343,6 +3661,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
@@ -3371,6 +3690,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3385,6 +3705,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
@@ -3413,6 +3734,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3427,6 +3749,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
@@ -3471,6 +3794,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3485,6 +3809,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
@@ -3513,6 +3838,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3527,6 +3853,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
@@ -3555,6 +3882,7 @@ export type AppCreateWithoutRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3568,6 +3896,7 @@ export type AppCreateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -3597,6 +3926,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3610,6 +3940,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -3655,6 +3986,7 @@ export type AppUpdateWithoutRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3668,6 +4000,7 @@ export type AppUpdateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -3697,6 +4030,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3710,6 +4044,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -3739,6 +4074,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3752,6 +4088,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -3781,6 +4118,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3794,6 +4132,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -3839,6 +4178,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -3852,6 +4192,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -3881,6 +4222,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -3894,6 +4236,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -3923,6 +4266,7 @@ export type AppCreateWithoutWebhooksInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -3936,6 +4280,7 @@ export type AppCreateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -3965,6 +4310,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -3978,6 +4324,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -4023,6 +4370,7 @@ export type AppUpdateWithoutWebhooksInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -4036,6 +4384,7 @@ export type AppUpdateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -4065,6 +4414,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -4078,6 +4428,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -4100,6 +4451,7 @@ export type AppCountOutputType = {
   requests: number
   lastCalls: number
   signOnSteps: number
+  erasures: number
   staffRoles: number
   staffRolesFor: number
   sandboxes: number
@@ -4117,6 +4469,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   requests?: boolean | AppCountOutputTypeCountRequestsArgs
   lastCalls?: boolean | AppCountOutputTypeCountLastCallsArgs
   signOnSteps?: boolean | AppCountOutputTypeCountSignOnStepsArgs
+  erasures?: boolean | AppCountOutputTypeCountErasuresArgs
   staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
   staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
   sandboxes?: boolean | AppCountOutputTypeCountSandboxesArgs
@@ -4206,6 +4559,13 @@ export type AppCountOutputTypeCountSignOnStepsArgs<ExtArgs extends runtime.Types
 /**
  * AppCountOutputType without action
  */
+export type AppCountOutputTypeCountErasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ErasureWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
 export type AppCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.StaffRoleWhereInput
 }
@@ -4255,6 +4615,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
@@ -4269,6 +4630,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
+  erasures?: boolean | Prisma.App$erasuresArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
@@ -4299,6 +4661,7 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -4326,6 +4689,7 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["app"]>
@@ -4353,11 +4717,12 @@ export type AppSelectScalar = {
   schulconnexSpelling?: boolean
   subjectType?: boolean
   sector?: boolean
+  confirmsErasures?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "subjectType" | "sector" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "tokenEndpointAuthMethod" | "publicKeys" | "jwksUri" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "defaultScopes" | "scopePlatform" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "subjectType" | "sector" | "confirmsErasures" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -4371,6 +4736,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
+  erasures?: boolean | Prisma.App$erasuresArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
@@ -4395,6 +4761,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
     signOnSteps: Prisma.$SignOnStepPayload<ExtArgs>[]
     logo: Prisma.$AppLogoPayload<ExtArgs> | null
+    erasures: Prisma.$ErasurePayload<ExtArgs>[]
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
     sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
@@ -4423,6 +4790,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     schulconnexSpelling: $Enums.SchulconnexSpelling
     subjectType: $Enums.SubjectType
     sector: string | null
+    confirmsErasures: boolean
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["app"]>
@@ -4831,6 +5199,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   lastCalls<T extends Prisma.App$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signOnSteps<T extends Prisma.App$signOnStepsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$signOnStepsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignOnStepPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.App$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$logoArgs<ExtArgs>>): Prisma.Prisma__AppLogoClient<runtime.Types.Result.GetResult<Prisma.$AppLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  erasures<T extends Prisma.App$erasuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$erasuresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ErasurePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sandboxes<T extends Prisma.App$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4886,6 +5255,7 @@ export interface AppFieldRefs {
   readonly schulconnexSpelling: Prisma.FieldRef<"App", 'SchulconnexSpelling'>
   readonly subjectType: Prisma.FieldRef<"App", 'SubjectType'>
   readonly sector: Prisma.FieldRef<"App", 'String'>
+  readonly confirmsErasures: Prisma.FieldRef<"App", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"App", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"App", 'DateTime'>
 }
@@ -5565,6 +5935,30 @@ export type App$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs =
    */
   include?: Prisma.AppLogoInclude<ExtArgs> | null
   where?: Prisma.AppLogoWhereInput
+}
+
+/**
+ * App.erasures
+ */
+export type App$erasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Erasure
+   */
+  select?: Prisma.ErasureSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Erasure
+   */
+  omit?: Prisma.ErasureOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ErasureInclude<ExtArgs> | null
+  where?: Prisma.ErasureWhereInput
+  orderBy?: Prisma.ErasureOrderByWithRelationInput | Prisma.ErasureOrderByWithRelationInput[]
+  cursor?: Prisma.ErasureWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ErasureScalarFieldEnum | Prisma.ErasureScalarFieldEnum[]
 }
 
 /**

@@ -46,6 +46,7 @@ export type AppEventMinAggregateOutputType = {
   action: string | null
   subjectId: string | null
   appSubjectId: string | null
+  erasureId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -62,6 +63,7 @@ export type AppEventMaxAggregateOutputType = {
   action: string | null
   subjectId: string | null
   appSubjectId: string | null
+  erasureId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -78,6 +80,7 @@ export type AppEventCountAggregateOutputType = {
   action: number
   subjectId: number
   appSubjectId: number
+  erasureId: number
   schoolId: number
   updatedProperties: number
   reason: number
@@ -107,6 +110,7 @@ export type AppEventMinAggregateInputType = {
   action?: true
   subjectId?: true
   appSubjectId?: true
+  erasureId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -123,6 +127,7 @@ export type AppEventMaxAggregateInputType = {
   action?: true
   subjectId?: true
   appSubjectId?: true
+  erasureId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -139,6 +144,7 @@ export type AppEventCountAggregateInputType = {
   action?: true
   subjectId?: true
   appSubjectId?: true
+  erasureId?: true
   schoolId?: true
   updatedProperties?: true
   reason?: true
@@ -243,6 +249,7 @@ export type AppEventGroupByOutputType = {
   action: string
   subjectId: string
   appSubjectId: string | null
+  erasureId: string | null
   schoolId: string | null
   updatedProperties: string[]
   reason: string | null
@@ -283,6 +290,7 @@ export type AppEventWhereInput = {
   action?: Prisma.StringFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  erasureId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -300,6 +308,7 @@ export type AppEventOrderByWithRelationInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  erasureId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -320,6 +329,7 @@ export type AppEventWhereUniqueInput = Prisma.AtLeast<{
   action?: Prisma.StringFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  erasureId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -337,6 +347,7 @@ export type AppEventOrderByWithAggregationInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  erasureId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -362,6 +373,7 @@ export type AppEventScalarWhereWithAggregatesInput = {
   action?: Prisma.StringWithAggregatesFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidWithAggregatesFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
+  erasureId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableWithAggregatesFilter<"AppEvent"> | string | null
@@ -379,6 +391,7 @@ export type AppEventCreateInput = {
   action: string
   subjectId: string
   appSubjectId?: string | null
+  erasureId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -396,6 +409,7 @@ export type AppEventUncheckedCreateInput = {
   action: string
   subjectId: string
   appSubjectId?: string | null
+  erasureId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -413,6 +427,7 @@ export type AppEventUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -430,6 +445,7 @@ export type AppEventUncheckedUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -447,6 +463,7 @@ export type AppEventCreateManyInput = {
   action: string
   subjectId: string
   appSubjectId?: string | null
+  erasureId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -464,6 +481,7 @@ export type AppEventUpdateManyMutationInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -481,6 +499,7 @@ export type AppEventUncheckedUpdateManyInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -498,6 +517,7 @@ export type AppEventCountOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
+  erasureId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrder
@@ -520,6 +540,7 @@ export type AppEventMaxOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
+  erasureId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -536,6 +557,7 @@ export type AppEventMinOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
+  erasureId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -576,6 +598,7 @@ export type AppEventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  erasureId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -593,6 +616,7 @@ export type AppEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  erasureId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -610,6 +634,7 @@ export type AppEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  erasureId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -627,6 +652,7 @@ export type AppEventSelectScalar = {
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  erasureId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -634,7 +660,7 @@ export type AppEventSelectScalar = {
   traceparent?: boolean
 }
 
-export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "appSubjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
+export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "appSubjectId" | "erasureId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
 
 export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AppEvent"
@@ -649,6 +675,7 @@ export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     action: string
     subjectId: string
     appSubjectId: string | null
+    erasureId: string | null
     schoolId: string | null
     updatedProperties: string[]
     reason: string | null
@@ -1086,6 +1113,7 @@ export interface AppEventFieldRefs {
   readonly action: Prisma.FieldRef<"AppEvent", 'String'>
   readonly subjectId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly appSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
+  readonly erasureId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly schoolId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly updatedProperties: Prisma.FieldRef<"AppEvent", 'String[]'>
   readonly reason: Prisma.FieldRef<"AppEvent", 'String'>

@@ -10,6 +10,7 @@
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
 import { takeBackAppEvents } from "../../events/index.ts";
 import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
+import { takeBackErasures } from "../erasures.ts";
 import { makeSchoolLocks } from "./locks.ts";
 import { emitDiff, makeParameterStore } from "./parameter-store.ts";
 import type { Subject } from "./snapshot.ts";
@@ -76,6 +77,7 @@ export function makeChangeTracking(tx: Queryable) {
       tx,
       pairs.map(({ id, client }) => ({ subjectId: id, clientId: client })),
     );
+    await takeBackErasures(tx, pairs);
     await emitDiff(tx, now, { before, subjects: pairs });
   };
 

@@ -1,6 +1,7 @@
 import { appendAppEvents } from "../../events/index.ts";
 import { findRows, run, sql, statement, type Parameter, type Queryable } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
+import { withErasures } from "../erasures.ts";
 import { withAppIds } from "../pairwise.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";
@@ -22,7 +23,10 @@ const fromRows = (rows: Parameter) =>
 const emit = statement<SubjectValues & { now: Date; before: string; traceparent: string | null }>(
   (values) =>
     appendAppEvents(
-      withAppIds(selectDiff(fromRows(values.before), sql`(${selectSnapshot(fromSubjects(values))})`)),
+      withErasures(
+        withAppIds(selectDiff(fromRows(values.before), sql`(${selectSnapshot(fromSubjects(values))})`)),
+        values.now,
+      ),
       values.now,
       values.traceparent,
     ),

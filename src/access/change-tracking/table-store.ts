@@ -3,6 +3,7 @@ import { appendAppEvents } from "../../events/index.ts";
 import { findRows, join, run, sql, statement, table, temporaryTable } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Queryable, Sql, Statement, Value } from "../../platform/database/sql.ts";
+import { withErasures } from "../erasures.ts";
 import { withAppIds } from "../pairwise.ts";
 import { takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";
@@ -92,7 +93,7 @@ const addRows = statement<{ rows: string }>(
 );
 const takeAll = statement(() => takeAnnounced(sql`(${widest})`));
 const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, traceparent }) =>
-  appendAppEvents(withAppIds(selectDiff(sql`${before.as()}`, sql`${after.as()}`)), now, traceparent),
+  appendAppEvents(withErasures(withAppIds(selectDiff(sql`${before.as()}`, sql`${after.as()}`)), now), now, traceparent),
 );
 
 export type TableStore = SnapshotStore & {

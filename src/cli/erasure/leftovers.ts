@@ -1,7 +1,8 @@
+import { erasedDays } from "../../access/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import type { What } from "./matcher.ts";
 
-export type Retention = { auditDays: number; eventDays: number; deliveryDays: number };
+export type Retention = { auditDays: number; eventDays: number; deliveryDays: number; erasureDays: number };
 type Read = (column: string) => string | null;
 
 /** What the deletion of a person leaves in a table on purpose, or what other deadlines than the person's remove. */
@@ -35,6 +36,9 @@ const afterImport: Leftover["until"] = (read) => {
   return time === null ? null : addDays(time, 7);
 };
 
+const afterErasure = after("acknowledged_at", erasedDays);
+const afterOpening = after("since", ({ erasureDays }) => erasureDays);
+
 const ids: readonly What[] = ["id"];
 
 /** Beside `deletePerson` (src/directory/person-status.ts) and the deadlines of prisma/GROWTH.md. */
@@ -53,7 +57,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     tables: ["app_event"],
-    columns: ["subject_id"],
+    columns: ["subject_id", "app_subject_id"],
     what: ids,
     why: "apps read in the change feed that the person was deleted",
     until: after("at", ({ eventDays }) => eventDays),
@@ -71,6 +75,13 @@ export const leftovers: readonly Leftover[] = [
     what: ids,
     why: "the log of what an app was notified of",
     until: after("finished_at", ({ deliveryDays }) => deliveryDays),
+  },
+  {
+    tables: ["erasure"],
+    columns: ["subject_id"],
+    what: ids,
+    why: "the app's own id of somebody whose data it must erase, until it has confirmed that",
+    until: (read, retention) => (read("state") === "erased" ? afterErasure : afterOpening)(read, retention),
   },
   {
     tables: ["webhook_attempt"],

@@ -37,7 +37,8 @@ export function proveErased(machine: Machine, request: ProofRequest): Promise<Re
     const matcher = makeMatcher(values, await hashUserNames(db, values.userNames));
 
     const deletedAt = tombstone?.deletedAt ?? null;
-    const facts = { now: machine.clock(), deletedAt, retention: machine.config.retention, backupDays, logDays };
+    const retention = { ...machine.config.retention, erasureDays: machine.config.erasures.days };
+    const facts = { now: machine.clock(), deletedAt, retention, backupDays, logDays };
     const findings = makeFindings(facts);
     const database = await withTransaction(db, (tx) =>
       searchDatabase(tx, {

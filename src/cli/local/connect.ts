@@ -54,6 +54,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       supportRoleDays: config.supportRoleDays,
       handoverDays: config.handoverDays,
       demandsAgreements: config.demandsAgreements,
+      erasureOverdueDays: config.erasures.overdueDays,
       retention: config.retention,
       operator: config.operator,
       checkAnswers: false,

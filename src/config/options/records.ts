@@ -33,6 +33,22 @@ export const recordOptions = {
     meaning: "Days for which the change feed keeps events. The contract promises 30.",
     example: "35",
   },
+  ERASURE_OVERDUE_DAYS: {
+    value: wholeNumber(1, 365),
+    default: "30",
+    meaning:
+      "Days after which schools, partners and operators see that an app has not confirmed an erasure. " +
+      "People are deleted here without waiting for it.",
+    example: "14",
+  },
+  ERASURE_DAYS: {
+    value: wholeNumber(30, 3650),
+    default: "365",
+    meaning:
+      "Days for which an erasure is kept that an app has not confirmed, or for which it said that it keeps data. " +
+      "What was confirmed is deleted after 30 days.",
+    example: "365",
+  },
   AUDIT_DAYS: {
     value: wholeNumber(30, 3650),
     default: "400",

@@ -44,5 +44,5 @@ export { makeGate } from "../concurrency/gate.ts";
 export { etagOf, isNotModified } from "./send.ts";
 export { makeProblemType, presentProblem, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";
-export { timeHeaders, versionText } from "./version.ts";
+export { rfc3339, timeHeaders, versionText } from "./version.ts";
 export { ParameterError } from "./validation.ts";

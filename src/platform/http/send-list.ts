@@ -32,7 +32,10 @@ export async function sendList(list: List, sending: Sending): Promise<void> {
 const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || cursor !== undefined;
 
 const ownerOf = ({ query, given }: Pick<List, "query" | "given">): string =>
-  JSON.stringify([query.name, Object.values(given)]);
+  JSON.stringify([query.name, identityOf(given)]);
+
+/** The time of the request, which a version reflects, does not make it another list. */
+const identityOf = ({ now: _now, ...given }: List["given"]): unknown[] => Object.values(given);
 
 const ask = <Given extends object>(statement: Statement<Given>, given: Given) => ({
   ...toQuery(statement, given),
@@ -51,7 +54,7 @@ async function readTagged(client: pg.ClientBase, list: List): Promise<Tagged> {
 function tagged({ query, given, page }: Pick<List, "query" | "given" | "page">, version: string | null): Tagged {
   const { tag, headers } = readVersion(version);
   const { limit = null, cursor = null } = page;
-  return { etag: etagOf(JSON.stringify([query.whole.text, Object.values(given), limit, cursor, tag])), headers };
+  return { etag: etagOf(JSON.stringify([query.whole.text, identityOf(given), limit, cursor, tag])), headers };
 }
 
 async function isAnsweredByVersion(list: List, sending: Sending): Promise<boolean> {

@@ -3,7 +3,7 @@ import { sql, type Sql } from "../database/sql.ts";
 /** The headers of a read that say how current it is. */
 export const timeHeaders = ["Schultor-Visible-Change", "Schultor-Source-Read"] as const;
 
-const rfc3339 = (time: Sql): Sql => sql`to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+export const rfc3339 = (time: Sql): Sql => sql`to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** SQL of a text for `readVersion`. Either time may be null. */
 export const versionText = (of: { version: Sql; changedAt: Sql; sourceReadAt: Sql }): Sql =>

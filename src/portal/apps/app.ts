@@ -9,9 +9,11 @@ export const addressOf = ({ path }: PageRequest): string =>
 
 export async function showApp(request: PageRequest): Promise<PageView> {
   const { api, path } = request;
-  const [app, agreement] = await Promise.all([
+  const ofApp = { school: path.schoolId, app: path.clientId };
+  const [app, agreement, erasures] = await Promise.all([
     readApp(request),
     unwrap(api.GET("/admin/v1/schools/{schoolId}/apps/{clientId}/agreement", { params: { path } })),
+    unwrap(api.GET("/admin/v1/erasures", { params: { query: ofApp } })),
   ]);
   const model = {
     app,
@@ -19,6 +21,7 @@ export async function showApp(request: PageRequest): Promise<PageView> {
     address: addressOf(request),
     words: wordsOf(request),
     withheld: withheldFrom(app),
+    erasures: erasures[0],
     mayChange: request.may("putGrant"),
   };
   return { title: app.name, view: "app", model };

@@ -28,6 +28,7 @@ const appPages = [
   "registration",
   "secret",
   "schools",
+  "erasures",
   "scopes",
   "agreement",
   "webhooks",

@@ -5,6 +5,7 @@ import { deleteDraft, loadPdf, publishDraft, showAgreement, uploadPdf, writeDraf
 import { refuseOtherApp } from "./app-page.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
 import * as endpoints from "./endpoint-actions.ts";
+import { listErasures } from "./erasures.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
 import { makeGuidePages, type AppGuides } from "./guides.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -68,6 +69,7 @@ function addPages(all: Pages, guides: AppGuides): void {
   pages.post(`${app}/secret`, rotateSecret, showSecret);
   pages.post(`${app}/secret/end`, endOldSecret, showSecret);
   pages.get(`${app}/schools`, listSchools);
+  pages.get(`${app}/erasures`, listErasures);
   pages.get(`${app}/scopes`, showScopes);
   pages.post(`${app}/scopes`, requestScopes, showScopes);
   pages.post(`${app}/scopes/set`, setScopes, showScopes);

@@ -19,6 +19,7 @@ export async function listOwn(request: PageRequest): Promise<PageView> {
   const model = {
     apps,
     search,
+    overdue: today.overdueErasures.first,
     failing: today.failingEndpoints?.first ?? [],
     more: more("/partner", { search }),
   };

@@ -30,6 +30,7 @@ function readTyped({ field, typed }: PageRequest) {
     defaultScopes: scopeNames.filter((scope) => typed["scope"]?.includes(scope)),
     scopePlatform: orNull("scopePlatform"),
     pkceRequired: field("pkceRequired") === "on" || field("type") === "PUBLIC",
+    confirmsErasures: field("confirmsErasures") === "on",
     idTokenAlgorithm: algorithms.find((one) => one === field("idTokenAlgorithm")) ?? "RS256",
     schulconnexSpelling: spellings.find((one) => one === field("schulconnexSpelling")) ?? "V1_4",
   };

@@ -19,6 +19,7 @@ async function showToday({ api, may, path, t }: PageRequest): Promise<PageView> 
     giveLogins: may("createSchoolPasswords"),
     grant: may("putGrant"),
     agree: may("acceptAgreement"),
+    seeApps: may("getCatalogueApp"),
     dismiss: may("withdrawPasswordRequests"),
   };
   const model = { today, can, address: `/admin/schools/${path.schoolId}` };

@@ -63,6 +63,7 @@ test("an app is registered once, with a secret that is in no audit line", async 
     idTokenAlgorithm: "RS256",
     schulconnexSpelling: "V1_4",
     subjectType: "APP",
+    confirmsErasures: false,
     sector: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     oldSecretEndsAt: null,
     provider: null,

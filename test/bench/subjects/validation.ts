@@ -25,6 +25,8 @@ const idm = makeIdmRouter({
   ...checked,
   reading: makeReading(shares.reads, config.lists),
   changes: shares.changes,
+  clock,
+  restoreWindowDays: config.restoreWindowDays,
   makePseudonym: signOn.makePseudonym,
   checkToken: signOn.checkAccessToken,
   document: await load("idm"),

@@ -1,0 +1,119 @@
+import type { ForgetPerson, PersonId } from "../directory/index.ts";
+import { columnNames, insert, run, sql, statement, table } from "../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
+import { appIdOf } from "./pairwise.ts";
+import { schoolsOfPerson } from "./visibility.ts";
+
+// Apps that confirm erasures are asked in the transaction in which a person is deleted or leaves what they see. Someone
+// who only left may come back: the app is asked after the restore window, and not at all if it sees them again.
+
+const e = table("erasure", "v_erasure");
+const excluded = table("erasure", "excluded");
+const app = table("app", "v_asked");
+const school = table("school", "v_school");
+const p = table("person", "v_person");
+const signIn = table("signIn", "v_sign_in");
+const pair = table("pairwiseId", "v_pair");
+const event = table("appEvent", "v_event");
+
+const keepOne = sql`
+  ON CONFLICT (${columnNames("erasure", "clientId", "subjectId")})
+  DO UPDATE SET ${columnNames("erasure", "cause")} = ${excluded.cause},
+    ${columnNames("erasure", "since")} = ${excluded.since}
+  WHERE ${table("erasure").state} = 'open'`;
+
+/**
+ * Adds `erasure_id` to events whose person is deleted: CTEs to put before a statement that reads its second result. It
+ * asks for the erasure of who is deleted or no longer seen, and no longer asks for who is seen again.
+ */
+export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { ctes: Sql; events: Sql } => {
+  const subject = sql`coalesce(named.app_subject_id, named.subject_id)`;
+  const found = (clientId: Sql) =>
+    sql`SELECT ${e.id}, ${e.schoolId} FROM ${e} WHERE ${e.clientId} = ${clientId} AND ${e.subjectId} = ${subject}`;
+  return {
+    ctes: sql`${named.ctes},
+  named AS MATERIALIZED (${named.events}),
+  seen_again AS (
+    DELETE FROM ${e} WHERE ${e.id} IN (
+      SELECT was.id FROM named CROSS JOIN LATERAL (${found(sql`named.client_id`)} LIMIT 1) AS was
+      WHERE named.type = 'person' AND named.action = 'create')),
+  asked AS (
+    ${insert(
+      "erasure",
+      {
+        id: sql`gen_random_uuid()`,
+        clientId: app.clientId,
+        subjectId: subject,
+        schoolId: school.id,
+        cause: sql`named.reason::erasure_cause`,
+        since: now,
+      },
+      sql`FROM named JOIN ${app} ON ${app.clientId} = named.client_id AND ${app.confirmsErasures}
+      LEFT JOIN LATERAL (${found(app.clientId)} LIMIT 1) AS was ON true
+      JOIN ${school} ON ${school.id} = coalesce(was.school_id, named.school_id)
+      WHERE named.type = 'person' AND named.action = 'delete' AND named.updated_properties = '{}'`,
+    )}
+    ${keepOne}
+    RETURNING ${columnNames("erasure", "id", "clientId", "subjectId", "cause")})`,
+    events: sql`
+  SELECT named.*, asked.id AS erasure_id
+  FROM named LEFT JOIN asked ON asked.client_id = named.client_id AND asked.subject_id = ${subject}
+    AND asked.cause = 'deleted' AND named.type = 'person'`,
+  };
+};
+
+type Deleted = { personId: PersonId; at: Date };
+
+// An app of a sector knows the person if the sector has an id of them; another one signed them in, sees them now
+// (`withErasures`), or was sent an event that the feed still has.
+const askKnown = statement<Deleted>(
+  ({ personId, at }) => sql`
+  ${insert(
+    "erasure",
+    {
+      id: sql`gen_random_uuid()`,
+      clientId: sql`known.client_id`,
+      subjectId: sql`known.subject_id`,
+      schoolId: sql`coalesce(
+        (SELECT v_of.id FROM (${schoolsOfPerson(sql`known.client_id`, personId)}) AS v_of (id)
+          ORDER BY v_of.id <> known.home_school_id, v_of.id LIMIT 1),
+        known.home_school_id)`,
+      cause: sql`'deleted'::erasure_cause`,
+      since: at,
+    },
+    sql`FROM (
+      SELECT ${app.clientId}, ${p.homeSchoolId}, ${appIdOf(app.clientId, personId)} AS subject_id
+      FROM ${app} JOIN ${p} ON ${p.id} = ${personId}
+      WHERE ${app.confirmsErasures} AND (
+        EXISTS (SELECT FROM ${signIn} WHERE ${signIn.clientId} = ${app.clientId} AND ${signIn.personId} = ${personId})
+        OR EXISTS (SELECT FROM ${pair} WHERE ${pair.personId} = ${personId} AND ${pair.recordId} = ${personId}
+          AND ${pair.sector} = ${app.sector})
+        OR EXISTS (SELECT FROM ${event} WHERE ${event.subjectId} = ${personId} AND ${event.clientId} = ${app.clientId})
+        OR EXISTS (SELECT FROM ${e} WHERE ${e.clientId} = ${app.clientId} AND ${e.subjectId} = ${personId}))
+    ) AS known WHERE known.subject_id IS NOT NULL`,
+  )}
+  ${keepOne}`,
+  "access.askKnown",
+);
+
+/** Part of deleting a person for good: asks the apps that knew them while it is known which did. */
+export const askingApps =
+  (forget: ForgetPerson): ForgetPerson =>
+  async (tx, personId, at) => {
+    await run(tx, askKnown, { personId, at });
+    await forget(tx, personId, at);
+  };
+
+type Pairs = { clientIds: string[]; personIds: string[] };
+
+const takeBack = statement<Pairs>(
+  ({ clientIds, personIds }) => sql`
+  DELETE FROM ${e} USING unnest(${clientIds}::text[], ${personIds}::uuid[]) AS of (client_id, person_id)
+  WHERE ${e.clientId} = of.client_id AND ${e.subjectId} = ${appIdOf(sql`of.client_id`, sql`of.person_id`)}`,
+  "access.takeBackErasures",
+);
+
+/** Of events that are taken back. */
+export async function takeBackErasures(tx: Queryable, pairs: readonly { client: string; id: string }[]): Promise<void> {
+  await run(tx, takeBack, { clientIds: pairs.map(({ client }) => client), personIds: pairs.map(({ id }) => id) });
+}
