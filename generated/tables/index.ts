@@ -127,6 +127,31 @@ export const tables = {
       lastSignInAt: "last_sign_in_at",
     },
   },
+  disclosurePeriod: {
+    name: "disclosure_period",
+    columns: {
+      personId: "person_id",
+      clientId: "client_id",
+      since: "since",
+      until: "until",
+      isUser: "is_user",
+      isPerson: "is_person",
+      schoolIds: "school_ids",
+      lastReadAt: "last_read_at",
+    },
+  },
+  registrationPeriod: {
+    name: "registration_period",
+    columns: {
+      clientId: "client_id",
+      since: "since",
+      until: "until",
+      name: "name",
+      provider: "provider",
+      scopes: "scopes",
+      attributes: "attributes",
+    },
+  },
   lastCall: {
     name: "last_call",
     columns: {
@@ -324,6 +349,7 @@ export const tables = {
       id: "id",
       lastPosition: "last_position",
       sweptPosition: "swept_position",
+      historyBeganAt: "history_began_at",
     },
   },
   import: {
@@ -1040,6 +1066,25 @@ export type Rows = {
     firstSignInAt: Date;
     lastSignInAt: Date;
   };
+  disclosurePeriod: {
+    personId: string;
+    clientId: string;
+    since: Date;
+    until: Date | null;
+    isUser: boolean;
+    isPerson: boolean;
+    schoolIds: string[];
+    lastReadAt: Date | null;
+  };
+  registrationPeriod: {
+    clientId: string;
+    since: Date;
+    until: Date | null;
+    name: string;
+    provider: string | null;
+    scopes: string[];
+    attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
+  };
   lastCall: {
     clientId: string;
     schoolId: string;
@@ -1187,6 +1232,7 @@ export type Rows = {
     id: number;
     lastPosition: string;
     sweptPosition: string;
+    historyBeganAt: Date;
   };
   import: {
     id: string;
@@ -1665,6 +1711,8 @@ export type Required = {
   syncedGroup: "clientId" | "schoolId" | "groupId";
   grantSignOnGroup: "clientId" | "schoolId" | "groupId";
   signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
+  disclosurePeriod: "personId" | "clientId" | "since" | "isUser" | "isPerson";
+  registrationPeriod: "clientId" | "since" | "name";
   lastCall: "clientId" | "schoolId" | "at";
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";

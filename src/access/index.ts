@@ -31,6 +31,7 @@ export {
   secretMatches,
 } from "./client-secret.ts";
 export { deleteApp, type ForgetApp } from "./delete-app.ts";
+export { listDisclosures, type Disclosure } from "./disclosure/find.ts";
 export {
   appOf,
   findApp,

@@ -1,9 +1,7 @@
-import { appendAppEvents } from "../../events/index.ts";
 import { findRows, run, sql, statement, type Parameter, type Queryable } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
-import { withAppIds } from "../pairwise.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
-import { selectDiff } from "./diff.ts";
+import { appendChange } from "./append.ts";
 import {
   selectSnapshot,
   snapshotRecord,
@@ -19,15 +17,18 @@ const find = statement<SubjectValues>((values) => selectSnapshot(fromSubjects(va
 
 const fromRows = (rows: Parameter) =>
   sql`(SELECT * FROM jsonb_to_recordset(${rows}::jsonb) AS before (${snapshotRecord}))`;
-const emit = statement<SubjectValues & { now: Date; before: string; traceparent: string | null }>(
-  (values) =>
-    appendAppEvents(
-      withAppIds(selectDiff(fromRows(values.before), sql`(${selectSnapshot(fromSubjects(values))})`)),
-      values.now,
-      values.traceparent,
-    ),
-  "access.emitDiff",
-);
+type Emitted = SubjectValues & { now: Date; before: string; traceparent: string | null };
+const emit = (isAgain: boolean, name: string) =>
+  statement<Emitted>((values) => {
+    const ctes = [
+      sql`before AS MATERIALIZED ${fromRows(values.before)}`,
+      sql`after AS MATERIALIZED (${selectSnapshot(fromSubjects(values))})`,
+    ];
+    const { now, traceparent } = values;
+    return appendChange({ before: sql`before`, after: sql`after`, ctes }, { now, traceparent, isAgain });
+  }, name);
+const emitFirst = emit(false, "access.emitDiff");
+const emitAgain = emit(true, "access.emitDiffAgain");
 
 const take = statement<SubjectValues>((values) => takeAnnounced(fromSubjects(values)), "access.takeAnnounced");
 
@@ -39,14 +40,17 @@ const announceNow = statement<SubjectValues & { now: Date }>(
 export const findSnapshot = (tx: Queryable, subjects: readonly Subject[]): Promise<SnapshotRow[]> =>
   findRows<SnapshotRow, SubjectValues>(tx, find, valuesOf(subjects));
 
+type Diff = { before: readonly SnapshotRow[]; subjects: readonly Subject[]; isAgain?: boolean };
+
+/** `isAgain`: the transaction has emitted these subjects before. */
 export async function emitDiff(
   tx: Queryable,
   now: Date,
-  { before, subjects }: { before: readonly SnapshotRow[]; subjects: readonly Subject[] },
+  { before, subjects, isAgain = false }: Diff,
 ): Promise<number> {
   const traceparent = currentTraceparent();
   const values = { ...valuesOf(subjects), now, before: JSON.stringify(before), traceparent };
-  const [row] = await findRows<{ events: number }, typeof values>(tx, emit, values);
+  const [row] = await findRows<{ events: number }, Emitted>(tx, isAgain ? emitAgain : emitFirst, values);
   return row!.events;
 }
 

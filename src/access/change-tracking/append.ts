@@ -1,0 +1,17 @@
+import { appendAppEvents } from "../../events/index.ts";
+import { join, type Sql, type Value } from "../../platform/database/sql.ts";
+import { recordDisclosures } from "../disclosure/record.ts";
+import { withAppIds } from "../pairwise.ts";
+import { selectDiff } from "./diff.ts";
+
+type Seen = { before: Sql; after: Sql; ctes: readonly Sql[] };
+
+/** One statement that appends the events of a change and records what it alters of who can be read, from two snapshots. */
+export function appendChange(
+  { before, after, ctes }: Seen,
+  { now, traceparent, isAgain }: { now: Value; traceparent: Value; isAgain: boolean },
+): Sql {
+  const events = withAppIds(selectDiff(before, after));
+  const all = join([...ctes, recordDisclosures(before, after, { now, isAgain }), events.ctes], ",\n");
+  return appendAppEvents({ ctes: all, events: events.events }, now, traceparent);
+}
