@@ -89,7 +89,7 @@ async function writeFirstSignIn(tx: Queryable, event: SignIn): Promise<void> {
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
   const before = await findSnapshot(tx, subjects);
   if ((await run(tx, recordFirst, event)) === 0) return void (await run(tx, recordLater, event));
-  if (before[0]?.is_user !== true) await emitDiff(tx, at, { before, subjects });
+  if (before[0]?.is_user !== true) await emitDiff(tx, at, { before, subjects, by: "sign-in" });
   await announce(tx, at, subjects);
 }
 

@@ -1,6 +1,6 @@
 import { appendAppEvents } from "../../events/index.ts";
 import { join, type Sql, type Value } from "../../platform/database/sql.ts";
-import { recordDisclosures } from "../disclosure/record.ts";
+import { recordDisclosures, type Writer } from "../disclosure/record.ts";
 import { withAppIds } from "../pairwise.ts";
 import { selectDiff } from "./diff.ts";
 
@@ -9,9 +9,9 @@ type Seen = { before: Sql; after: Sql; ctes: readonly Sql[] };
 /** One statement that appends the events of a change and records what it alters of who can be read, from two snapshots. */
 export function appendChange(
   { before, after, ctes }: Seen,
-  { now, traceparent, isAgain }: { now: Value; traceparent: Value; isAgain: boolean },
+  { now, traceparent, by }: { now: Value; traceparent: Value; by: Writer },
 ): Sql {
   const events = withAppIds(selectDiff(before, after));
-  const all = join([...ctes, recordDisclosures(before, after, { now, isAgain }), events.ctes], ",\n");
+  const all = join([...ctes, recordDisclosures(before, after, { now, by }), events.ctes], ",\n");
   return appendAppEvents({ ctes: all, events: events.events }, now, traceparent);
 }

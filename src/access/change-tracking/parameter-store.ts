@@ -1,5 +1,6 @@
-import { findRows, run, sql, statement, type Parameter, type Queryable } from "../../platform/database/sql.ts";
+import { findRows, run, sql, statement, type Parameter, type Queryable, type Statement } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
+import type { Writer } from "../disclosure/record.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
 import { appendChange } from "./append.ts";
 import {
@@ -18,17 +19,20 @@ const find = statement<SubjectValues>((values) => selectSnapshot(fromSubjects(va
 const fromRows = (rows: Parameter) =>
   sql`(SELECT * FROM jsonb_to_recordset(${rows}::jsonb) AS before (${snapshotRecord}))`;
 type Emitted = SubjectValues & { now: Date; before: string; traceparent: string | null };
-const emit = (isAgain: boolean, name: string) =>
+const emitBy = (by: Writer, name: string) =>
   statement<Emitted>((values) => {
     const ctes = [
       sql`before AS MATERIALIZED ${fromRows(values.before)}`,
       sql`after AS MATERIALIZED (${selectSnapshot(fromSubjects(values))})`,
     ];
     const { now, traceparent } = values;
-    return appendChange({ before: sql`before`, after: sql`after`, ctes }, { now, traceparent, isAgain });
+    return appendChange({ before: sql`before`, after: sql`after`, ctes }, { now, traceparent, by });
   }, name);
-const emitFirst = emit(false, "access.emitDiff");
-const emitAgain = emit(true, "access.emitDiffAgain");
+const emit: Record<Writer, Statement<Emitted>> = {
+  change: emitBy("change", "access.emitDiff"),
+  "change-again": emitBy("change-again", "access.emitDiffAgain"),
+  "sign-in": emitBy("sign-in", "access.emitSignIn"),
+};
 
 const take = statement<SubjectValues>((values) => takeAnnounced(fromSubjects(values)), "access.takeAnnounced");
 
@@ -40,17 +44,16 @@ const announceNow = statement<SubjectValues & { now: Date }>(
 export const findSnapshot = (tx: Queryable, subjects: readonly Subject[]): Promise<SnapshotRow[]> =>
   findRows<SnapshotRow, SubjectValues>(tx, find, valuesOf(subjects));
 
-type Diff = { before: readonly SnapshotRow[]; subjects: readonly Subject[]; isAgain?: boolean };
+type Diff = { before: readonly SnapshotRow[]; subjects: readonly Subject[]; by: Writer };
 
-/** `isAgain`: the transaction has emitted these subjects before. */
 export async function emitDiff(
   tx: Queryable,
   now: Date,
-  { before, subjects, isAgain = false }: Diff,
+  { before, subjects, by }: Diff,
 ): Promise<number> {
   const traceparent = currentTraceparent();
   const values = { ...valuesOf(subjects), now, before: JSON.stringify(before), traceparent };
-  const [row] = await findRows<{ events: number }, Emitted>(tx, isAgain ? emitAgain : emitFirst, values);
+  const [row] = await findRows<{ events: number }, Emitted>(tx, emit[by], values);
   return row!.events;
 }
 
@@ -70,7 +73,7 @@ export function makeParameterStore(tx: Queryable) {
       subjects.some(({ type }) => type === "person")
         ? findRows<SnapshotRow, SubjectValues>(tx, take, valuesOf(subjects))
         : [],
-    emit: (now, announced) => emitDiff(tx, now, { before: joinRows(before, announced), subjects }),
+    emit: (now, announced) => emitDiff(tx, now, { before: joinRows(before, announced), subjects, by: "change" }),
   };
   return { ...store, subjects, before };
 }

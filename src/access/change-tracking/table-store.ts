@@ -92,7 +92,7 @@ const takeAll = statement(() => takeAnnounced(sql`(${widest})`));
 const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, traceparent }) =>
   appendChange(
     { before: sql`${before.as()}`, after: sql`${after.as()}`, ctes: [] },
-    { now, traceparent, isAgain: false },
+    { now, traceparent, by: "change" },
   ),
 );
 

@@ -22,10 +22,16 @@ export const sinceUnrecorded = (clientId: Sql, personId: Value): Sql => sql`coal
   (SELECT max(${earlier.until}) FROM ${earlier} WHERE ${earlier.personId} = ${personId} AND ${earlier.clientId} = ${clientId}),
   (SELECT ${feed.historyBeganAt} FROM ${feed}))`;
 
-const endOpen = (now: Value): Sql => sql`
+const locked = table("disclosurePeriod", "v_locked");
+const isFree = sql`AND EXISTS (
+    SELECT FROM ${locked} WHERE ${locked.personId} = ${open.personId} AND ${locked.clientId} = ${open.clientId}
+      AND ${locked.since} = ${open.since} FOR NO KEY UPDATE SKIP LOCKED)`;
+
+const endOpen = (now: Value, by: Writer): Sql => sql`
   ${update("disclosurePeriod", "v_open", { until: sql`greatest(${open.since}, ${now})`, lastReadAt: lastRead })}
   FROM seen_change c
-  WHERE ${isOpenFor(sql`c`)} AND (${open.since} <> ${now} OR NOT (c.is_user OR c.is_person))`;
+  WHERE ${isOpenFor(sql`c`)} AND (${open.since} <> ${now} OR NOT (c.is_user OR c.is_person))
+    ${by === "sign-in" ? isFree : sql``}`;
 
 const beginNew = (now: Value): Sql => sql`${insert(
   "disclosurePeriod",
@@ -57,17 +63,20 @@ const beginNew = (now: Value): Sql => sql`${insert(
 const differs = sql`(b.is_user, b.is_synced, b.school_ids) IS DISTINCT FROM (a.is_user, a.is_synced, a.school_ids)`;
 
 /**
- * CTEs that write the periods of a change from snapshots before and after it. `isAgain`: the change has written them
- * before, without a sign-in that was committed meanwhile, so that it writes them whether the snapshots differ or not.
+ * Who writes: a change; the same change again, about people who signed in meanwhile; or a sign-in, which leaves alone
+ * what a change has locked, because it must not wait and the change writes again.
  */
-export const recordDisclosures = (before: Sql, after: Sql, { now, isAgain }: { now: Value; isAgain: boolean }): Sql =>
+export type Writer = "change" | "change-again" | "sign-in";
+
+/** CTEs that write the periods of a change from snapshots before and after it. */
+export const recordDisclosures = (before: Sql, after: Sql, { now, by }: { now: Value; by: Writer }): Sql =>
   sql`
   seen_change AS MATERIALIZED (
     SELECT subject_id AS person_id, client_id,
       coalesce(a.is_user, false) AS is_user, coalesce(a.is_synced, false) AS is_person, a.school_ids,
       coalesce(b.is_user, false) AS was_user, coalesce(b.is_synced, false) AS was_person, b.school_ids AS were_school_ids
     FROM ${before} AS b FULL JOIN ${after} AS a USING (client_id, type, subject_id)
-    WHERE type = 'person' ${isAgain ? sql`` : sql`AND ${differs}`}
+    WHERE type = 'person' ${by === "change-again" ? sql`` : sql`AND ${differs}`}
       AND EXISTS (SELECT FROM ${person} WHERE ${person.id} = subject_id)),
-  ended_periods AS (${endOpen(now)}),
+  ended_periods AS (${endOpen(now, by)}),
   begun_periods AS (${beginNew(now)})`;

@@ -36,9 +36,15 @@ function joinPeriods(periods: readonly DisclosedPeriod[]): DisclosedPeriod[] {
   return joined;
 }
 
+/** Ends each period where the next one begins: a sign-in does not wait for a change that is about to end one. */
+function inOrder(readings: readonly Reading[]): Reading[] {
+  const sorted = readings.toSorted((a, b) => Number(a.since) - Number(b.since));
+  return sorted.map((one, index) => ({ ...one, until: earlier(one.until, sorted[index + 1]?.since ?? null) }));
+}
+
 /** What the app could read from when to when, oldest first. */
 export function listPeriods(readings: readonly Reading[], registered: readonly Registered[]): DisclosedPeriod[] {
-  const found = readings.flatMap(({ isUser, isPerson, schoolIds, ...reading }) =>
+  const found = inOrder(readings).flatMap(({ isUser, isPerson, schoolIds, ...reading }) =>
     registered.flatMap((registration): DisclosedPeriod[] => {
       const span = overlap(reading, registration);
       const attributes = readAttributes({ ...registration, isUser, isPerson });
