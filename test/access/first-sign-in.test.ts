@@ -3,6 +3,7 @@ import {
   changeDirectory,
   recordFirstSignIn,
   setGrant,
+  setSignOn,
   setSyncedGroups,
   sweepAnnounced,
   takeOverSignIn,
@@ -178,6 +179,25 @@ test("after a change that takes from an app whom it knew already has said so: th
     ["update", ["groups"]],
   ]);
   expect(await readable()).toEqual([[true, false]]);
+});
+
+test("after a change that takes from an app whom it could read as a user: the history goes on", async () => {
+  await make.grant({ app: clientId, school });
+  await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) =>
+    setSignOn(it, { clientId, schoolId: school, signOn: { kind: "NOBODY" } }),
+  );
+  expect(await told()).toEqual([["create", []]]);
+  expect(await readable()).toEqual([[true, false]]);
+});
+
+test("of a person whom the app could read as synced only: nothing is told, and the history says that they are a user", async () => {
+  const group = await make.group({ school });
+  await make.membership({ group, person });
+  await make.grant({ app: clientId, school, signOn: "NOBODY", groups: [group] });
+  expect(await readable()).toEqual([[false, true]]);
+  await signIn();
+  expect(await told()).toEqual([["create", []]]);
+  expect(await readable()).toEqual([[true, true]]);
 });
 
 test("what was announced is read by the next change of the person, or swept after a day", async () => {
