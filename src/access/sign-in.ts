@@ -57,8 +57,8 @@ const patienceMs = 5000;
 const pauseMs = { first: 20, longest: 400 };
 
 /**
- * Emits an event if the app saw nothing of the person before, and records that it now reads them as a user. Waits without a connection. Errors: unavailable
- * school_busy.
+ * Emits an event if the app saw nothing of the person before, and records that it now reads them as a user. Waits
+ * without a connection. Errors: unavailable school_busy.
  */
 export async function recordFirstSignIn(db: Db, event: SignIn): Promise<void> {
   const end = performance.now() + patienceMs;

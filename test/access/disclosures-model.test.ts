@@ -41,7 +41,10 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 
 async function makeWorld(): Promise<World> {
-  const clients = [(await make.app()).clientId, (await make.app({ subjectType: "APP", scopes: ["users:read"] })).clientId];
+  const clients = [
+    (await make.app()).clientId,
+    (await make.app({ subjectType: "APP", scopes: ["users:read"] })).clientId,
+  ];
   const world: World = { clients, schools: [await make.school(), await make.school()], groups: [], people: [] };
   for (const school of world.schools) {
     for (let n = 0; n < 3; n++) world.groups.push({ id: await make.group({ school }), school });

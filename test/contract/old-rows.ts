@@ -70,6 +70,17 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     insert: `INSERT INTO announced_sign_in (person_id, client_id, at, sight) SELECT ${id()}, 'a', ${old}, '{}' FROM ${numbers}`,
     areOld: `at = ${old}`,
   },
+  disclosure_period: {
+    insert: `INSERT INTO retired_client_id (client_id, retired_at) VALUES ('former', ${old}) ON CONFLICT DO NOTHING;
+      INSERT INTO disclosure_period (person_id, client_id, since, until, is_user, is_person)
+      SELECT ${id()}, 'former', ${old}, CASE WHEN n % 2 = 0 THEN ${old} END, true, false FROM ${numbers}`,
+    areOld: `since = ${old}`,
+  },
+  registration_period: {
+    insert: `INSERT INTO registration_period (client_id, since, until, name)
+      SELECT 'former' || n, ${old}, ${old}, 'Former' FROM ${numbers}`,
+    areOld: `since = ${old}`,
+  },
   idempotency_key: {
     insert: `INSERT INTO idempotency_key (caller, key, request_hash, status, answer, created_at)
       SELECT 'a', n, ${hash}, 200, '', ${old} FROM ${numbers}`,

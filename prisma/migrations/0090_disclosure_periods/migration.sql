@@ -31,6 +31,9 @@ CREATE TABLE "registration_period" (
 -- CreateIndex
 CREATE INDEX "disclosure_period_client_id_until_idx" ON "disclosure_period"("client_id", "until");
 
+-- CreateIndex
+CREATE INDEX "registration_period_until_idx" ON "registration_period"("until");
+
 ALTER TABLE "disclosure_period" ADD CONSTRAINT "disclosure_period_order_check" CHECK ("until" >= "since");
 ALTER TABLE "registration_period" ADD CONSTRAINT "registration_period_order_check" CHECK ("until" >= "since");
 

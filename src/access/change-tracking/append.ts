@@ -6,7 +6,7 @@ import { selectDiff } from "./diff.ts";
 
 type Seen = { before: Sql; after: Sql; ctes: readonly Sql[] };
 
-/** One statement that appends the events of a change and records what it alters of who can be read, from two snapshots. */
+/** One statement that appends the events of a change and records who can be read from now on, from two snapshots. */
 export function appendChange(
   { before, after, ctes }: Seen,
   { now, traceparent, by }: { now: Value; traceparent: Value; by: Writer },

@@ -1,4 +1,12 @@
-import { findRows, run, sql, statement, type Parameter, type Queryable, type Statement } from "../../platform/database/sql.ts";
+import {
+  findRows,
+  run,
+  sql,
+  statement,
+  type Parameter,
+  type Queryable,
+  type Statement,
+} from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Writer } from "../disclosure/record.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
@@ -46,11 +54,7 @@ export const findSnapshot = (tx: Queryable, subjects: readonly Subject[]): Promi
 
 type Diff = { before: readonly SnapshotRow[]; subjects: readonly Subject[]; by: Writer };
 
-export async function emitDiff(
-  tx: Queryable,
-  now: Date,
-  { before, subjects, by }: Diff,
-): Promise<number> {
+export async function emitDiff(tx: Queryable, now: Date, { before, subjects, by }: Diff): Promise<number> {
   const traceparent = currentTraceparent();
   const values = { ...valuesOf(subjects), now, before: JSON.stringify(before), traceparent };
   const [row] = await findRows<{ events: number }, Emitted>(tx, emit[by], values);

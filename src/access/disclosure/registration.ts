@@ -1,4 +1,13 @@
-import { columnNames, insert, run, sql, statement, table, update, type Queryable } from "../../platform/database/sql.ts";
+import {
+  columnNames,
+  insert,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Queryable,
+} from "../../platform/database/sql.ts";
 import type { ClientId } from "../token.ts";
 
 const app = table("app", "v_app");

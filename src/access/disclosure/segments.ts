@@ -9,7 +9,12 @@ type Span = { since: Date; until: Date | null };
 export type Reading = Span & { isUser: boolean; isPerson: boolean; schoolIds: SchoolId[]; lastReadAt: Date | null };
 
 /** What the registration of an app was from when to when. */
-export type Registered = Span & { name: string; provider: string | null; scopes: ScopeName[]; attributes: AppAttribute[] };
+export type Registered = Span & {
+  name: string;
+  provider: string | null;
+  scopes: ScopeName[];
+  attributes: AppAttribute[];
+};
 
 export type DisclosedPeriod = Span & { attributes: PersonAttribute[]; schoolIds: SchoolId[] };
 
@@ -29,7 +34,12 @@ function joinPeriods(periods: readonly DisclosedPeriod[]): DisclosedPeriod[] {
   const joined: DisclosedPeriod[] = [];
   for (const period of periods) {
     const last = joined.at(-1);
-    if (last?.until && last.until >= period.since && isSame(last.attributes, period.attributes) && isSame(last.schoolIds, period.schoolIds))
+    if (
+      last?.until &&
+      last.until >= period.since &&
+      isSame(last.attributes, period.attributes) &&
+      isSame(last.schoolIds, period.schoolIds)
+    )
       last.until = period.until;
     else joined.push({ ...period });
   }
@@ -55,7 +65,10 @@ export function listPeriods(readings: readonly Reading[], registered: readonly R
 }
 
 /** What sign-ins between these times could send to the app. */
-export function listSent({ first, last }: { first: Date; last: Date }, registered: readonly Registered[]): PersonAttribute[] {
+export function listSent(
+  { first, last }: { first: Date; last: Date },
+  registered: readonly Registered[],
+): PersonAttribute[] {
   const scopes = registered.filter(({ since, until }) => since <= last && (until === null || until > first));
   return [...new Set(scopes.flatMap(claimedAttributes))];
 }
