@@ -136,6 +136,7 @@ export const tables = {
       until: "until",
       isUser: "is_user",
       isPerson: "is_person",
+      seesSchool: "sees_school",
       schoolIds: "school_ids",
       lastReadAt: "last_read_at",
     },
@@ -148,6 +149,7 @@ export const tables = {
       until: "until",
       name: "name",
       provider: "provider",
+      type: "type",
       scopes: "scopes",
       attributes: "attributes",
     },
@@ -1073,6 +1075,7 @@ export type Rows = {
     until: Date | null;
     isUser: boolean;
     isPerson: boolean;
+    seesSchool: boolean;
     schoolIds: string[];
     lastReadAt: Date | null;
   };
@@ -1082,6 +1085,7 @@ export type Rows = {
     until: Date | null;
     name: string;
     provider: string | null;
+    type: "CONFIDENTIAL" | "PUBLIC";
     scopes: string[];
     attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
   };
@@ -1711,8 +1715,8 @@ export type Required = {
   syncedGroup: "clientId" | "schoolId" | "groupId";
   grantSignOnGroup: "clientId" | "schoolId" | "groupId";
   signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
-  disclosurePeriod: "personId" | "clientId" | "since" | "isUser" | "isPerson";
-  registrationPeriod: "clientId" | "since" | "name";
+  disclosurePeriod: "personId" | "clientId" | "since" | "isUser" | "isPerson" | "seesSchool";
+  registrationPeriod: "clientId" | "since" | "name" | "type";
   lastCall: "clientId" | "schoolId" | "at";
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";

@@ -5,6 +5,7 @@ import {
   appAttributes,
   changeDirectory,
   listDisclosures,
+  personHasShownSchool,
   personIsSynced,
   updateApp,
   userIsShown,
@@ -90,6 +91,7 @@ type Readable = {
   personId: PersonId;
   isUser: boolean;
   isPerson: boolean;
+  seesSchool: boolean;
   scopes: ScopeName[];
   attributes: AppAttribute[];
 };
@@ -98,14 +100,16 @@ const app = table("app", "app");
 const selectReadable = statement<{ clients: readonly ClientId[] }>(
   ({ clients }) => sql`
   SELECT ${app.clientId} AS "clientId", ${p.id} AS "personId", ${app.scopes}, ${app.attributes}::text[],
-    ${userIsShown(app.clientId, p)} AS "isUser", ${personIsSynced(app.clientId, p)} AS "isPerson"
+    ${userIsShown(app.clientId, p)} AS "isUser", ${personIsSynced(app.clientId, p)} AS "isPerson",
+    ${personHasShownSchool(app.clientId, p.id)} AS "seesSchool"
   FROM ${app} CROSS JOIN ${p} WHERE ${app.clientId} = ANY (${clients})`,
   "test.readable",
 );
 
-function attributesOf({ isUser, isPerson, scopes: own, attributes }: Readable): string[] {
-  const asUser = isUser && own.includes("users:read") ? ["name", "role", "status", "groups"] : [];
-  const asMember = isPerson && own.includes("groups:read") ? ["name", "role", "groups"] : [];
+function attributesOf({ isUser, isPerson, seesSchool, scopes: own, attributes }: Readable): string[] {
+  const asUser = isUser && own.includes("users:read") ? ["name", "role", "status"] : [];
+  const atSchool = asUser.length > 0 && seesSchool ? ["groups", "schools"] : [];
+  const asMember = isPerson && own.includes("groups:read") ? ["name", "role", "groups", "schools"] : [];
   const asPerson =
     isPerson && own.includes("people:read")
       ? ["name", "role", "status", "groups", "schools", "sourceSystemIdentifier"]
@@ -114,7 +118,7 @@ function attributesOf({ isUser, isPerson, scopes: own, attributes }: Readable): 
     ...(attributes.includes("PERSON_NAME") ? [] : ["name"]),
     ...(attributes.includes("SOURCE_SYSTEM_IDENTIFIER") ? [] : ["sourceSystemIdentifier"]),
   ]);
-  return [...new Set([...asUser, ...asMember, ...asPerson])].filter((name) => !missing.has(name)).sort();
+  return [...new Set([...asUser, ...atSchool, ...asMember, ...asPerson])].filter((name) => !missing.has(name)).sort();
 }
 
 /** What each app can read of each person now, by person and app. */

@@ -75,7 +75,6 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/access/disclosure/{find,sweep}.ts"],
     "what is recorded and what is so without a row in one statement; removal in batches, for each app by index",
   ],
-  [["src/access/change-tracking/append.ts"], "events and periods of a change in one statement"],
   [["src/access/apps-of-groups.ts"], "the apps of many groups, by both kinds of grants, in one statement"],
   [["src/access/apps-of-person.ts"], "all apps of a person in one statement, composed of the rule of visibility"],
   [["src/sign-on/protocol/sessions.ts"], "sessions and tokens of a person, of which only those of now count"],

@@ -6756,6 +6756,7 @@ export const DisclosurePeriodScalarFieldEnum = {
   until: 'until',
   isUser: 'isUser',
   isPerson: 'isPerson',
+  seesSchool: 'seesSchool',
   schoolIds: 'schoolIds',
   lastReadAt: 'lastReadAt'
 } as const
@@ -6769,6 +6770,7 @@ export const RegistrationPeriodScalarFieldEnum = {
   until: 'until',
   name: 'name',
   provider: 'provider',
+  type: 'type',
   scopes: 'scopes',
   attributes: 'attributes'
 } as const

@@ -302,6 +302,7 @@ export const DisclosurePeriodScalarFieldEnum = {
   until: 'until',
   isUser: 'isUser',
   isPerson: 'isPerson',
+  seesSchool: 'seesSchool',
   schoolIds: 'schoolIds',
   lastReadAt: 'lastReadAt'
 } as const
@@ -315,6 +316,7 @@ export const RegistrationPeriodScalarFieldEnum = {
   until: 'until',
   name: 'name',
   provider: 'provider',
+  type: 'type',
   scopes: 'scopes',
   attributes: 'attributes'
 } as const

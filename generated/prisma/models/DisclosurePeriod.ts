@@ -31,6 +31,7 @@ export type DisclosurePeriodMinAggregateOutputType = {
   until: Date | null
   isUser: boolean | null
   isPerson: boolean | null
+  seesSchool: boolean | null
   lastReadAt: Date | null
 }
 
@@ -41,6 +42,7 @@ export type DisclosurePeriodMaxAggregateOutputType = {
   until: Date | null
   isUser: boolean | null
   isPerson: boolean | null
+  seesSchool: boolean | null
   lastReadAt: Date | null
 }
 
@@ -51,6 +53,7 @@ export type DisclosurePeriodCountAggregateOutputType = {
   until: number
   isUser: number
   isPerson: number
+  seesSchool: number
   schoolIds: number
   lastReadAt: number
   _all: number
@@ -64,6 +67,7 @@ export type DisclosurePeriodMinAggregateInputType = {
   until?: true
   isUser?: true
   isPerson?: true
+  seesSchool?: true
   lastReadAt?: true
 }
 
@@ -74,6 +78,7 @@ export type DisclosurePeriodMaxAggregateInputType = {
   until?: true
   isUser?: true
   isPerson?: true
+  seesSchool?: true
   lastReadAt?: true
 }
 
@@ -84,6 +89,7 @@ export type DisclosurePeriodCountAggregateInputType = {
   until?: true
   isUser?: true
   isPerson?: true
+  seesSchool?: true
   schoolIds?: true
   lastReadAt?: true
   _all?: true
@@ -168,6 +174,7 @@ export type DisclosurePeriodGroupByOutputType = {
   until: Date | null
   isUser: boolean
   isPerson: boolean
+  seesSchool: boolean
   schoolIds: string[]
   lastReadAt: Date | null
   _count: DisclosurePeriodCountAggregateOutputType | null
@@ -200,6 +207,7 @@ export type DisclosurePeriodWhereInput = {
   until?: Prisma.DateTimeNullableFilter<"DisclosurePeriod"> | Date | string | null
   isUser?: Prisma.BoolFilter<"DisclosurePeriod"> | boolean
   isPerson?: Prisma.BoolFilter<"DisclosurePeriod"> | boolean
+  seesSchool?: Prisma.BoolFilter<"DisclosurePeriod"> | boolean
   schoolIds?: Prisma.StringNullableListFilter<"DisclosurePeriod">
   lastReadAt?: Prisma.DateTimeNullableFilter<"DisclosurePeriod"> | Date | string | null
 }
@@ -211,6 +219,7 @@ export type DisclosurePeriodOrderByWithRelationInput = {
   until?: Prisma.SortOrderInput | Prisma.SortOrder
   isUser?: Prisma.SortOrder
   isPerson?: Prisma.SortOrder
+  seesSchool?: Prisma.SortOrder
   schoolIds?: Prisma.SortOrder
   lastReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
@@ -226,6 +235,7 @@ export type DisclosurePeriodWhereUniqueInput = Prisma.AtLeast<{
   until?: Prisma.DateTimeNullableFilter<"DisclosurePeriod"> | Date | string | null
   isUser?: Prisma.BoolFilter<"DisclosurePeriod"> | boolean
   isPerson?: Prisma.BoolFilter<"DisclosurePeriod"> | boolean
+  seesSchool?: Prisma.BoolFilter<"DisclosurePeriod"> | boolean
   schoolIds?: Prisma.StringNullableListFilter<"DisclosurePeriod">
   lastReadAt?: Prisma.DateTimeNullableFilter<"DisclosurePeriod"> | Date | string | null
 }, "personId_clientId_since">
@@ -237,6 +247,7 @@ export type DisclosurePeriodOrderByWithAggregationInput = {
   until?: Prisma.SortOrderInput | Prisma.SortOrder
   isUser?: Prisma.SortOrder
   isPerson?: Prisma.SortOrder
+  seesSchool?: Prisma.SortOrder
   schoolIds?: Prisma.SortOrder
   lastReadAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.DisclosurePeriodCountOrderByAggregateInput
@@ -254,6 +265,7 @@ export type DisclosurePeriodScalarWhereWithAggregatesInput = {
   until?: Prisma.DateTimeNullableWithAggregatesFilter<"DisclosurePeriod"> | Date | string | null
   isUser?: Prisma.BoolWithAggregatesFilter<"DisclosurePeriod"> | boolean
   isPerson?: Prisma.BoolWithAggregatesFilter<"DisclosurePeriod"> | boolean
+  seesSchool?: Prisma.BoolWithAggregatesFilter<"DisclosurePeriod"> | boolean
   schoolIds?: Prisma.StringNullableListFilter<"DisclosurePeriod">
   lastReadAt?: Prisma.DateTimeNullableWithAggregatesFilter<"DisclosurePeriod"> | Date | string | null
 }
@@ -265,6 +277,7 @@ export type DisclosurePeriodCreateInput = {
   until?: Date | string | null
   isUser: boolean
   isPerson: boolean
+  seesSchool: boolean
   schoolIds?: Prisma.DisclosurePeriodCreateschoolIdsInput | string[]
   lastReadAt?: Date | string | null
 }
@@ -276,6 +289,7 @@ export type DisclosurePeriodUncheckedCreateInput = {
   until?: Date | string | null
   isUser: boolean
   isPerson: boolean
+  seesSchool: boolean
   schoolIds?: Prisma.DisclosurePeriodCreateschoolIdsInput | string[]
   lastReadAt?: Date | string | null
 }
@@ -287,6 +301,7 @@ export type DisclosurePeriodUpdateInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isUser?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isPerson?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  seesSchool?: Prisma.BoolFieldUpdateOperationsInput | boolean
   schoolIds?: Prisma.DisclosurePeriodUpdateschoolIdsInput | string[]
   lastReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -298,6 +313,7 @@ export type DisclosurePeriodUncheckedUpdateInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isUser?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isPerson?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  seesSchool?: Prisma.BoolFieldUpdateOperationsInput | boolean
   schoolIds?: Prisma.DisclosurePeriodUpdateschoolIdsInput | string[]
   lastReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -309,6 +325,7 @@ export type DisclosurePeriodCreateManyInput = {
   until?: Date | string | null
   isUser: boolean
   isPerson: boolean
+  seesSchool: boolean
   schoolIds?: Prisma.DisclosurePeriodCreateschoolIdsInput | string[]
   lastReadAt?: Date | string | null
 }
@@ -320,6 +337,7 @@ export type DisclosurePeriodUpdateManyMutationInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isUser?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isPerson?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  seesSchool?: Prisma.BoolFieldUpdateOperationsInput | boolean
   schoolIds?: Prisma.DisclosurePeriodUpdateschoolIdsInput | string[]
   lastReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -331,6 +349,7 @@ export type DisclosurePeriodUncheckedUpdateManyInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isUser?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isPerson?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  seesSchool?: Prisma.BoolFieldUpdateOperationsInput | boolean
   schoolIds?: Prisma.DisclosurePeriodUpdateschoolIdsInput | string[]
   lastReadAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -348,6 +367,7 @@ export type DisclosurePeriodCountOrderByAggregateInput = {
   until?: Prisma.SortOrder
   isUser?: Prisma.SortOrder
   isPerson?: Prisma.SortOrder
+  seesSchool?: Prisma.SortOrder
   schoolIds?: Prisma.SortOrder
   lastReadAt?: Prisma.SortOrder
 }
@@ -359,6 +379,7 @@ export type DisclosurePeriodMaxOrderByAggregateInput = {
   until?: Prisma.SortOrder
   isUser?: Prisma.SortOrder
   isPerson?: Prisma.SortOrder
+  seesSchool?: Prisma.SortOrder
   lastReadAt?: Prisma.SortOrder
 }
 
@@ -369,6 +390,7 @@ export type DisclosurePeriodMinOrderByAggregateInput = {
   until?: Prisma.SortOrder
   isUser?: Prisma.SortOrder
   isPerson?: Prisma.SortOrder
+  seesSchool?: Prisma.SortOrder
   lastReadAt?: Prisma.SortOrder
 }
 
@@ -390,6 +412,7 @@ export type DisclosurePeriodSelect<ExtArgs extends runtime.Types.Extensions.Inte
   until?: boolean
   isUser?: boolean
   isPerson?: boolean
+  seesSchool?: boolean
   schoolIds?: boolean
   lastReadAt?: boolean
 }, ExtArgs["result"]["disclosurePeriod"]>
@@ -401,6 +424,7 @@ export type DisclosurePeriodSelectCreateManyAndReturn<ExtArgs extends runtime.Ty
   until?: boolean
   isUser?: boolean
   isPerson?: boolean
+  seesSchool?: boolean
   schoolIds?: boolean
   lastReadAt?: boolean
 }, ExtArgs["result"]["disclosurePeriod"]>
@@ -412,6 +436,7 @@ export type DisclosurePeriodSelectUpdateManyAndReturn<ExtArgs extends runtime.Ty
   until?: boolean
   isUser?: boolean
   isPerson?: boolean
+  seesSchool?: boolean
   schoolIds?: boolean
   lastReadAt?: boolean
 }, ExtArgs["result"]["disclosurePeriod"]>
@@ -423,11 +448,12 @@ export type DisclosurePeriodSelectScalar = {
   until?: boolean
   isUser?: boolean
   isPerson?: boolean
+  seesSchool?: boolean
   schoolIds?: boolean
   lastReadAt?: boolean
 }
 
-export type DisclosurePeriodOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "clientId" | "since" | "until" | "isUser" | "isPerson" | "schoolIds" | "lastReadAt", ExtArgs["result"]["disclosurePeriod"]>
+export type DisclosurePeriodOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "clientId" | "since" | "until" | "isUser" | "isPerson" | "seesSchool" | "schoolIds" | "lastReadAt", ExtArgs["result"]["disclosurePeriod"]>
 
 export type $DisclosurePeriodPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "DisclosurePeriod"
@@ -439,6 +465,7 @@ export type $DisclosurePeriodPayload<ExtArgs extends runtime.Types.Extensions.In
     until: Date | null
     isUser: boolean
     isPerson: boolean
+    seesSchool: boolean
     schoolIds: string[]
     lastReadAt: Date | null
   }, ExtArgs["result"]["disclosurePeriod"]>
@@ -870,6 +897,7 @@ export interface DisclosurePeriodFieldRefs {
   readonly until: Prisma.FieldRef<"DisclosurePeriod", 'DateTime'>
   readonly isUser: Prisma.FieldRef<"DisclosurePeriod", 'Boolean'>
   readonly isPerson: Prisma.FieldRef<"DisclosurePeriod", 'Boolean'>
+  readonly seesSchool: Prisma.FieldRef<"DisclosurePeriod", 'Boolean'>
   readonly schoolIds: Prisma.FieldRef<"DisclosurePeriod", 'String[]'>
   readonly lastReadAt: Prisma.FieldRef<"DisclosurePeriod", 'DateTime'>
 }

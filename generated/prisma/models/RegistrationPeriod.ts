@@ -30,6 +30,7 @@ export type RegistrationPeriodMinAggregateOutputType = {
   until: Date | null
   name: string | null
   provider: string | null
+  type: $Enums.AppType | null
 }
 
 export type RegistrationPeriodMaxAggregateOutputType = {
@@ -38,6 +39,7 @@ export type RegistrationPeriodMaxAggregateOutputType = {
   until: Date | null
   name: string | null
   provider: string | null
+  type: $Enums.AppType | null
 }
 
 export type RegistrationPeriodCountAggregateOutputType = {
@@ -46,6 +48,7 @@ export type RegistrationPeriodCountAggregateOutputType = {
   until: number
   name: number
   provider: number
+  type: number
   scopes: number
   attributes: number
   _all: number
@@ -58,6 +61,7 @@ export type RegistrationPeriodMinAggregateInputType = {
   until?: true
   name?: true
   provider?: true
+  type?: true
 }
 
 export type RegistrationPeriodMaxAggregateInputType = {
@@ -66,6 +70,7 @@ export type RegistrationPeriodMaxAggregateInputType = {
   until?: true
   name?: true
   provider?: true
+  type?: true
 }
 
 export type RegistrationPeriodCountAggregateInputType = {
@@ -74,6 +79,7 @@ export type RegistrationPeriodCountAggregateInputType = {
   until?: true
   name?: true
   provider?: true
+  type?: true
   scopes?: true
   attributes?: true
   _all?: true
@@ -157,6 +163,7 @@ export type RegistrationPeriodGroupByOutputType = {
   until: Date | null
   name: string
   provider: string | null
+  type: $Enums.AppType
   scopes: string[]
   attributes: $Enums.AppAttribute[]
   _count: RegistrationPeriodCountAggregateOutputType | null
@@ -188,6 +195,7 @@ export type RegistrationPeriodWhereInput = {
   until?: Prisma.DateTimeNullableFilter<"RegistrationPeriod"> | Date | string | null
   name?: Prisma.StringFilter<"RegistrationPeriod"> | string
   provider?: Prisma.StringNullableFilter<"RegistrationPeriod"> | string | null
+  type?: Prisma.EnumAppTypeFilter<"RegistrationPeriod"> | $Enums.AppType
   scopes?: Prisma.StringNullableListFilter<"RegistrationPeriod">
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"RegistrationPeriod">
 }
@@ -198,6 +206,7 @@ export type RegistrationPeriodOrderByWithRelationInput = {
   until?: Prisma.SortOrderInput | Prisma.SortOrder
   name?: Prisma.SortOrder
   provider?: Prisma.SortOrderInput | Prisma.SortOrder
+  type?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   attributes?: Prisma.SortOrder
 }
@@ -212,6 +221,7 @@ export type RegistrationPeriodWhereUniqueInput = Prisma.AtLeast<{
   until?: Prisma.DateTimeNullableFilter<"RegistrationPeriod"> | Date | string | null
   name?: Prisma.StringFilter<"RegistrationPeriod"> | string
   provider?: Prisma.StringNullableFilter<"RegistrationPeriod"> | string | null
+  type?: Prisma.EnumAppTypeFilter<"RegistrationPeriod"> | $Enums.AppType
   scopes?: Prisma.StringNullableListFilter<"RegistrationPeriod">
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"RegistrationPeriod">
 }, "clientId_since">
@@ -222,6 +232,7 @@ export type RegistrationPeriodOrderByWithAggregationInput = {
   until?: Prisma.SortOrderInput | Prisma.SortOrder
   name?: Prisma.SortOrder
   provider?: Prisma.SortOrderInput | Prisma.SortOrder
+  type?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   attributes?: Prisma.SortOrder
   _count?: Prisma.RegistrationPeriodCountOrderByAggregateInput
@@ -238,6 +249,7 @@ export type RegistrationPeriodScalarWhereWithAggregatesInput = {
   until?: Prisma.DateTimeNullableWithAggregatesFilter<"RegistrationPeriod"> | Date | string | null
   name?: Prisma.StringWithAggregatesFilter<"RegistrationPeriod"> | string
   provider?: Prisma.StringNullableWithAggregatesFilter<"RegistrationPeriod"> | string | null
+  type?: Prisma.EnumAppTypeWithAggregatesFilter<"RegistrationPeriod"> | $Enums.AppType
   scopes?: Prisma.StringNullableListFilter<"RegistrationPeriod">
   attributes?: Prisma.EnumAppAttributeNullableListFilter<"RegistrationPeriod">
 }
@@ -248,6 +260,7 @@ export type RegistrationPeriodCreateInput = {
   until?: Date | string | null
   name: string
   provider?: string | null
+  type: $Enums.AppType
   scopes?: Prisma.RegistrationPeriodCreatescopesInput | string[]
   attributes?: Prisma.RegistrationPeriodCreateattributesInput | $Enums.AppAttribute[]
 }
@@ -258,6 +271,7 @@ export type RegistrationPeriodUncheckedCreateInput = {
   until?: Date | string | null
   name: string
   provider?: string | null
+  type: $Enums.AppType
   scopes?: Prisma.RegistrationPeriodCreatescopesInput | string[]
   attributes?: Prisma.RegistrationPeriodCreateattributesInput | $Enums.AppAttribute[]
 }
@@ -268,6 +282,7 @@ export type RegistrationPeriodUpdateInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   scopes?: Prisma.RegistrationPeriodUpdatescopesInput | string[]
   attributes?: Prisma.RegistrationPeriodUpdateattributesInput | $Enums.AppAttribute[]
 }
@@ -278,6 +293,7 @@ export type RegistrationPeriodUncheckedUpdateInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   scopes?: Prisma.RegistrationPeriodUpdatescopesInput | string[]
   attributes?: Prisma.RegistrationPeriodUpdateattributesInput | $Enums.AppAttribute[]
 }
@@ -288,6 +304,7 @@ export type RegistrationPeriodCreateManyInput = {
   until?: Date | string | null
   name: string
   provider?: string | null
+  type: $Enums.AppType
   scopes?: Prisma.RegistrationPeriodCreatescopesInput | string[]
   attributes?: Prisma.RegistrationPeriodCreateattributesInput | $Enums.AppAttribute[]
 }
@@ -298,6 +315,7 @@ export type RegistrationPeriodUpdateManyMutationInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   scopes?: Prisma.RegistrationPeriodUpdatescopesInput | string[]
   attributes?: Prisma.RegistrationPeriodUpdateattributesInput | $Enums.AppAttribute[]
 }
@@ -308,6 +326,7 @@ export type RegistrationPeriodUncheckedUpdateManyInput = {
   until?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   provider?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   scopes?: Prisma.RegistrationPeriodUpdatescopesInput | string[]
   attributes?: Prisma.RegistrationPeriodUpdateattributesInput | $Enums.AppAttribute[]
 }
@@ -323,6 +342,7 @@ export type RegistrationPeriodCountOrderByAggregateInput = {
   until?: Prisma.SortOrder
   name?: Prisma.SortOrder
   provider?: Prisma.SortOrder
+  type?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   attributes?: Prisma.SortOrder
 }
@@ -333,6 +353,7 @@ export type RegistrationPeriodMaxOrderByAggregateInput = {
   until?: Prisma.SortOrder
   name?: Prisma.SortOrder
   provider?: Prisma.SortOrder
+  type?: Prisma.SortOrder
 }
 
 export type RegistrationPeriodMinOrderByAggregateInput = {
@@ -341,6 +362,7 @@ export type RegistrationPeriodMinOrderByAggregateInput = {
   until?: Prisma.SortOrder
   name?: Prisma.SortOrder
   provider?: Prisma.SortOrder
+  type?: Prisma.SortOrder
 }
 
 export type RegistrationPeriodCreatescopesInput = {
@@ -369,6 +391,7 @@ export type RegistrationPeriodSelect<ExtArgs extends runtime.Types.Extensions.In
   until?: boolean
   name?: boolean
   provider?: boolean
+  type?: boolean
   scopes?: boolean
   attributes?: boolean
 }, ExtArgs["result"]["registrationPeriod"]>
@@ -379,6 +402,7 @@ export type RegistrationPeriodSelectCreateManyAndReturn<ExtArgs extends runtime.
   until?: boolean
   name?: boolean
   provider?: boolean
+  type?: boolean
   scopes?: boolean
   attributes?: boolean
 }, ExtArgs["result"]["registrationPeriod"]>
@@ -389,6 +413,7 @@ export type RegistrationPeriodSelectUpdateManyAndReturn<ExtArgs extends runtime.
   until?: boolean
   name?: boolean
   provider?: boolean
+  type?: boolean
   scopes?: boolean
   attributes?: boolean
 }, ExtArgs["result"]["registrationPeriod"]>
@@ -399,11 +424,12 @@ export type RegistrationPeriodSelectScalar = {
   until?: boolean
   name?: boolean
   provider?: boolean
+  type?: boolean
   scopes?: boolean
   attributes?: boolean
 }
 
-export type RegistrationPeriodOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "since" | "until" | "name" | "provider" | "scopes" | "attributes", ExtArgs["result"]["registrationPeriod"]>
+export type RegistrationPeriodOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "since" | "until" | "name" | "provider" | "type" | "scopes" | "attributes", ExtArgs["result"]["registrationPeriod"]>
 
 export type $RegistrationPeriodPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "RegistrationPeriod"
@@ -414,6 +440,7 @@ export type $RegistrationPeriodPayload<ExtArgs extends runtime.Types.Extensions.
     until: Date | null
     name: string
     provider: string | null
+    type: $Enums.AppType
     scopes: string[]
     attributes: $Enums.AppAttribute[]
   }, ExtArgs["result"]["registrationPeriod"]>
@@ -844,6 +871,7 @@ export interface RegistrationPeriodFieldRefs {
   readonly until: Prisma.FieldRef<"RegistrationPeriod", 'DateTime'>
   readonly name: Prisma.FieldRef<"RegistrationPeriod", 'String'>
   readonly provider: Prisma.FieldRef<"RegistrationPeriod", 'String'>
+  readonly type: Prisma.FieldRef<"RegistrationPeriod", 'AppType'>
   readonly scopes: Prisma.FieldRef<"RegistrationPeriod", 'String[]'>
   readonly attributes: Prisma.FieldRef<"RegistrationPeriod", 'AppAttribute[]'>
 }

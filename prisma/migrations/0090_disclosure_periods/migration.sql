@@ -9,6 +9,7 @@ CREATE TABLE "disclosure_period" (
     "until" TIMESTAMPTZ(3),
     "is_user" BOOLEAN NOT NULL,
     "is_person" BOOLEAN NOT NULL,
+    "sees_school" BOOLEAN NOT NULL,
     "school_ids" UUID[],
     "last_read_at" TIMESTAMPTZ(3),
 
@@ -22,6 +23,7 @@ CREATE TABLE "registration_period" (
     "until" TIMESTAMPTZ(3),
     "name" TEXT NOT NULL,
     "provider" TEXT,
+    "type" "app_type" NOT NULL,
     "scopes" TEXT[],
     "attributes" "app_attribute"[],
 
@@ -37,8 +39,8 @@ CREATE INDEX "registration_period_until_idx" ON "registration_period"("until");
 ALTER TABLE "disclosure_period" ADD CONSTRAINT "disclosure_period_order_check" CHECK ("until" >= "since");
 ALTER TABLE "registration_period" ADD CONSTRAINT "registration_period_order_check" CHECK ("until" >= "since");
 
-INSERT INTO "registration_period" ("client_id", "since", "name", "provider", "scopes", "attributes")
-SELECT "app"."client_id", "event_feed"."history_began_at", "app"."name", "app_profile"."provider", "app"."scopes", "app"."attributes"
+INSERT INTO "registration_period" ("client_id", "since", "name", "provider", "type", "scopes", "attributes")
+SELECT "app"."client_id", "event_feed"."history_began_at", "app"."name", "app_profile"."provider", "app"."type", "app"."scopes", "app"."attributes"
 FROM "app" CROSS JOIN "event_feed" LEFT JOIN "app_profile" ON "app_profile"."client_id" = "app"."client_id";
 
 -- No foreign key: it would lock and mark the row of every person for whom a change of a school writes a period.

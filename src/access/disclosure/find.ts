@@ -32,11 +32,11 @@ const call = table("lastCall", "call");
 const selectReadings = statement<Query>(
   ({ personId, clientIds }) => sql`
   WITH reading AS (
-    SELECT ${period.clientId}, ${period.since}, ${period.until}, ${period.isUser}, ${period.isPerson}, ${period.schoolIds},
-      ${period.lastReadAt}
+    SELECT ${period.clientId}, ${period.since}, ${period.until}, ${period.isUser}, ${period.isPerson}, ${period.seesSchool},
+      ${period.schoolIds}, ${period.lastReadAt}
     FROM ${period} WHERE ${period.personId} = ${personId}
     UNION ALL
-    SELECT seen.client_id, ${sinceUnrecorded(sql`seen.client_id`, personId)}, NULL, NULL, NULL, ARRAY(
+    SELECT seen.client_id, ${sinceUnrecorded(sql`seen.client_id`, personId)}, NULL, NULL, NULL, NULL, ARRAY(
       SELECT ${at.schoolId} FROM ${at} WHERE ${at.personId} = ${personId} ORDER BY 1), NULL
     FROM unnest(${clientIds}::text[]) AS seen (client_id)
     WHERE NOT EXISTS (
@@ -48,6 +48,7 @@ const selectReadings = statement<Query>(
     until: sql`reading.until`,
     isUser: sql`reading.is_user`,
     isPerson: sql`reading.is_person`,
+    seesSchool: sql`reading.sees_school`,
     schoolIds: sql`reading.school_ids`,
     lastReadAt: sql`greatest(reading.last_read_at, (
       SELECT max(${call.at}) FROM ${call}
@@ -58,7 +59,8 @@ const selectReadings = statement<Query>(
 );
 
 /** Null of what is not recorded and is as it is now. */
-type Unread = Omit<Reading, "isUser" | "isPerson"> & { isUser: boolean | null; isPerson: boolean | null };
+type Unread = Omit<Reading, keyof Ways> & { [Way in keyof Ways]: boolean | null };
+type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
 
 const selectRegistrations = statement<{ clientIds: readonly ClientId[] }>(
   ({ clientIds }) => sql`
@@ -68,13 +70,14 @@ const selectRegistrations = statement<{ clientIds: readonly ClientId[] }>(
     until: registration.until,
     name: registration.name,
     provider: registration.provider,
+    type: registration.type,
     scopes: registration.scopes,
     attributes: sql`${registration.attributes}::text[]`,
   })}
   FROM ${registration} WHERE ${registration.clientId} = ANY (${clientIds})
   UNION ALL
-  SELECT ${app.clientId}, (SELECT ${feed.historyBeganAt} FROM ${feed}), NULL, ${app.name}, ${profile.provider}, ${app.scopes},
-    ${app.attributes}::text[]
+  SELECT ${app.clientId}, (SELECT ${feed.historyBeganAt} FROM ${feed}), NULL, ${app.name}, ${profile.provider}, ${app.type},
+    ${app.scopes}, ${app.attributes}::text[]
   FROM ${app} LEFT JOIN ${profile} ON ${profile.clientId} = ${app.clientId}
   WHERE ${app.clientId} = ANY (${clientIds})
     AND NOT EXISTS (SELECT FROM ${registration} WHERE ${registration.clientId} = ${app.clientId})
@@ -125,10 +128,12 @@ const completed = (row: Unread, now: AppOfPerson | undefined): Reading => ({
   ...row,
   isUser: row.isUser ?? now?.isUser ?? false,
   isPerson: row.isPerson ?? now?.isPerson ?? false,
+  seesSchool: row.seesSchool ?? (now?.schools.length ?? 0) > 0,
 });
 
 function signInOf(app: AppOfPerson | undefined, registered: readonly Registered[]): Disclosure["signIn"] {
   if (!app?.firstSignInAt || !app.lastSignInAt) return null;
   const [firstAt, lastAt] = [new Date(app.firstSignInAt), new Date(app.lastSignInAt)];
-  return { firstAt, lastAt, attributes: listSent({ first: firstAt, last: lastAt }, registered) };
+  const sent = { first: firstAt, last: lastAt, seesSchool: app.schools.length > 0 };
+  return { firstAt, lastAt, attributes: listSent(sent, registered) };
 }

@@ -42,13 +42,15 @@ const beginNew = (now: Value): Sql => sql`${insert(
     until: sql`begun.until`,
     isUser: sql`begun.is_user`,
     isPerson: sql`begun.is_person`,
+    seesSchool: sql`begun.sees_school`,
     schoolIds: sql`begun.school_ids`,
   },
   sql`FROM (
-    SELECT person_id, client_id, ${now}::timestamptz AS since, NULL::timestamptz AS until, is_user, is_person, school_ids
+    SELECT person_id, client_id, ${now}::timestamptz AS since, NULL::timestamptz AS until, is_user, is_person, sees_school,
+      school_ids
     FROM seen_change WHERE is_user OR is_person
     UNION ALL
-    SELECT person_id, client_id, v_since.since, ${now}, was_user, was_person, were_school_ids
+    SELECT person_id, client_id, v_since.since, ${now}, was_user, was_person, saw_school, were_school_ids
     FROM seen_change c CROSS JOIN LATERAL (SELECT ${sinceUnrecorded(sql`c.client_id`, sql`c.person_id`)}) AS v_since (since)
     WHERE (was_user OR was_person) AND v_since.since < ${now}
       AND NOT EXISTS (SELECT FROM ${open} WHERE ${isOpenFor(sql`c`)})
@@ -58,9 +60,11 @@ const beginNew = (now: Value): Sql => sql`${insert(
   DO UPDATE SET ${columnNames("disclosurePeriod", "until")} = ${excluded.until},
     ${columnNames("disclosurePeriod", "isUser")} = ${excluded.isUser},
     ${columnNames("disclosurePeriod", "isPerson")} = ${excluded.isPerson},
+    ${columnNames("disclosurePeriod", "seesSchool")} = ${excluded.seesSchool},
     ${columnNames("disclosurePeriod", "schoolIds")} = ${excluded.schoolIds}`;
 
-const differs = sql`(b.is_user, b.is_synced, b.school_ids) IS DISTINCT FROM (a.is_user, a.is_synced, a.school_ids)`;
+const differs = sql`(b.is_user, b.is_synced, b.school_id IS NULL, b.school_ids)
+  IS DISTINCT FROM (a.is_user, a.is_synced, a.school_id IS NULL, a.school_ids)`;
 
 /**
  * Who writes: a change; the same change again, about people who signed in meanwhile; or a sign-in, which leaves alone
@@ -74,6 +78,7 @@ export const recordDisclosures = (before: Sql, after: Sql, { now, by }: { now: V
   seen_change AS MATERIALIZED (
     SELECT subject_id AS person_id, client_id,
       coalesce(a.is_user, false) AS is_user, coalesce(a.is_synced, false) AS is_person, a.school_ids,
+      a.school_id IS NOT NULL AS sees_school, b.school_id IS NOT NULL AS saw_school,
       coalesce(b.is_user, false) AS was_user, coalesce(b.is_synced, false) AS was_person, b.school_ids AS were_school_ids
     FROM ${before} AS b FULL JOIN ${after} AS a USING (client_id, type, subject_id)
     WHERE type = 'person' ${by === "change-again" ? sql`` : sql`AND ${differs}`}

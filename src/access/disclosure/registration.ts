@@ -16,13 +16,13 @@ const open = table("registrationPeriod", "v_open");
 const excluded = table("registrationPeriod", "excluded");
 
 const registered = table("registrationPeriod", "present");
-const isSame = sql`(${open.name}, ${open.provider}, ${open.scopes}, ${open.attributes})
-  IS NOT DISTINCT FROM (${registered.name}, ${registered.provider}, ${registered.scopes}, ${registered.attributes})`;
+const isSame = sql`(${open.name}, ${open.provider}, ${open.type}, ${open.scopes}, ${open.attributes})
+  IS NOT DISTINCT FROM (${registered.name}, ${registered.provider}, ${registered.type}, ${registered.scopes}, ${registered.attributes})`;
 
 const record = statement<{ clientId: ClientId; at: Date }>(
   ({ clientId, at }) => sql`
   WITH present AS (
-    SELECT ${app.clientId}, ${app.name}, ${profile.provider}, ${app.scopes}, ${app.attributes}
+    SELECT ${app.clientId}, ${app.name}, ${profile.provider}, ${app.type}, ${app.scopes}, ${app.attributes}
     FROM ${app} LEFT JOIN ${profile} ON ${profile.clientId} = ${app.clientId} WHERE ${app.clientId} = ${clientId}),
   ended AS (
     ${update("registrationPeriod", "v_open", { until: sql`greatest(${open.since}, ${at})` })}
@@ -35,6 +35,7 @@ const record = statement<{ clientId: ClientId; at: Date }>(
       since: at,
       name: registered.name,
       provider: registered.provider,
+      type: registered.type,
       scopes: registered.scopes,
       attributes: registered.attributes,
     },
@@ -42,8 +43,8 @@ const record = statement<{ clientId: ClientId; at: Date }>(
       SELECT FROM ${open} WHERE ${open.clientId} = ${clientId} AND ${open.until} IS NULL AND ${isSame})`,
   )}
   ON CONFLICT (${columnNames("registrationPeriod", "clientId", "since")})
-  DO UPDATE SET (${columnNames("registrationPeriod", "until", "name", "provider", "scopes", "attributes")})
-    = (NULL, ${excluded.name}, ${excluded.provider}, ${excluded.scopes}, ${excluded.attributes})`,
+  DO UPDATE SET (${columnNames("registrationPeriod", "until", "name", "provider", "type", "scopes", "attributes")})
+    = (NULL, ${excluded.name}, ${excluded.provider}, ${excluded.type}, ${excluded.scopes}, ${excluded.attributes})`,
   "access.recordRegistration",
 );
 

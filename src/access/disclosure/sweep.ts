@@ -1,5 +1,6 @@
 import { addDays, type Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/db.ts";
+import { exists } from "../../platform/database/lookup-sql.ts";
 import { run, sql, statement, table } from "../../platform/database/sql.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
@@ -14,35 +15,33 @@ const later = table("registrationPeriod", "later");
 
 type Batch = { before: Date; batch: number };
 
-const key = sql`${old.personId}, ${old.clientId}, ${old.since}`;
-
 // The periods of a deleted app ended with it, whatever their rows say.
 const removePeriods = statement<Batch>(
   ({ before, batch }) => sql`
-  DELETE FROM ${gone} USING (
-    SELECT found.* FROM (
+  DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
+    SELECT found.place FROM (
       SELECT ${app.clientId}, false AS is_gone FROM ${app}
       UNION ALL SELECT ${retired.clientId}, ${retired.retiredAt} < ${before} FROM ${retired}) AS each (client_id, is_gone)
     CROSS JOIN LATERAL (
-      (SELECT ${key} FROM ${old} WHERE ${old.clientId} = each.client_id AND ${old.until} < ${before} LIMIT ${batch})
+      (SELECT old.ctid FROM ${old} WHERE ${old.clientId} = each.client_id AND ${old.until} < ${before}
+       ORDER BY ${old.clientId}, ${old.until} LIMIT ${batch})
       UNION ALL
-      (SELECT ${key} FROM ${old} WHERE ${old.clientId} = each.client_id AND each.is_gone AND ${old.until} IS NULL
-       LIMIT ${batch})) AS found
-    LIMIT ${batch}) AS found (person_id, client_id, since)
-  WHERE ${gone.personId} = found.person_id AND ${gone.clientId} = found.client_id AND ${gone.since} = found.since`,
+      (SELECT old.ctid FROM ${old} WHERE ${old.clientId} = each.client_id AND each.is_gone AND ${old.until} IS NULL
+       ORDER BY ${old.clientId}, ${old.until} LIMIT ${batch})) AS found (place)
+    LIMIT ${batch}))`,
   "access.sweepDisclosures",
 );
 
 // The last registration of a deleted app names it as long as it has periods.
 const removeRegistrations = statement<Batch>(
   ({ before, batch }) => sql`
-  DELETE FROM ${registration} USING (
-    SELECT ${ended.clientId}, ${ended.since} FROM ${ended}
+  DELETE FROM ${registration} WHERE registration.ctid = ANY (ARRAY(
+    SELECT ended.ctid FROM ${ended}
     WHERE ${ended.until} < ${before}
-      AND (EXISTS (SELECT FROM ${later} WHERE ${later.clientId} = ${ended.clientId} AND ${later.since} > ${ended.since})
-        OR NOT EXISTS (SELECT FROM ${old} WHERE ${old.clientId} = ${ended.clientId}))
-    ORDER BY ${ended.until} LIMIT ${batch}) AS found
-  WHERE ${registration.clientId} = found.client_id AND ${registration.since} = found.since`,
+      AND (${exists(sql`${later} WHERE ${later.clientId} = ${ended.clientId} AND ${later.since} > ${ended.since}`)}
+        OR (SELECT true FROM ${old} WHERE ${old.clientId} = ${ended.clientId}
+          ORDER BY ${old.clientId}, ${old.until} LIMIT 1) IS NULL)
+    ORDER BY ${ended.until} LIMIT ${batch}))`,
   "access.sweepRegistrations",
 );
 
