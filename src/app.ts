@@ -2,8 +2,15 @@ import { makeAdmin, makeIdempotencySweep } from "./admin/index.ts";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
 import express, { type Express, Router } from "express";
-import { makeAnnouncedSweep, makeErasureSweep, makeLastCalls, makePurgeJob } from "./access/index.ts";
-import type { AccessToken, LastCalls } from "./access/index.ts";
+import {
+  makeAnnouncedSweep,
+  makeDisclosureSweep,
+  makeErasureSweep,
+  makeLastCalls,
+  makePurgeJob,
+  type AccessToken,
+  type LastCalls,
+} from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeHandoverSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
@@ -156,6 +163,7 @@ export async function makeApp(
     makeSandboxSweep({ db: shares.changes, clock }),
     makeAnnouncedSweep({ db: shares.jobs, clock }),
     makeErasureSweep({ db: shares.jobs, clock, days: config.erasures.days }),
+    makeDisclosureSweep({ db: shares.jobs, clock, recordDays: config.retention.recordDays }),
     makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
     makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeStatisticsJob(shares.jobs),

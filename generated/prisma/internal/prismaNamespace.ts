@@ -399,7 +399,6 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   App: 'App',
   PairwiseId: 'PairwiseId',
-  Erasure: 'Erasure',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
@@ -409,6 +408,8 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  DisclosurePeriod: 'DisclosurePeriod',
+  RegistrationPeriod: 'RegistrationPeriod',
   LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
@@ -493,7 +494,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "disclosurePeriod" | "registrationPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -642,80 +643,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PairwiseIdCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PairwiseIdCountAggregateOutputType> | number
-        }
-      }
-    }
-    Erasure: {
-      payload: Prisma.$ErasurePayload<ExtArgs>
-      fields: Prisma.ErasureFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ErasureFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ErasureFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
-        }
-        findFirst: {
-          args: Prisma.ErasureFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ErasureFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
-        }
-        findMany: {
-          args: Prisma.ErasureFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
-        }
-        create: {
-          args: Prisma.ErasureCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
-        }
-        createMany: {
-          args: Prisma.ErasureCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ErasureCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
-        }
-        delete: {
-          args: Prisma.ErasureDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
-        }
-        update: {
-          args: Prisma.ErasureUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
-        }
-        deleteMany: {
-          args: Prisma.ErasureDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ErasureUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ErasureUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
-        }
-        upsert: {
-          args: Prisma.ErasureUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
-        }
-        aggregate: {
-          args: Prisma.ErasureAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateErasure>
-        }
-        groupBy: {
-          args: Prisma.ErasureGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ErasureGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ErasureCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ErasureCountAggregateOutputType> | number
         }
       }
     }
@@ -1382,6 +1309,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SignInCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SignInCountAggregateOutputType> | number
+        }
+      }
+    }
+    DisclosurePeriod: {
+      payload: Prisma.$DisclosurePeriodPayload<ExtArgs>
+      fields: Prisma.DisclosurePeriodFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DisclosurePeriodFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DisclosurePeriodFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        findFirst: {
+          args: Prisma.DisclosurePeriodFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DisclosurePeriodFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        findMany: {
+          args: Prisma.DisclosurePeriodFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>[]
+        }
+        create: {
+          args: Prisma.DisclosurePeriodCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        createMany: {
+          args: Prisma.DisclosurePeriodCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DisclosurePeriodCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>[]
+        }
+        delete: {
+          args: Prisma.DisclosurePeriodDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        update: {
+          args: Prisma.DisclosurePeriodUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        deleteMany: {
+          args: Prisma.DisclosurePeriodDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DisclosurePeriodUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DisclosurePeriodUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>[]
+        }
+        upsert: {
+          args: Prisma.DisclosurePeriodUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisclosurePeriodPayload>
+        }
+        aggregate: {
+          args: Prisma.DisclosurePeriodAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDisclosurePeriod>
+        }
+        groupBy: {
+          args: Prisma.DisclosurePeriodGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DisclosurePeriodGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DisclosurePeriodCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DisclosurePeriodCountAggregateOutputType> | number
+        }
+      }
+    }
+    RegistrationPeriod: {
+      payload: Prisma.$RegistrationPeriodPayload<ExtArgs>
+      fields: Prisma.RegistrationPeriodFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RegistrationPeriodFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RegistrationPeriodFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        findFirst: {
+          args: Prisma.RegistrationPeriodFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RegistrationPeriodFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        findMany: {
+          args: Prisma.RegistrationPeriodFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>[]
+        }
+        create: {
+          args: Prisma.RegistrationPeriodCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        createMany: {
+          args: Prisma.RegistrationPeriodCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RegistrationPeriodCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>[]
+        }
+        delete: {
+          args: Prisma.RegistrationPeriodDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        update: {
+          args: Prisma.RegistrationPeriodUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        deleteMany: {
+          args: Prisma.RegistrationPeriodDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RegistrationPeriodUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RegistrationPeriodUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>[]
+        }
+        upsert: {
+          args: Prisma.RegistrationPeriodUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RegistrationPeriodPayload>
+        }
+        aggregate: {
+          args: Prisma.RegistrationPeriodAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRegistrationPeriod>
+        }
+        groupBy: {
+          args: Prisma.RegistrationPeriodGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RegistrationPeriodGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RegistrationPeriodCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RegistrationPeriodCountAggregateOutputType> | number
         }
       }
     }
@@ -6553,7 +6628,6 @@ export const AppScalarFieldEnum = {
   schulconnexSpelling: 'schulconnexSpelling',
   subjectType: 'subjectType',
   sector: 'sector',
-  confirmsErasures: 'confirmsErasures',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -6577,21 +6651,6 @@ export const PairwiseIdScalarFieldEnum = {
 } as const
 
 export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
-
-
-export const ErasureScalarFieldEnum = {
-  id: 'id',
-  clientId: 'clientId',
-  subjectId: 'subjectId',
-  schoolId: 'schoolId',
-  cause: 'cause',
-  since: 'since',
-  state: 'state',
-  reason: 'reason',
-  acknowledgedAt: 'acknowledgedAt'
-} as const
-
-export type ErasureScalarFieldEnum = (typeof ErasureScalarFieldEnum)[keyof typeof ErasureScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -6688,6 +6747,35 @@ export const SignInScalarFieldEnum = {
 } as const
 
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
+
+
+export const DisclosurePeriodScalarFieldEnum = {
+  personId: 'personId',
+  clientId: 'clientId',
+  since: 'since',
+  until: 'until',
+  isUser: 'isUser',
+  isPerson: 'isPerson',
+  seesSchool: 'seesSchool',
+  schoolIds: 'schoolIds',
+  lastReadAt: 'lastReadAt'
+} as const
+
+export type DisclosurePeriodScalarFieldEnum = (typeof DisclosurePeriodScalarFieldEnum)[keyof typeof DisclosurePeriodScalarFieldEnum]
+
+
+export const RegistrationPeriodScalarFieldEnum = {
+  clientId: 'clientId',
+  since: 'since',
+  until: 'until',
+  name: 'name',
+  provider: 'provider',
+  type: 'type',
+  scopes: 'scopes',
+  attributes: 'attributes'
+} as const
+
+export type RegistrationPeriodScalarFieldEnum = (typeof RegistrationPeriodScalarFieldEnum)[keyof typeof RegistrationPeriodScalarFieldEnum]
 
 
 export const LastCallScalarFieldEnum = {
@@ -6887,7 +6975,6 @@ export const AppEventScalarFieldEnum = {
   action: 'action',
   subjectId: 'subjectId',
   appSubjectId: 'appSubjectId',
-  erasureId: 'erasureId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',
@@ -6901,7 +6988,8 @@ export type AppEventScalarFieldEnum = (typeof AppEventScalarFieldEnum)[keyof typ
 export const EventFeedScalarFieldEnum = {
   id: 'id',
   lastPosition: 'lastPosition',
-  sweptPosition: 'sweptPosition'
+  sweptPosition: 'sweptPosition',
+  historyBeganAt: 'historyBeganAt'
 } as const
 
 export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
@@ -7779,48 +7867,6 @@ export type ListEnumSubjectTypeFieldRefInput<$PrismaModel> = FieldRefInputType<$
 
 
 /**
- * Reference to a field of type 'ErasureCause'
- */
-export type EnumErasureCauseFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureCause'>
-    
-
-
-/**
- * Reference to a field of type 'ErasureCause[]'
- */
-export type ListEnumErasureCauseFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureCause[]'>
-    
-
-
-/**
- * Reference to a field of type 'ErasureState'
- */
-export type EnumErasureStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureState'>
-    
-
-
-/**
- * Reference to a field of type 'ErasureState[]'
- */
-export type ListEnumErasureStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureState[]'>
-    
-
-
-/**
- * Reference to a field of type 'ErasureReason'
- */
-export type EnumErasureReasonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureReason'>
-    
-
-
-/**
- * Reference to a field of type 'ErasureReason[]'
- */
-export type ListEnumErasureReasonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ErasureReason[]'>
-    
-
-
-/**
  * Reference to a field of type 'ScopeRequestState'
  */
 export type EnumScopeRequestStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ScopeRequestState'>
@@ -8224,7 +8270,6 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   app?: Prisma.AppOmit
   pairwiseId?: Prisma.PairwiseIdOmit
-  erasure?: Prisma.ErasureOmit
   appProfile?: Prisma.AppProfileOmit
   appLogo?: Prisma.AppLogoOmit
   scopeRequest?: Prisma.ScopeRequestOmit
@@ -8234,6 +8279,8 @@ export type GlobalOmitConfig = {
   syncedGroup?: Prisma.SyncedGroupOmit
   grantSignOnGroup?: Prisma.GrantSignOnGroupOmit
   signIn?: Prisma.SignInOmit
+  disclosurePeriod?: Prisma.DisclosurePeriodOmit
+  registrationPeriod?: Prisma.RegistrationPeriodOmit
   lastCall?: Prisma.LastCallOmit
   announcedSignIn?: Prisma.AnnouncedSignInOmit
   viewVersion?: Prisma.ViewVersionOmit

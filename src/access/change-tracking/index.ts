@@ -78,7 +78,7 @@ export function makeChangeTracking(tx: Queryable) {
       pairs.map(({ id, client }) => ({ subjectId: id, clientId: client })),
     );
     await takeBackErasures(tx, pairs);
-    await emitDiff(tx, now, { before, subjects: pairs });
+    await emitDiff(tx, now, { before, subjects: pairs, by: "change-again" });
   };
 
   return { touch, touchSchool, finish };

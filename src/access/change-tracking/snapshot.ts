@@ -74,6 +74,9 @@ export type SnapshotRow = {
   school_id: string | null;
   is_active: boolean;
   is_synced: boolean;
+  /** Of a person: whether the app can read them as a user at this moment, and their schools. */
+  is_user: boolean;
+  school_ids: string[] | null;
 } & Record<Compared, string | null>;
 
 export const snapshotTypes = {
@@ -83,6 +86,8 @@ export const snapshotTypes = {
   school_id: "uuid",
   is_active: "boolean",
   is_synced: "boolean",
+  is_user: "boolean",
+  school_ids: "_uuid",
   ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
 } satisfies Record<keyof SnapshotRow, string>;
 
@@ -129,10 +134,12 @@ const schoolOrder = sql`${a.schoolId} <> ${p.homeSchoolId}, ${a.schoolId}`;
 
 export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
   WITH place AS (
-    SELECT k.client_id, k.person_id, (array_agg(${a.schoolId} ORDER BY ${schoolOrder}))[1] AS school_id,
-      array_agg(${a.id} ORDER BY ${schoolOrder}) AS contexts
+    SELECT k.client_id, k.person_id,
+      (array_agg(${a.schoolId} ORDER BY ${schoolOrder}) FILTER (WHERE shown.is_shown))[1] AS school_id,
+      array_agg(${a.id} ORDER BY ${schoolOrder}) FILTER (WHERE shown.is_shown) AS contexts,
+      array_agg(${a.schoolId} ORDER BY ${a.schoolId}) AS school_ids
     FROM ${known} k JOIN ${a} ON ${a.personId} = k.person_id JOIN ${p} ON ${p.id} = k.person_id
-    WHERE ${schoolIsShown(sql`k.client_id`, a.schoolId)}
+    CROSS JOIN LATERAL (SELECT ${schoolIsShown(sql`k.client_id`, a.schoolId)} OFFSET 0) AS shown (is_shown)
     GROUP BY k.client_id, k.person_id),
   inside AS (
     SELECT k.client_id, k.person_id, bit_xor(${groupHash}) AS groups
@@ -140,17 +147,18 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
     CROSS JOIN LATERAL (SELECT ${g.id}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)}) x
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, ${p.id} AS subject_id, place.school_id, ${p.status} = 'ACTIVE' AS is_active,
-    k.is_synced, ${selectHashes("person")}
+    k.is_synced, (NOT k.is_synced AND ${p.status} = 'ACTIVE') OR ${userIsShown(sql`k.client_id`, p)} AS is_user,
+    place.school_ids, ${selectHashes("person")}
   FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id JOIN ${reader} ON ${reader.clientId} = k.client_id
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
   LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
   UNION ALL
-  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, ${selectHashes("group")}
+  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, false, NULL, ${selectHashes("group")}
   FROM ${subject} t JOIN ${g} ON ${g.id} = t.id
   JOIN ${given} ON ${given.schoolId} = ${g.schoolId} AND t.client_id IN ('', ${given.clientId})
   WHERE t.type = 'group' AND ${groupIsSynced(given.clientId, g.id)}
   UNION ALL
-  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, ${selectHashes("school")}
+  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, false, NULL, ${selectHashes("school")}
   FROM ${subject} t JOIN ${s} ON ${s.id} = t.id
   JOIN ${given} ON ${given.schoolId} = ${s.id} AND t.client_id IN ('', ${given.clientId})
   JOIN ${reader} ON ${reader.clientId} = ${given.clientId}
