@@ -1224,6 +1224,7 @@ export type AppCreateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutErasuresInput = {
@@ -1267,6 +1268,7 @@ export type AppUncheckedCreateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutErasuresInput = {
@@ -1326,6 +1328,7 @@ export type AppUpdateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutErasuresInput = {
@@ -1369,6 +1372,7 @@ export type AppUncheckedUpdateWithoutErasuresInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutProfileInput = {
@@ -1778,6 +1782,7 @@ export type AppCreateWithoutWithheldInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
@@ -1792,6 +1797,7 @@ export type AppCreateWithoutWithheldInput = {
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
@@ -1820,6 +1826,7 @@ export type AppUncheckedCreateWithoutWithheldInput = {
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   subjectType?: $Enums.SubjectType
   sector?: string | null
+  confirmsErasures?: boolean
   createdAt: Date | string
   updatedAt: Date | string
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
@@ -1834,6 +1841,7 @@ export type AppUncheckedCreateWithoutWithheldInput = {
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
@@ -1878,6 +1886,7 @@ export type AppUpdateWithoutWithheldInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
@@ -1892,6 +1901,7 @@ export type AppUpdateWithoutWithheldInput = {
   lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
@@ -1920,6 +1930,7 @@ export type AppUncheckedUpdateWithoutWithheldInput = {
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
   sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
@@ -1934,6 +1945,7 @@ export type AppUncheckedUpdateWithoutWithheldInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
