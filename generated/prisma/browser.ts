@@ -33,6 +33,11 @@ export type PairwiseId = Prisma.PairwiseIdModel
  */
 export type Erasure = Prisma.ErasureModel
 /**
+ * Model IdMove
+ * 
+ */
+export type IdMove = Prisma.IdMoveModel
+/**
  * Model AppProfile
  * 
  */

@@ -101,6 +101,16 @@ export const ErasureReason = {
 export type ErasureReason = (typeof ErasureReason)[keyof typeof ErasureReason]
 
 
+export const IdMoveState = {
+  PREPARING: 'PREPARING',
+  RUNNING: 'RUNNING',
+  CUT_OVER: 'CUT_OVER',
+  CALLED_OFF: 'CALLED_OFF'
+} as const
+
+export type IdMoveState = (typeof IdMoveState)[keyof typeof IdMoveState]
+
+
 export const WithheldReason = {
   SCHOOL: 'SCHOOL',
   NOT_AGREED: 'NOT_AGREED'

@@ -39,6 +39,7 @@ export const tables = {
       recordId: "record_id",
       sector: "sector",
       id: "id",
+      isUnannounced: "is_unannounced",
     },
   },
   erasure: {
@@ -53,6 +54,27 @@ export const tables = {
       state: "state",
       reason: "reason",
       acknowledgedAt: "acknowledged_at",
+    },
+  },
+  idMove: {
+    name: "id_move",
+    columns: {
+      clientId: "client_id",
+      state: "state",
+      subjectType: "subject_type",
+      oldSector: "old_sector",
+      newSector: "new_sector",
+      startedAt: "started_at",
+      cutOverAt: "cut_over_at",
+      people: "people",
+      announcedUpTo: "announced_up_to",
+      passed: "passed",
+      isAnnounced: "is_announced",
+      readUpTo: "read_up_to",
+      read: "read",
+      readAt: "read_at",
+      forgottenAt: "forgotten_at",
+      leasedUntil: "leased_until",
     },
   },
   appProfile: {
@@ -421,6 +443,8 @@ export const tables = {
       subjectId: "subject_id",
       appSubjectId: "app_subject_id",
       erasureId: "erasure_id",
+      nextSubjectId: "next_subject_id",
+      oldSubjectId: "old_subject_id",
       schoolId: "school_id",
       updatedProperties: "updated_properties",
       reason: "reason",
@@ -1091,6 +1115,7 @@ export type Rows = {
     recordId: string;
     sector: string;
     id: string;
+    isUnannounced: boolean | null;
   };
   erasure: {
     id: string;
@@ -1102,6 +1127,24 @@ export type Rows = {
     state: "open" | "erased" | "kept";
     reason: "legal_obligation" | "legal_claims" | "own_contract" | null;
     acknowledgedAt: Date | null;
+  };
+  idMove: {
+    clientId: string;
+    state: "PREPARING" | "RUNNING" | "CUT_OVER" | "CALLED_OFF";
+    subjectType: "SHARED" | "PARTNER" | "APP";
+    oldSector: string;
+    newSector: string;
+    startedAt: Date;
+    cutOverAt: Date | null;
+    people: number;
+    announcedUpTo: string | null;
+    passed: number;
+    isAnnounced: boolean;
+    readUpTo: string | null;
+    read: number;
+    readAt: Date | null;
+    forgottenAt: Date | null;
+    leasedUntil: Date | null;
   };
   appProfile: {
     clientId: string;
@@ -1374,6 +1417,8 @@ export type Rows = {
     subjectId: string;
     appSubjectId: string | null;
     erasureId: string | null;
+    nextSubjectId: string | null;
+    oldSubjectId: string | null;
     schoolId: string | null;
     updatedProperties: string[];
     reason: string | null;
@@ -1855,6 +1900,7 @@ export type Required = {
   app: "clientId" | "name" | "type" | "createdAt" | "updatedAt";
   pairwiseId: "personId" | "recordId" | "sector" | "id";
   erasure: "id" | "clientId" | "subjectId" | "schoolId" | "cause" | "since";
+  idMove: "clientId" | "subjectType" | "oldSector" | "newSector" | "startedAt";
   appProfile: "clientId";
   appLogo: "clientId" | "type" | "hash" | "bytes";
   agreement: "id" | "clientId" | "version" | "createdAt";

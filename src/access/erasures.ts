@@ -113,6 +113,21 @@ const takeBack = statement<Pairs>(
   "access.takeBackErasures",
 );
 
+type Sectors = { clientId: string; oldSector: string; newSector: string };
+
+const next = table("pairwiseId", "v_next");
+const renameOpen = statement<Sectors>(
+  ({ clientId, oldSector, newSector }) => sql`
+  UPDATE ${e} SET subject_id = ${next.id} FROM ${pair} JOIN ${next}
+    ON ${next.personId} = ${pair.personId} AND ${next.recordId} = ${pair.recordId} AND ${next.sector} = ${newSector}
+  WHERE ${e.clientId} = ${clientId} AND ${e.state} = 'open'
+    AND ${pair.sector} = ${oldSector} AND ${pair.id} = ${e.subjectId}`,
+  "access.renameErasures",
+);
+
+/** For an app that reads the ids of a new sector from now on. People who were deleted keep the id that it knew. */
+export const renameErasures = (tx: Queryable, sectors: Sectors): Promise<number> => run(tx, renameOpen, sectors);
+
 /** Of events that are taken back. */
 export async function takeBackErasures(tx: Queryable, pairs: readonly { client: string; id: string }[]): Promise<void> {
   await run(tx, takeBack, { clientIds: pairs.map(({ client }) => client), personIds: pairs.map(({ id }) => id) });

@@ -36,6 +36,7 @@ export type AdminDeps = {
   demandsAgreements: boolean;
   /** Days after which an erasure that an app has not confirmed is overdue. */
   erasureOverdueDays: number;
+  idChangesDays: number;
   retention: components["schemas"]["RetentionPeriods"];
   operator: components["schemas"]["ServiceOperator"];
   imports: ImportRequests;

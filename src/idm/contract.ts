@@ -1,4 +1,4 @@
-import type { ErasureCause, ErasureReason, ErasureState } from "../access/index.ts";
+import type { ErasureCause, ErasureReason, ErasureState, IdInUse } from "../access/index.ts";
 import type { GroupStatus, PersonRole, PersonStatus } from "../directory/index.ts";
 import type { AppEventAction, AppEventType, DeleteReason } from "../events/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
@@ -9,6 +9,7 @@ export const parameters: ParametersAgree<
   {
     listChanges: "after";
     listErasures: "state";
+    listIdentifierChanges: "id";
     listSchoolGroups: "show-deleted";
     listSchoolPeople: "show-deleted";
   }
@@ -24,6 +25,7 @@ export const enums: EnumsAgree<
     ErasureState: ErasureState;
     EventAction: AppEventAction;
     GroupStatus: GroupStatus;
+    IdentifierInUse: IdInUse;
     /** Schools sync no people with the role OTHER. */
     PersonRole: Exclude<PersonRole, "OTHER">;
     UserRole: PersonRole;

@@ -23,13 +23,15 @@ import { getSchoolRoster } from "./getSchoolRoster.ts";
 import { getUser } from "./getUser.ts";
 import { makeListChanges } from "./listChanges.ts";
 import { makeListErasures } from "./listErasures.ts";
+import { makeListIdentifierChanges } from "./listIdentifierChanges.ts";
 import { listSchoolGroups } from "./listSchoolGroups.ts";
 import { listSchoolPeople } from "./listSchoolPeople.ts";
 import { listSchools } from "./listSchools.ts";
 import { listSchoolUsers } from "./listSchoolUsers.ts";
 import { makeFillPseudonyms, type MakePseudonym } from "./pseudonyms.ts";
 
-const readers: Omit<Handlers<operations, AccessToken>, "listChanges" | "listErasures" | "acknowledgeErasure"> = {
+type OwnReaders = "listChanges" | "listErasures" | "acknowledgeErasure" | "listIdentifierChanges";
+const readers: Omit<Handlers<operations, AccessToken>, OwnReaders> = {
   getGroup,
   getPerson,
   getSchool,
@@ -63,6 +65,7 @@ export function makeIdmRouter({ changes, clock, restoreWindowDays, makePseudonym
       listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }),
       listErasures: makeListErasures({ clock, waitDays: restoreWindowDays }),
       acknowledgeErasure: makeAcknowledgeErasure({ db: changes, clock, waitDays: restoreWindowDays }),
+      listIdentifierChanges: makeListIdentifierChanges(changes),
     },
     complete: makeFillPseudonyms(makePseudonym),
     scopeName: scopeOfContract,

@@ -54,6 +54,7 @@ export const ModelName = {
   App: 'App',
   PairwiseId: 'PairwiseId',
   Erasure: 'Erasure',
+  IdMove: 'IdMove',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   Agreement: 'Agreement',
@@ -200,7 +201,8 @@ export const PairwiseIdScalarFieldEnum = {
   personId: 'personId',
   recordId: 'recordId',
   sector: 'sector',
-  id: 'id'
+  id: 'id',
+  isUnannounced: 'isUnannounced'
 } as const
 
 export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
@@ -219,6 +221,28 @@ export const ErasureScalarFieldEnum = {
 } as const
 
 export type ErasureScalarFieldEnum = (typeof ErasureScalarFieldEnum)[keyof typeof ErasureScalarFieldEnum]
+
+
+export const IdMoveScalarFieldEnum = {
+  clientId: 'clientId',
+  state: 'state',
+  subjectType: 'subjectType',
+  oldSector: 'oldSector',
+  newSector: 'newSector',
+  startedAt: 'startedAt',
+  cutOverAt: 'cutOverAt',
+  people: 'people',
+  announcedUpTo: 'announcedUpTo',
+  passed: 'passed',
+  isAnnounced: 'isAnnounced',
+  readUpTo: 'readUpTo',
+  read: 'read',
+  readAt: 'readAt',
+  forgottenAt: 'forgottenAt',
+  leasedUntil: 'leasedUntil'
+} as const
+
+export type IdMoveScalarFieldEnum = (typeof IdMoveScalarFieldEnum)[keyof typeof IdMoveScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -616,6 +640,8 @@ export const AppEventScalarFieldEnum = {
   subjectId: 'subjectId',
   appSubjectId: 'appSubjectId',
   erasureId: 'erasureId',
+  nextSubjectId: 'nextSubjectId',
+  oldSubjectId: 'oldSubjectId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',

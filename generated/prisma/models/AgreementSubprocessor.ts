@@ -409,14 +409,6 @@ export type AgreementSubprocessorUncheckedUpdateManyWithoutAgreementNestedInput 
   deleteMany?: Prisma.AgreementSubprocessorScalarWhereInput | Prisma.AgreementSubprocessorScalarWhereInput[]
 }
 
-export type IntFieldUpdateOperationsInput = {
-  set?: number
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type AgreementSubprocessorCreateWithoutAgreementInput = {
   place: number
   name: string

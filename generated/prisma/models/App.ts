@@ -335,6 +335,7 @@ export type AppWhereInput = {
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
+  idMove?: Prisma.XOR<Prisma.IdMoveNullableScalarRelationFilter, Prisma.IdMoveWhereInput> | null
 }
 
 export type AppOrderByWithRelationInput = {
@@ -380,6 +381,7 @@ export type AppOrderByWithRelationInput = {
   staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
   sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
   withheld?: Prisma.WithheldItemOrderByRelationAggregateInput
+  idMove?: Prisma.IdMoveOrderByWithRelationInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -428,6 +430,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
   withheld?: Prisma.WithheldItemListRelationFilter
+  idMove?: Prisma.XOR<Prisma.IdMoveNullableScalarRelationFilter, Prisma.IdMoveWhereInput> | null
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -535,6 +538,7 @@ export type AppCreateInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -580,6 +584,7 @@ export type AppUncheckedCreateInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -625,6 +630,7 @@ export type AppUpdateInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -670,6 +676,7 @@ export type AppUncheckedUpdateInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -957,6 +964,20 @@ export type AppUpdateOneRequiredWithoutErasuresNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutErasuresInput, Prisma.AppUpdateWithoutErasuresInput>, Prisma.AppUncheckedUpdateWithoutErasuresInput>
 }
 
+export type AppCreateNestedOneWithoutIdMoveInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutIdMoveInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutIdMoveNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutIdMoveInput
+  upsert?: Prisma.AppUpsertWithoutIdMoveInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutIdMoveInput, Prisma.AppUpdateWithoutIdMoveInput>, Prisma.AppUncheckedUpdateWithoutIdMoveInput>
+}
+
 export type AppCreateNestedOneWithoutProfileInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
@@ -1225,6 +1246,7 @@ export type AppCreateWithoutErasuresInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutErasuresInput = {
@@ -1269,6 +1291,7 @@ export type AppUncheckedCreateWithoutErasuresInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutErasuresInput = {
@@ -1329,6 +1352,7 @@ export type AppUpdateWithoutErasuresInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutErasuresInput = {
@@ -1369,6 +1393,203 @@ export type AppUncheckedUpdateWithoutErasuresInput = {
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
+}
+
+export type AppCreateWithoutIdMoveInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutIdMoveInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  confirmsErasures?: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutIdMoveInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+}
+
+export type AppUpsertWithoutIdMoveInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutIdMoveInput, Prisma.AppUncheckedUpdateWithoutIdMoveInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutIdMoveInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutIdMoveInput, Prisma.AppUncheckedUpdateWithoutIdMoveInput>
+}
+
+export type AppUpdateWithoutIdMoveInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutIdMoveInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
@@ -1417,6 +1638,7 @@ export type AppCreateWithoutProfileInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutProfileInput = {
@@ -1461,6 +1683,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutProfileInput = {
@@ -1521,6 +1744,7 @@ export type AppUpdateWithoutProfileInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutProfileInput = {
@@ -1565,6 +1789,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLogoInput = {
@@ -1609,6 +1834,7 @@ export type AppCreateWithoutLogoInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLogoInput = {
@@ -1653,6 +1879,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLogoInput = {
@@ -1713,6 +1940,7 @@ export type AppUpdateWithoutLogoInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLogoInput = {
@@ -1757,6 +1985,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWithheldInput = {
@@ -1801,6 +2030,7 @@ export type AppCreateWithoutWithheldInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWithheldInput = {
@@ -1845,6 +2075,7 @@ export type AppUncheckedCreateWithoutWithheldInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWithheldInput = {
@@ -1905,6 +2136,7 @@ export type AppUpdateWithoutWithheldInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWithheldInput = {
@@ -1949,6 +2181,7 @@ export type AppUncheckedUpdateWithoutWithheldInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutScopeRequestsInput = {
@@ -1993,6 +2226,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutScopeRequestsInput = {
@@ -2037,6 +2271,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutScopeRequestsInput = {
@@ -2097,6 +2332,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutScopeRequestsInput = {
@@ -2141,6 +2377,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutGrantsInput = {
@@ -2185,6 +2422,7 @@ export type AppCreateWithoutGrantsInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -2229,6 +2467,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -2289,6 +2528,7 @@ export type AppUpdateWithoutGrantsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -2333,6 +2573,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -2377,6 +2618,7 @@ export type AppCreateWithoutSignInsInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -2421,6 +2663,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -2481,6 +2724,7 @@ export type AppUpdateWithoutSignInsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -2525,6 +2769,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLastCallsInput = {
@@ -2569,6 +2814,7 @@ export type AppCreateWithoutLastCallsInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLastCallsInput = {
@@ -2613,6 +2859,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLastCallsInput = {
@@ -2673,6 +2920,7 @@ export type AppUpdateWithoutLastCallsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLastCallsInput = {
@@ -2717,6 +2965,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSandboxesInput = {
@@ -2761,6 +3010,7 @@ export type AppCreateWithoutSandboxesInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSandboxesInput = {
@@ -2805,6 +3055,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSandboxesInput = {
@@ -2865,6 +3116,7 @@ export type AppUpdateWithoutSandboxesInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSandboxesInput = {
@@ -2909,6 +3161,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutNoticesInput = {
@@ -2953,6 +3206,7 @@ export type AppCreateWithoutNoticesInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutNoticesInput = {
@@ -2997,6 +3251,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutNoticesInput = {
@@ -3057,6 +3312,7 @@ export type AppUpdateWithoutNoticesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutNoticesInput = {
@@ -3101,6 +3357,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutConsentsInput = {
@@ -3145,6 +3402,7 @@ export type AppCreateWithoutConsentsInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -3189,6 +3447,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -3249,6 +3508,7 @@ export type AppUpdateWithoutConsentsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -3293,6 +3553,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -3337,6 +3598,7 @@ export type AppCreateWithoutChoicesInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -3381,6 +3643,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -3441,6 +3704,7 @@ export type AppUpdateWithoutChoicesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -3485,6 +3749,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesInput = {
@@ -3529,6 +3794,7 @@ export type AppCreateWithoutStaffRolesInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesInput = {
@@ -3573,6 +3839,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesInput = {
@@ -3633,6 +3900,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesInput = {
@@ -3677,6 +3945,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesForInput = {
@@ -3721,6 +3990,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesForInput = {
@@ -3765,6 +4035,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesForInput = {
@@ -3825,6 +4096,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesForInput = {
@@ -3869,6 +4141,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutRequestsInput = {
@@ -3913,6 +4186,7 @@ export type AppCreateWithoutRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutRequestsInput = {
@@ -3957,6 +4231,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutRequestsInput = {
@@ -4017,6 +4292,7 @@ export type AppUpdateWithoutRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutRequestsInput = {
@@ -4061,6 +4337,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignOnStepsInput = {
@@ -4105,6 +4382,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignOnStepsInput = {
@@ -4149,6 +4427,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignOnStepsInput = {
@@ -4209,6 +4488,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignOnStepsInput = {
@@ -4253,6 +4533,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWebhooksInput = {
@@ -4297,6 +4578,7 @@ export type AppCreateWithoutWebhooksInput = {
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWebhooksInput = {
@@ -4341,6 +4623,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
   withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWebhooksInput = {
@@ -4401,6 +4684,7 @@ export type AppUpdateWithoutWebhooksInput = {
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWebhooksInput = {
@@ -4445,6 +4729,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
   withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 
@@ -4647,6 +4932,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
   withheld?: boolean | Prisma.App$withheldArgs<ExtArgs>
+  idMove?: boolean | Prisma.App$idMoveArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -4753,6 +5039,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
   withheld?: boolean | Prisma.App$withheldArgs<ExtArgs>
+  idMove?: boolean | Prisma.App$idMoveArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -4778,6 +5065,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
     sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
     withheld: Prisma.$WithheldItemPayload<ExtArgs>[]
+    idMove: Prisma.$IdMovePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -5216,6 +5504,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sandboxes<T extends Prisma.App$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withheld<T extends Prisma.App$withheldArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$withheldArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithheldItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  idMove<T extends Prisma.App$idMoveArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$idMoveArgs<ExtArgs>>): Prisma.Prisma__IdMoveClient<runtime.Types.Result.GetResult<Prisma.$IdMovePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -6067,6 +6356,25 @@ export type App$withheldArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.WithheldItemScalarFieldEnum | Prisma.WithheldItemScalarFieldEnum[]
+}
+
+/**
+ * App.idMove
+ */
+export type App$idMoveArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the IdMove
+   */
+  select?: Prisma.IdMoveSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the IdMove
+   */
+  omit?: Prisma.IdMoveOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IdMoveInclude<ExtArgs> | null
+  where?: Prisma.IdMoveWhereInput
 }
 
 /**

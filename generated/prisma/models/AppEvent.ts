@@ -47,6 +47,8 @@ export type AppEventMinAggregateOutputType = {
   subjectId: string | null
   appSubjectId: string | null
   erasureId: string | null
+  nextSubjectId: string | null
+  oldSubjectId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -64,6 +66,8 @@ export type AppEventMaxAggregateOutputType = {
   subjectId: string | null
   appSubjectId: string | null
   erasureId: string | null
+  nextSubjectId: string | null
+  oldSubjectId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -81,6 +85,8 @@ export type AppEventCountAggregateOutputType = {
   subjectId: number
   appSubjectId: number
   erasureId: number
+  nextSubjectId: number
+  oldSubjectId: number
   schoolId: number
   updatedProperties: number
   reason: number
@@ -111,6 +117,8 @@ export type AppEventMinAggregateInputType = {
   subjectId?: true
   appSubjectId?: true
   erasureId?: true
+  nextSubjectId?: true
+  oldSubjectId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -128,6 +136,8 @@ export type AppEventMaxAggregateInputType = {
   subjectId?: true
   appSubjectId?: true
   erasureId?: true
+  nextSubjectId?: true
+  oldSubjectId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -145,6 +155,8 @@ export type AppEventCountAggregateInputType = {
   subjectId?: true
   appSubjectId?: true
   erasureId?: true
+  nextSubjectId?: true
+  oldSubjectId?: true
   schoolId?: true
   updatedProperties?: true
   reason?: true
@@ -250,6 +262,8 @@ export type AppEventGroupByOutputType = {
   subjectId: string
   appSubjectId: string | null
   erasureId: string | null
+  nextSubjectId: string | null
+  oldSubjectId: string | null
   schoolId: string | null
   updatedProperties: string[]
   reason: string | null
@@ -291,6 +305,8 @@ export type AppEventWhereInput = {
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   erasureId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  nextSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  oldSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -309,6 +325,8 @@ export type AppEventOrderByWithRelationInput = {
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   erasureId?: Prisma.SortOrderInput | Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -330,6 +348,8 @@ export type AppEventWhereUniqueInput = Prisma.AtLeast<{
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   erasureId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  nextSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  oldSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -348,6 +368,8 @@ export type AppEventOrderByWithAggregationInput = {
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   erasureId?: Prisma.SortOrderInput | Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -374,6 +396,8 @@ export type AppEventScalarWhereWithAggregatesInput = {
   subjectId?: Prisma.UuidWithAggregatesFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   erasureId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
+  nextSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
+  oldSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableWithAggregatesFilter<"AppEvent"> | string | null
@@ -392,6 +416,8 @@ export type AppEventCreateInput = {
   subjectId: string
   appSubjectId?: string | null
   erasureId?: string | null
+  nextSubjectId?: string | null
+  oldSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -410,6 +436,8 @@ export type AppEventUncheckedCreateInput = {
   subjectId: string
   appSubjectId?: string | null
   erasureId?: string | null
+  nextSubjectId?: string | null
+  oldSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -428,6 +456,8 @@ export type AppEventUpdateInput = {
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -446,6 +476,8 @@ export type AppEventUncheckedUpdateInput = {
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -464,6 +496,8 @@ export type AppEventCreateManyInput = {
   subjectId: string
   appSubjectId?: string | null
   erasureId?: string | null
+  nextSubjectId?: string | null
+  oldSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -482,6 +516,8 @@ export type AppEventUpdateManyMutationInput = {
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -500,6 +536,8 @@ export type AppEventUncheckedUpdateManyInput = {
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   erasureId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -518,6 +556,8 @@ export type AppEventCountOrderByAggregateInput = {
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
   erasureId?: Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrder
@@ -541,6 +581,8 @@ export type AppEventMaxOrderByAggregateInput = {
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
   erasureId?: Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -558,6 +600,8 @@ export type AppEventMinOrderByAggregateInput = {
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
   erasureId?: Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -599,6 +643,8 @@ export type AppEventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   subjectId?: boolean
   appSubjectId?: boolean
   erasureId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -617,6 +663,8 @@ export type AppEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   subjectId?: boolean
   appSubjectId?: boolean
   erasureId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -635,6 +683,8 @@ export type AppEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   subjectId?: boolean
   appSubjectId?: boolean
   erasureId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -653,6 +703,8 @@ export type AppEventSelectScalar = {
   subjectId?: boolean
   appSubjectId?: boolean
   erasureId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -660,7 +712,7 @@ export type AppEventSelectScalar = {
   traceparent?: boolean
 }
 
-export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "appSubjectId" | "erasureId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
+export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "appSubjectId" | "erasureId" | "nextSubjectId" | "oldSubjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
 
 export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AppEvent"
@@ -676,6 +728,8 @@ export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     subjectId: string
     appSubjectId: string | null
     erasureId: string | null
+    nextSubjectId: string | null
+    oldSubjectId: string | null
     schoolId: string | null
     updatedProperties: string[]
     reason: string | null
@@ -1114,6 +1168,8 @@ export interface AppEventFieldRefs {
   readonly subjectId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly appSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly erasureId: Prisma.FieldRef<"AppEvent", 'String'>
+  readonly nextSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
+  readonly oldSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly schoolId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly updatedProperties: Prisma.FieldRef<"AppEvent", 'String[]'>
   readonly reason: Prisma.FieldRef<"AppEvent", 'String'>

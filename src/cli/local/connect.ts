@@ -55,6 +55,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       handoverDays: config.handoverDays,
       demandsAgreements: config.demandsAgreements,
       erasureOverdueDays: config.erasures.overdueDays,
+      idChangesDays: config.idChangesDays,
       retention: config.retention,
       operator: config.operator,
       checkAnswers: false,

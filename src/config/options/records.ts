@@ -49,6 +49,13 @@ export const recordOptions = {
       "What was confirmed is deleted after 30 days.",
     example: "365",
   },
+  IDENTIFIER_CHANGES_DAYS: {
+    value: wholeNumber(90, 3650),
+    default: "90",
+    meaning:
+      "Days after the cut-over for which an app that was moved to ids of its own can read what its old ids have become.",
+    example: "90",
+  },
   AUDIT_DAYS: {
     value: wholeNumber(30, 3650),
     default: "400",
