@@ -65,7 +65,19 @@ const typesFor = ({ scopes }: AccessToken): AppEventType[] =>
   (["person", "group", "school"] as const).filter((type) => scopesFor[type].some((scope) => scopes.has(scope)));
 
 function present(
-  { position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil, erasureId, newIds }: AppEvent,
+  {
+    position,
+    type,
+    action,
+    updatedProperties,
+    at,
+    subjectId,
+    schoolId,
+    reason,
+    reasonUntil,
+    erasureId,
+    newIds,
+  }: AppEvent,
   { write, time }: { write: (position: string) => string; time: (at: Date) => string },
 ): Change {
   return {
