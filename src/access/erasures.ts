@@ -27,16 +27,16 @@ const keepOne = sql`
  * asks for the erasure of who is deleted or no longer seen, and no longer asks for who is seen again.
  */
 export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { ctes: Sql; events: Sql } => {
-  const subject = sql`coalesce(named.app_subject_id, named.subject_id)`;
+  const subject = sql`coalesce(identified.app_subject_id, identified.subject_id)`;
   const found = (clientId: Sql) =>
     sql`SELECT ${e.id}, ${e.schoolId} FROM ${e} WHERE ${e.clientId} = ${clientId} AND ${e.subjectId} = ${subject}`;
   return {
     ctes: sql`${named.ctes},
-  named AS MATERIALIZED (${named.events}),
+  identified AS MATERIALIZED (${named.events}),
   seen_again AS (
     DELETE FROM ${e} WHERE ${e.id} IN (
-      SELECT was.id FROM named CROSS JOIN LATERAL (${found(sql`named.client_id`)} LIMIT 1) AS was
-      WHERE named.type = 'person' AND named.action = 'create')),
+      SELECT was.id FROM identified CROSS JOIN LATERAL (${found(sql`identified.client_id`)} LIMIT 1) AS was
+      WHERE identified.type = 'person' AND identified.action = 'create')),
   asked AS (
     ${insert(
       "erasure",
@@ -45,20 +45,20 @@ export const withErasures = (named: { ctes: Sql; events: Sql }, now: Value): { c
         clientId: app.clientId,
         subjectId: subject,
         schoolId: school.id,
-        cause: sql`named.reason::erasure_cause`,
+        cause: sql`identified.reason::erasure_cause`,
         since: now,
       },
-      sql`FROM named JOIN ${app} ON ${app.clientId} = named.client_id AND ${app.confirmsErasures}
+      sql`FROM identified JOIN ${app} ON ${app.clientId} = identified.client_id AND ${app.confirmsErasures}
       LEFT JOIN LATERAL (${found(app.clientId)} LIMIT 1) AS was ON true
-      JOIN ${school} ON ${school.id} = coalesce(was.school_id, named.school_id)
-      WHERE named.type = 'person' AND named.action = 'delete' AND named.updated_properties = '{}'`,
+      JOIN ${school} ON ${school.id} = coalesce(was.school_id, identified.school_id)
+      WHERE identified.type = 'person' AND identified.action = 'delete' AND identified.updated_properties = '{}'`,
     )}
     ${keepOne}
     RETURNING ${columnNames("erasure", "id", "clientId", "subjectId", "cause")})`,
     events: sql`
-  SELECT named.*, asked.id AS erasure_id
-  FROM named LEFT JOIN asked ON asked.client_id = named.client_id AND asked.subject_id = ${subject}
-    AND asked.cause = 'deleted' AND named.type = 'person'`,
+  SELECT identified.*, asked.id AS erasure_id
+  FROM identified LEFT JOIN asked ON asked.client_id = identified.client_id AND asked.subject_id = ${subject}
+    AND asked.cause = 'deleted' AND identified.type = 'person'`,
   };
 };
 
