@@ -3887,6 +3887,12 @@ export interface components {
              * @example 30
              */
             deliveryDays: number;
+            /**
+             * Format: int32
+             * @description How long what an app has to erase is kept at most; after the app has erased it, 30 days.
+             * @example 365
+             */
+            erasureDays: number;
         };
         /** @description The login of a person, without the password; null if they have none. */
         StoredLogin: {

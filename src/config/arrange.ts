@@ -58,8 +58,9 @@ export function arrange(values: Values) {
       auditDays: values.AUDIT_DAYS,
       eventDays: values.CHANGE_FEED_DAYS,
       deliveryDays: values.WEBHOOK_LOG_DAYS,
+      erasureDays: values.ERASURE_DAYS,
     },
-    erasures: { overdueDays: values.ERASURE_OVERDUE_DAYS, days: values.ERASURE_DAYS },
+    erasureOverdueDays: values.ERASURE_OVERDUE_DAYS,
     staffSecondFactor: values.STAFF_SECOND_FACTOR ?? (production ? ("required" as const) : ("offered" as const)),
     withoutPkce: {
       isAllowed: values.SIGN_ON_WITHOUT_PKCE === "allowed",

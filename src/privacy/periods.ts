@@ -1,7 +1,13 @@
 import type { Words } from "./words.ts";
 
 /** The periods of this service that its operator can change. */
-export type Days = { deletedPersonDays: number; auditDays: number; eventDays: number; deliveryDays: number };
+export type Days = {
+  deletedPersonDays: number;
+  auditDays: number;
+  eventDays: number;
+  deliveryDays: number;
+  erasureDays: number;
+};
 
 /** The variables that set them. */
 export const variables = {
@@ -9,6 +15,7 @@ export const variables = {
   auditDays: "AUDIT_DAYS",
   eventDays: "CHANGE_FEED_DAYS",
   deliveryDays: "WEBHOOK_LOG_DAYS",
+  erasureDays: "ERASURE_DAYS",
 } as const satisfies Record<keyof Days, string>;
 
 export type Period = {
@@ -93,6 +100,14 @@ export const periods = {
     text: { de: "{days} Tage nach der Zustellung", en: "{days} days after the delivery" },
     setting: "deliveryDays",
     growth: "`WEBHOOK_LOG_DAYS`|with its delivery",
+  },
+  ERASURES: {
+    text: {
+      de: "30 Tage nachdem die App gelöscht hat, sonst nach {days} Tagen",
+      en: "30 days after the app erased the data, otherwise after {days} days",
+    },
+    setting: "erasureDays",
+    growth: "`ERASURE_DAYS`",
   },
   AUDIT: {
     text: {

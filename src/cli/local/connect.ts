@@ -53,7 +53,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       restoreWindowDays: config.restoreWindowDays,
       supportRoleDays: config.supportRoleDays,
       handoverDays: config.handoverDays,
-      erasureOverdueDays: config.erasures.overdueDays,
+      erasureOverdueDays: config.erasureOverdueDays,
       retention: config.retention,
       operator: config.operator,
       checkAnswers: false,
