@@ -61,8 +61,9 @@ export function arrange(values: Values) {
       eventDays: values.CHANGE_FEED_DAYS,
       deliveryDays: values.WEBHOOK_LOG_DAYS,
       recordDays: values.PRIVACY_RECORD_DAYS,
+      erasureDays: values.ERASURE_DAYS,
     },
-    erasures: { overdueDays: values.ERASURE_OVERDUE_DAYS, days: values.ERASURE_DAYS },
+    erasureOverdueDays: values.ERASURE_OVERDUE_DAYS,
     staffSecondFactor: values.STAFF_SECOND_FACTOR ?? (production ? ("required" as const) : ("offered" as const)),
     withoutPkce: {
       isAllowed: values.SIGN_ON_WITHOUT_PKCE === "allowed",

@@ -7,6 +7,7 @@ export type Days = {
   eventDays: number;
   deliveryDays: number;
   recordDays: number;
+  erasureDays: number;
 };
 
 /** The variables that set them. */
@@ -16,6 +17,7 @@ export const variables = {
   eventDays: "CHANGE_FEED_DAYS",
   deliveryDays: "WEBHOOK_LOG_DAYS",
   recordDays: "PRIVACY_RECORD_DAYS",
+  erasureDays: "ERASURE_DAYS",
 } as const satisfies Record<keyof Days, string>;
 
 export type Period = {
@@ -108,6 +110,14 @@ export const periods = {
     },
     setting: "recordDays",
     growth: "`PRIVACY_RECORD_DAYS`",
+  },
+  ERASURES: {
+    text: {
+      de: "30 Tage nachdem die App gelöscht hat, sonst nach {days} Tagen",
+      en: "30 days after the app erased the data, otherwise after {days} days",
+    },
+    setting: "erasureDays",
+    growth: "`ERASURE_DAYS`",
   },
   AUDIT: {
     text: {

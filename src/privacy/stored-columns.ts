@@ -65,7 +65,12 @@ export const storedColumns = {
     until: "EVENTS",
     notifications:
       "at client_id type action subject_id app_subject_id school_id updated_properties reason reason_until",
-    none: "id seq position traceparent",
+    none: "id seq position traceparent erasure_id",
+  },
+  erasure: {
+    until: "ERASURES",
+    notifications: "client_id subject_id school_id cause since state reason acknowledged_at",
+    none: "id",
   },
   announced_sign_in: { until: "AT_ONCE", notifications: "person_id client_id at sight" },
   webhook_delivery: {

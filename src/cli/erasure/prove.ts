@@ -37,8 +37,7 @@ export function proveErased(machine: Machine, request: ProofRequest): Promise<Re
     const matcher = makeMatcher(values, await hashUserNames(db, values.userNames));
 
     const deletedAt = tombstone?.deletedAt ?? null;
-    const retention = { ...machine.config.retention, erasureDays: machine.config.erasures.days };
-    const facts = { now: machine.clock(), deletedAt, retention, backupDays, logDays };
+    const facts = { now: machine.clock(), deletedAt, retention: machine.config.retention, backupDays, logDays };
     const findings = makeFindings(facts);
     const database = await withTransaction(db, (tx) =>
       searchDatabase(tx, {

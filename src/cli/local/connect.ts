@@ -54,7 +54,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       supportRoleDays: config.supportRoleDays,
       handoverDays: config.handoverDays,
       demandsAgreements: config.demandsAgreements,
-      erasureOverdueDays: config.erasures.overdueDays,
+      erasureOverdueDays: config.erasureOverdueDays,
       idChangesDays: config.idChangesDays,
       retention: config.retention,
       operator: config.operator,
