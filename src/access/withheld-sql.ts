@@ -34,6 +34,11 @@ const listItems = (client: Value, schools: Sql, condition: Sql): Sql => sql`CASE
 /** SQL value: what the schools of this SELECT withhold, in order; null for nothing. */
 export const withheldItems = (client: Value, schools: Sql): Sql => listItems(client, schools, sql`true`);
 
+/** SQL value: an app's attributes or scopes, as text, without those that the schools of this SELECT withhold. */
+export const withoutWithheld = (client: Value, held: Sql, schools: Sql): Sql => sql`ARRAY(
+  SELECT held FROM unnest(${held}::text[]) WITH ORDINALITY AS item (held, place)
+  WHERE held <> ALL (coalesce(${withheldItems(client, schools)}, '{}')) ORDER BY place)`;
+
 const scopes = join(scopeNames.map((name) => literal(name)));
 
 export const withheldScopes = (client: Value, schools: Sql): Sql =>
