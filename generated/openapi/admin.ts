@@ -3311,6 +3311,20 @@ export interface components {
              */
             en: string | null;
         };
+        /** @description What an app needs an attribute or a scope for, as the agreement in force says. */
+        ProcessingPurpose: {
+            /**
+             * @description An attribute or a scope.
+             * @example PERSON_NAME
+             */
+            item: string;
+            /**
+             * @description Whether the app cannot work without it.
+             * @example true
+             */
+            isRequired: boolean;
+            purpose: components["schemas"]["AppText"];
+        };
         /** @description A category or a measure, with its text. */
         PrivacyTerm: {
             /**
@@ -3332,7 +3346,7 @@ export interface components {
          * @example PROVIDER
          * @enum {string}
          */
-        ProcessingRecipientKind: "OPERATOR" | "PROVIDER";
+        ProcessingRecipientKind: "OPERATOR" | "PROVIDER" | "SUBPROCESSOR";
         /** @description Who gets the data. */
         ProcessingRecipient: {
             kind: components["schemas"]["ProcessingRecipientKind"];
@@ -3341,6 +3355,16 @@ export interface components {
              * @example Lernapp GmbH
              */
             name: string | null;
+            /**
+             * @description Of a subprocessor, where it processes data, as two letters of ISO 3166; otherwise null.
+             * @example null
+             */
+            country: string | null;
+            /**
+             * @description Of a subprocessor, what it does; otherwise null.
+             * @example null
+             */
+            purpose: string | null;
             /**
              * @description An address, https or e-mail; null if unknown.
              * @example hilfe@lernapp.example
@@ -3352,6 +3376,22 @@ export interface components {
              */
             privacyUrl: string | null;
         };
+        /** @description The agreement of the school with the provider that is in force; null if there is none. */
+        ProcessingAgreement: {
+            /** @example 2026 */
+            version: string;
+            /**
+             * @description The SHA-256 of the document in hexadecimal digits.
+             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+             */
+            sha256: string | null;
+            /**
+             * Format: date-time
+             * @description When the school agreed.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            acceptedAt: string;
+        } | null;
         /**
          * @description Which people of a school may sign in to an app.
          * @example EVERYBODY
@@ -3411,13 +3451,16 @@ export interface components {
             code: string;
             name: components["schemas"]["BothLanguages"];
             purpose: components["schemas"]["AppText"];
+            /** @description What an app needs each attribute and scope for; empty without an agreement. */
+            purposes: components["schemas"]["ProcessingPurpose"][];
             /** @description The categories of people concerned. */
             people: components["schemas"]["PrivacyTerm"][];
             /** @description The categories of data that an app can read, or that the service keeps. */
             data: components["schemas"]["ProcessedData"][];
-            /** @description The categories of data that the scopes of an app include and that it does not get. */
+            /** @description The categories of data that the scopes of an app include and that it does not get, by its registration or by a choice of the school. */
             withheld: components["schemas"]["PrivacyTerm"][];
             recipients: components["schemas"]["ProcessingRecipient"][];
+            agreement: components["schemas"]["ProcessingAgreement"];
             grant: components["schemas"]["CatalogueGrant"];
         };
         /** @description What is done with data of a school's people (Art. 30 GDPR). The school is the controller, the operator its processor. */
@@ -4200,6 +4243,12 @@ export interface components {
              * @example 1095
              */
             recordDays: number;
+            /**
+             * Format: int32
+             * @description How long what an app has to erase is kept at most; after the app has erased it, 30 days.
+             * @example 365
+             */
+            erasureDays: number;
         };
         /** @description The login of a person, without the password; null if they have none. */
         StoredLogin: {

@@ -99,6 +99,22 @@ export async function listInForce(
   return found.map(receiptFrom);
 }
 
+/** The versions in force at a school, by the app. */
+export async function listAgreementsInForce(
+  { prisma }: RecordStore,
+  schoolId: SchoolId,
+): Promise<Map<ClientId, { acceptedAt: Date; agreement: Agreement }>> {
+  const where = { schoolId, replacedAt: null, withdrawnAt: null };
+  const include = { agreement: agreementQuery } as const;
+  const found = await prisma.agreementAcceptance.findMany({ where, include });
+  return new Map(
+    found.map(({ clientId, acceptedAt, agreement }) => [
+      clientId as ClientId,
+      { acceptedAt, agreement: agreementFrom(agreement) },
+    ]),
+  );
+}
+
 export const findInForce = async (
   db: RecordStore,
   key: GrantKey & { at?: Date | undefined },

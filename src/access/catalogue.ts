@@ -46,13 +46,13 @@ export async function listCatalogue(
 
 const appsAtOnce = 500;
 
-/** `signedIn`: the roles of people of the school who have signed in to the app. */
-export type AppWithData = CatalogueApp & { signedIn: PersonRole[] };
-
 /**
- * The apps with a grant of the school, and those that people signed in to while they had one, without what the school
- * withholds.
+ * An app without what the school withholds from it; `registeredScopes` are all it has. `signedIn`: the roles of people
+ * of the school who have signed in to it.
  */
+export type AppWithData = CatalogueApp & { registeredScopes: ScopeName[]; signedIn: PersonRole[] };
+
+/** The apps with a grant of the school, and those that people signed in to while they had one. */
 export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<AppWithData[]> {
   const roles = new Map((await listSignedInRoles(db, schoolId)).map((row) => [row.clientId, row.roles]));
   const withheld = await listWithheld(db, { schoolId });
@@ -63,6 +63,7 @@ export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<A
     const page = await listCatalogue(db, { schoolId, limit: appsAtOnce, after });
     const withRoles = page.map((app) => ({
       ...app,
+      registeredScopes: app.scopes,
       scopes: app.scopes.filter(isGiven(app.clientId)),
       attributes: app.attributes.filter(isGiven(app.clientId)),
       signedIn: roles.get(app.clientId) ?? [],

@@ -29,6 +29,7 @@ export { deleteDraft, publishDraft, writeDraft, writeDraftPdf } from "./agreemen
 export {
   findInForce,
   findReceipt,
+  listAgreementsInForce,
   listInForce,
   listReceipts,
   type AgreementReceipt,

@@ -130,7 +130,7 @@ export const enums: EnumsAgree<
     PersonImportChange: PersonImport["change"];
     PersonStatus: PersonStatus;
     ProcessingKind: "SERVICE" | "APP";
-    ProcessingRecipientKind: "OPERATOR" | "PROVIDER";
+    ProcessingRecipientKind: "OPERATOR" | "PROVIDER" | "SUBPROCESSOR";
     SandboxAccountKind: AccountKind;
     SandboxStepName: SandboxStepName;
     RoleOfAll: PersonRole | "COLUMN";

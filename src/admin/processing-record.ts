@@ -1,11 +1,14 @@
 import {
   appAttributes,
   attributesOf,
+  listAgreementsInForce,
   listAppsWithData,
+  type Agreement,
   type AppAttribute,
   type AppWithData,
   type ScopeName,
 } from "../access/index.ts";
+import type { SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/database/db.ts";
 import {
@@ -35,6 +38,11 @@ const termsOf = <Code extends string>(codes: readonly Code[], words: Readonly<Re
 const presentData = (code: DataCategory, kept: Words) =>
   present<Schemas["ProcessedData"]>({ code, text: dataCategories[code], kept });
 
+type Recipient = Schemas["ProcessingRecipient"];
+
+const presentRecipient = (named: Pick<Recipient, "kind" | "name"> & Partial<Recipient>): Recipient =>
+  present<Recipient>({ country: null, purpose: null, contact: null, privacyUrl: null, ...named });
+
 const listOwn = ({ operator, retention }: AdminDeps): ProcessingActivity[] =>
   Object.entries<Activity>(activities).map(([code, { name, purpose, people, data }]) =>
     present<ProcessingActivity>({
@@ -42,17 +50,19 @@ const listOwn = ({ operator, retention }: AdminDeps): ProcessingActivity[] =>
       code,
       name,
       purpose,
+      purposes: [],
       people: termsOf(people, peopleCategories),
       data: data.map((category) => presentData(category, keptFor(category, retention).text)),
       withheld: [],
       recipients: [
-        present<Schemas["ProcessingRecipient"]>({
+        presentRecipient({
           kind: "OPERATOR",
           name: operator.name,
           contact: operator.legalNoticeUrl,
           privacyUrl: operator.privacyUrl,
         }),
       ],
+      agreement: null,
       grant: null,
     }),
   );
@@ -89,45 +99,76 @@ function dataOf(app: AppWithData, granted: readonly AppAttribute[]): DataCategor
   return [...(isKnown ? ["id" as const] : []), ...learns, ...(signsIn ? ["signIns" as const] : [])];
 }
 
-const inApp = (days: Days): Words => periodText("IN_APP", days);
+type InForce = { acceptedAt: Date; agreement: Agreement } | undefined;
 
-function presentApp(app: AppWithData, days: Days): ProcessingActivity {
+const listRecipients = (app: AppWithData, inForce: InForce) => [
+  presentRecipient({
+    kind: "PROVIDER",
+    name: app.provider,
+    contact: app.supportAddress,
+    privacyUrl: app.privacyUrl,
+  }),
+  ...(inForce?.agreement.subprocessors ?? []).map((one) => presentRecipient({ kind: "SUBPROCESSOR", ...one })),
+];
+
+const listPurposes = ({ attributes, scopes }: Pick<Agreement, "attributes" | "scopes">) =>
+  [
+    ...attributes.map(({ attribute, ...need }) => ({ item: attribute, ...need })),
+    ...scopes.map(({ scope, ...need }) => ({ item: scope, ...need })),
+  ].map((need) => present<Schemas["ProcessingPurpose"]>(need));
+
+/** When the provider deletes data: as it agreed with the school. */
+function keptInApp(inForce: InForce, days: Days): Words {
+  const { de, en } = inForce?.agreement.deletionPeriods ?? { de: null, en: null };
+  const agreed = de ?? en;
+  return agreed === null ? periodText("IN_APP", days) : { de: de ?? agreed, en: en ?? agreed };
+}
+
+function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingActivity {
   const data = dataOf(app, app.attributes);
-  const withheld = dataOf(app, appAttributes).filter((category) => !data.includes(category));
+  const registered = dataOf({ ...app, scopes: app.registeredScopes }, appAttributes);
+  const withheld = registered.filter((category) => !data.includes(category));
   return present<ProcessingActivity>({
     kind: "APP",
     code: app.clientId,
     name: { de: app.name, en: app.name },
     purpose: app.purpose,
+    purposes: inForce === undefined ? [] : listPurposes(inForce.agreement),
     people: termsOf(peopleOf(app), peopleCategories),
-    data: data.map((category) => presentData(category, inApp(days))),
+    data: data.map((category) => presentData(category, keptInApp(inForce, days))),
     withheld: termsOf(withheld, dataCategories),
-    recipients: [
-      present<Schemas["ProcessingRecipient"]>({
-        kind: "PROVIDER",
-        name: app.provider,
-        contact: app.supportAddress,
-        privacyUrl: app.privacyUrl,
-      }),
-    ],
+    recipients: listRecipients(app, inForce),
+    agreement:
+      inForce === undefined
+        ? null
+        : present<NonNullable<Schemas["ProcessingAgreement"]>>({
+            version: inForce.agreement.version,
+            sha256: inForce.agreement.document?.sha256 ?? null,
+            acceptedAt: inForce.acceptedAt,
+          }),
     grant: app.grant && presentCatalogueGrant(app.grant),
   });
 }
 
+async function listApps({ db, retention }: AdminDeps, schoolId: SchoolId): Promise<ProcessingActivity[]> {
+  const store = storeOf(db);
+  const apps = await listAppsWithData(store, schoolId);
+  const inForce = await listAgreementsInForce(store, schoolId);
+  return apps
+    .map((app) => presentApp(app, inForce.get(app.clientId), retention))
+    .filter(({ grant, data }) => grant !== null || data.length > 0);
+}
+
 /** Not in the audit log: the record names no person. */
 export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (deps, { schoolId, reach, origin }) => {
-  const { db, operator, retention } = deps;
+  const { db, operator } = deps;
   refuseOtherSchool(reach, schoolId);
   const school = await readSchool(db, schoolId);
-  const apps = await listAppsWithData(storeOf(db), schoolId);
   const body = present<Schemas["ProcessingRecord"]>({
     madeAt: origin.at,
     school,
     operator,
-    activities: [
-      ...listOwn(deps),
-      ...apps.map((app) => presentApp(app, retention)).filter(({ grant, data }) => grant !== null || data.length > 0),
-    ],
+    activities: [...listOwn(deps), ...(await listApps(deps, schoolId))],
     measures: termsOf(Object.keys(measures) as (keyof typeof measures)[], measures),
   });
   return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt"]) } };

@@ -147,6 +147,7 @@ function showRecord(data: Schemas["ProcessingRecord"], language: "de" | "en"): R
     withheld: all(activity.withheld),
     recipients: activity.recipients.map(({ name, contact }) => [name, contact].filter(Boolean).join(", ")).join("; "),
     kept: [...new Set(activity.data.map(({ kept }) => read(kept)))].join("; "),
+    agreement: activity.agreement?.version ?? "",
   });
   const rows = activities.map(named);
   return {

@@ -59,7 +59,7 @@ export const activities = {
       en: "Decide who administers the school and the service, and carry out their tasks.",
     },
     people: everybody,
-    data: ["staffRoles", "tasks", "contacts"],
+    data: ["staffRoles", "tasks", "agreements", "contacts"],
   },
   AUDIT: {
     name: { de: "Protokollierung", en: "Audit log" },

@@ -65,7 +65,14 @@ export const dataCategories = {
     de: "Aufträge der Verwaltung: Karten und Passwörter zum Druck, Übergaben, Bitten um ein neues Passwort",
     en: "Tasks of staff: cards and passwords to print, hand-overs, requests for a new password",
   },
-  contacts: { de: "Anschrift für Hilfe beim Anbieter einer App", en: "Support address of an app's provider" },
+  agreements: {
+    de: "Wer für die Schule einer Vereinbarung zugestimmt oder sie beendet hat, wann und in welcher Rolle",
+    en: "Who agreed for the school or withdrew, when and in which role",
+  },
+  contacts: {
+    de: "Angaben des Anbieters einer App: Anschrift für Hilfe, Vereinbarung",
+    en: "What the provider of an app states: support address, agreement",
+  },
   remains: {
     de: "Nach der Löschung: frühere Kennung mit Datum, Prüfwert des Benutzernamens",
     en: "After deletion: former id with the date, keyed hash of the user name",

@@ -132,6 +132,17 @@ export const periods = {
     growth: "30 days",
   },
   WITH_APP: { text: { de: "mit der App", en: "with the app" }, growth: "the app is deleted" },
+  WITH_SCHOOL: {
+    text: {
+      de: "mit der Schule (die Kennung einer gelöschten Person sofort)",
+      en: "with the school (the id of a deleted person at once)",
+    },
+    growth: "the school is deleted",
+  },
+  AGREED: {
+    text: { de: "bleibt, wenn eine Schule zugestimmt hat", en: "kept if a school agreed to it" },
+    growth: "never deleted: schools prove",
+  },
   KEPT: {
     text: { de: "bleibt, ohne Namen: nichts wird zweimal vergeben", en: "kept, without names: nothing is given twice" },
     growth: "never deleted",

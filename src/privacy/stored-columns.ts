@@ -136,11 +136,6 @@ export const storedColumns = {
     audit: "at action actor_id client_id person_id school_id detail actor_role before after",
     none: "id request_id act_id",
   },
-  agreement_acceptance: {
-    until: "WITH_PERSON",
-    audit: "accepted_at accepted_by accepted_role withdrawn_at withdrawn_by withdrawn_role",
-    none: "id agreement_id client_id school_id attributes scopes withheld replaced_at",
-  },
   staff_role: { until: "WITH_PERSON", staffRoles: "id role person_id reason ends_at given_at", none: "client_id" },
   staff_role_school: { until: "WITH_PERSON", staffRoles: "role_id school_id" },
   staff_role_app: { until: "WITH_PERSON", staffRoles: "role_id client_id" },
@@ -154,6 +149,16 @@ export const storedColumns = {
   password_request: { until: "WITH_PERSON", tasks: "person_id school_id requested_at" },
   handover_person: { until: "WITH_PERSON", tasks: "person_id handover_id" },
   idempotency_key: { until: "DAY", tasks: "caller answer named_ids created_at", none: "key request_hash status" },
+  agreement_acceptance: {
+    until: "WITH_SCHOOL",
+    agreements: "accepted_at accepted_by accepted_role withdrawn_at withdrawn_by withdrawn_role",
+    none: "id agreement_id client_id school_id attributes scopes withheld replaced_at",
+  },
+  agreement: {
+    until: "AGREED",
+    contacts: "text pdf",
+    none: "id client_id version app_name provider sha256 bytes deletion_de deletion_en created_at published_at",
+  },
   app_profile: {
     until: "WITH_APP",
     contacts: "support_address",

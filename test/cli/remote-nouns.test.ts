@@ -24,7 +24,7 @@ test("schools", async () => {
   const { out } = await there([...record, "--language", "de"]);
   expect(out).toContain("Anmeldung");
   expect(out).toBe((await here([...record, "--language", "de"])).out);
-  expect((await here(record)).out).toContain("activity,purpose,people,data,withheld,recipients,kept");
+  expect((await here(record)).out).toContain("activity,purpose,people,data,withheld,recipients,kept,agreement");
   const both = (...more: string[]) =>
     expectSameDoing(["school", "update", "DE-NI-1-1", ...more], ["school", "update", "DE-NI-1-2", ...more]);
   await both("--name", "Schillerschule", "--city", "Neustadt", "--schooling-level", "GYMNASIUM", "--addition", "Hof");

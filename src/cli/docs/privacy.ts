@@ -118,7 +118,7 @@ function writeAudit(language: Language): string {
   const file = join(import.meta.dirname, `../../portal/frame/locales/${language}.json`);
   const { frame } = JSON.parse(readFileSync(file, "utf8")) as { frame: { action: Record<string, string> } };
   const texts = auditActions.map((action) => frame.action[action]!);
-  return `${[...new Set(texts)].join("; ")}.`;
+  return `${[...new Set(texts)].join(";\n")}.`;
 }
 
 const writers = {

@@ -11,13 +11,13 @@ const readRecord = ({ api, path }: PageRequest): Promise<ProcessingRecord> =>
   unwrap(api.GET("/admin/v1/schools/{schoolId}/processing-record", { params: { path } }));
 
 const columns = [
-  ...(["kind", "name", "controller", "processor", "purpose", "people", "data", "withheld"] as const),
-  ...(["recipients", "kept", "access", "measures"] as const),
+  ...(["kind", "name", "controller", "processor", "purpose", "purposes", "people", "data", "withheld"] as const),
+  ...(["recipients", "kept", "agreement", "access", "measures"] as const),
 ];
 
 /** An activity in the reader's language. */
-function writeActivity(activity: Activity, { t, locale }: PageRequest) {
-  const { kind, grant } = activity;
+function writeActivity(activity: Activity, { t, locale, times }: PageRequest) {
+  const { kind, grant, agreement } = activity;
   const read = (text: Both) => text[locale] ?? text.de ?? text.en ?? "";
   const listed = (terms: readonly AdminSchemas["PrivacyTerm"][]) => terms.map(({ text }) => read(text));
   const groups = grant?.syncedGroups.map(({ name }) => name).join(", ") ?? "";
@@ -25,12 +25,20 @@ function writeActivity(activity: Activity, { t, locale }: PageRequest) {
     kind: t(`record.kind.${kind}`),
     name: read(activity.name),
     purpose: read(activity.purpose) || t("record.noPurpose"),
+    purposes: activity.purposes.map(({ item, isRequired, purpose }) => {
+      const name = /^[A-Z_]+$/.test(item) ? t(`attribute.${item}`) : t(`scope.${item.replace(":", "_")}`);
+      return t(isRequired ? "record.required" : "record.optional", { name, purpose: read(purpose) });
+    }),
     people: listed(activity.people),
     data: activity.data.map(({ text, kept }) => ({ name: read(text), kept: read(kept) })),
     withheld: listed(activity.withheld),
-    recipients: activity.recipients.map(({ name, contact, privacyUrl }) =>
-      [name ?? t("record.noName"), contact, privacyUrl].filter((part) => part !== null).join(", "),
+    recipients: activity.recipients.map(({ name, country, purpose, contact, privacyUrl }) =>
+      [name ?? t("record.noName"), country, purpose, contact, privacyUrl].filter((part) => part !== null).join(", "),
     ),
+    agreement:
+      agreement === null
+        ? []
+        : [t("record.agreed", { version: agreement.version, at: times.day(agreement.acceptedAt) })],
     access:
       kind === "SERVICE"
         ? []
@@ -68,11 +76,13 @@ export async function handCsv(request: PageRequest): Promise<Download> {
       ...written,
       controller: school.name,
       processor: operator.name,
+      purposes: written.purposes.join("\n"),
       people: written.people.join("\n"),
       data: data.map(({ name }) => name).join("\n"),
       withheld: written.withheld.join("\n"),
       recipients: written.recipients.join("\n"),
       kept: data.map(({ name, kept }) => `${name}: ${kept}`).join("\n"),
+      agreement: written.agreement.join("\n"),
       access: written.access.join("\n"),
       measures: activity.kind === "SERVICE" ? measures.map(({ text }) => text[locale]).join("\n") : "",
     };

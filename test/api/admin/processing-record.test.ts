@@ -10,8 +10,9 @@ import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin, type Login, type TestApp } from "../../support/token.ts";
 
-type ProcessingRecord = components["schemas"]["ProcessingRecord"];
-type Activity = components["schemas"]["ProcessingActivity"];
+type Schemas = components["schemas"];
+type ProcessingRecord = Schemas["ProcessingRecord"];
+type Activity = Schemas["ProcessingActivity"];
 
 const service = await startService();
 const make = makeMakers(service.db);
@@ -43,6 +44,8 @@ describe("a category of data is in the record exactly if the app can read it:", 
     signOn?: "EVERYBODY" | "NOBODY";
     sync?: boolean;
     withGroup?: boolean;
+    /** What the school withholds: attributes by its own choice, scopes because it has not agreed to them yet. */
+    off?: (AppAttribute | ScopeName)[];
     /** The person signed in before the school revoked everything. */
     revoked?: true;
   };
@@ -70,6 +73,12 @@ describe("a category of data is in the record exactly if the app can read it:", 
       { scopes: [scope] },
     ]),
     { scopes: ["openid", ...claims, ...readScopes] },
+    { scopes: ["openid", ...claims, ...readScopes], off: ["PERSON_NAME"] },
+    { scopes: ["openid", ...claims, ...readScopes], off: ["SOURCE_SYSTEM_IDENTIFIER", "SCHOOL_ADDRESS"] },
+    ...[...readScopes, "profile" as const, "role" as const].flatMap((scope): Case[] => [
+      { scopes: ["openid", scope], off: [scope] },
+      { scopes: [scope], signOn: "NOBODY", off: [scope] },
+    ]),
     { scopes: ["openid", ...claims, ...readScopes], attributes: ["PERSON_NAME"] },
     { scopes: ["openid", ...claims, ...readScopes], attributes: ["SOURCE_SYSTEM_IDENTIFIER"], type: "PUBLIC" },
   ];
@@ -79,6 +88,7 @@ describe("a category of data is in the record exactly if the app can read it:", 
     const { scopes, attributes = [...appAttributes], type = "CONFIDENTIAL", signOn = "EVERYBODY", sync = true } = one;
     const app = await make.app({ scopes, attributes, type });
     await make.grant({ app: app.clientId, school, signOn, sync, groups: one.withGroup === false ? [] : [group] });
+    await withhold(app, one.off ?? []);
     if (one.revoked) {
       await getUserTokens(service, app, login, { scopes });
       expect((await admin.call("DELETE", `/schools/${school}/grants/${app.clientId}`)).status).toBe(204);
@@ -88,7 +98,20 @@ describe("a category of data is in the record exactly if the app can read it:", 
     const read = await readEverything(app, { type, scopes, canSignIn });
     expect(codes(found?.data)).toEqual(read);
     expect((found?.people.length ?? 0) > 0, "people").toBe(read.length > 0);
+    const apps = (await admin.call("GET", `/people/${person}/apps?limit=1000`)).body as Schemas["AppOfPerson"][];
+    const ofPerson = apps.find(({ clientId }) => clientId === app.clientId)?.attributes ?? [];
+    expect(ofPerson.toSorted(), "on the page of the person").toEqual(
+      read.filter((category) => !["id", "signIns"].includes(category)),
+    );
   });
+
+  async function withhold({ clientId }: TestApp, items: (AppAttribute | ScopeName)[]): Promise<void> {
+    const attributes = items.filter((item) => (appAttributes as readonly string[]).includes(item));
+    const path = `/schools/${school}/apps/${clientId}/withheld-attributes`;
+    if (attributes.length > 0) expect((await admin.call("PUT", path, { body: { attributes } })).status).toBe(204);
+    const scopes = items.filter((item) => !attributes.includes(item));
+    await make.notAgreed({ app: clientId, school, items: scopes });
+  }
 
   /** What the app learns of the person, by every operation and token it can get. */
   async function readEverything(
@@ -224,6 +247,48 @@ test("what an app does not get of its scopes is withheld, and the provider and p
   });
   expect(record.school.id).toBe(here);
   expect(record.operator.name).toBe("Schultor");
+});
+
+test("the agreement in force gives purposes, subprocessors and the deletion by the provider", async () => {
+  const app = await make.app({ scopes: ["openid", "people:read"], attributes: ["PERSON_NAME"] });
+  const { clientId } = app;
+  await make.grant({ app: clientId, school });
+  const partner = await makeStaff(service, "PARTNER", { clientIds: [clientId] });
+  const need = (purpose: string, isRequired = false) => ({ isRequired, purpose: { de: purpose } });
+  const body = {
+    version: "2026",
+    text: "§ 1 Gegenstand",
+    deletionPeriods: { de: "30 Tage nach dem Ende der Nutzung" },
+    subprocessors: [{ name: "Rechenzentrum Nord GmbH", country: "DE", purpose: "Hosting" }],
+    attributes: [{ attribute: "PERSON_NAME", ...need("Anrede", true) }],
+    scopes: [
+      { scope: "openid", ...need("Anmeldung") },
+      { scope: "people:read", ...need("Listen") },
+    ],
+  };
+  expect((await partner.call("PUT", `/apps/${clientId}/agreement-draft`, { body })).status).toBe(204);
+  const published = await partner.call("POST", `/apps/${clientId}/agreement-draft/publication`);
+  const { id: agreementId } = published.body as { id: string };
+  expect(findApp(await readRecord(school), app)).toMatchObject({ agreement: null, purposes: [] });
+  const accepted = await admin.call("PUT", `/schools/${school}/apps/${clientId}/agreement`, {
+    body: { agreementId, withheld: [] },
+  });
+  expect(accepted.status).toBe(204);
+  const found = findApp(await readRecord(school), app)!;
+  const kept = new Set(found.data.map((one) => JSON.stringify(one.kept)));
+  expect([...kept]).toEqual(['{"de":"30 Tage nach dem Ende der Nutzung","en":"30 Tage nach dem Ende der Nutzung"}']);
+  expect(found).toMatchObject({
+    agreement: { version: "2026", acceptedAt: service.clock().toISOString() },
+    purposes: [
+      { item: "PERSON_NAME", isRequired: true, purpose: { de: "Anrede", en: null } },
+      { item: "openid", isRequired: false },
+      { item: "people:read", isRequired: false },
+    ],
+    recipients: [
+      { kind: "PROVIDER" },
+      { kind: "SUBPROCESSOR", name: "Rechenzentrum Nord GmbH", country: "DE", purpose: "Hosting" },
+    ],
+  });
 });
 
 test("the service's own processing has the periods of this service", async () => {
