@@ -1812,6 +1812,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/apps/{clientId}/id-move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the move of an app to ids of its own
+         * @description How far the move is. Until the cut-over, people whom the app ever saw keep the shared ids, and everybody else gets new ones. A move that
+         *     was called off is 404. The progress (`people`, `announced`, `read`, `readAt`) does not change the `ETag`.
+         */
+        get: operations["getIdMove"];
+        put?: never;
+        /**
+         * Start to move an app to ids of its own
+         * @description Moves an app with shared ids of people (`SHARED`) to ids that no other app has (`APP`), or that only apps of the same partner have
+         *     (`PARTNER`). With `dry-run=true` nothing is changed, and the response says how many people would keep the shared id until the cut-over.
+         *
+         *     The move begins within seconds, or minutes with very many people. From then on, people whom the app never saw have new ids. Everybody
+         *     else keeps the shared id until the cut-over: who is visible to the app, ever signed in to it, is soft-deleted, or is in its change feed.
+         *     The app learns the new ids from events and from `GET /idm/ep/v1/identifier-changes`. The cut-over comes at `cutOverAt`, or with
+         *     `applyIdMove`; before it, `deleteIdMove` ends the move.
+         */
+        post: operations["createIdMove"];
+        /**
+         * Call off the move of an app
+         * @description The ids that the app knows stay as they are: the shared ones, and the new ones of people who came during the move. People who come later
+         *     have shared ids again. The new ids that were announced become invalid. `If-Match` takes the `ETag` of the move.
+         */
+        delete: operations["deleteIdMove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the date of the cut-over
+         * @description Sets when the app gets the new ids, or removes the date. `If-Match` takes the `ETag` of the move.
+         */
+        patch: operations["updateIdMove"];
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/id-move/cut-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an app the new ids now
+         * @description From the response on, the app reads the new ids everywhere, and an old one is like one that never was. This cannot be undone. The app
+         *     itself may call it, if it holds the role `PARTNER` for itself. `If-Match` takes the `ETag` of the move.
+         */
+        post: operations["applyIdMove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/grants": {
         parameters: {
             query?: never;
@@ -6317,6 +6378,110 @@ export interface components {
              */
             keepOldSeconds: number;
         };
+        /**
+         * @description `PREPARING`: ids are being made, and the app reads shared ones as before. `RUNNING`: known people have the shared ids, others have new
+         *     ones, and the new ids are announced. `CUT_OVER`: the app reads the new ids only.
+         * @example RUNNING
+         * @enum {string}
+         */
+        IdMoveState: "PREPARING" | "RUNNING" | "CUT_OVER";
+        /**
+         * @description Which ids the app gets: `APP` of its own, `PARTNER` those of the apps with the same `sector`.
+         * @example APP
+         * @enum {string}
+         */
+        OwnSubjectType: "PARTNER" | "APP";
+        /** @description The move of an app from shared ids of people to ids of its own. */
+        IdMove: {
+            /** @example demo-lernapp */
+            clientId: string;
+            state: components["schemas"]["IdMoveState"];
+            subjectType: components["schemas"]["OwnSubjectType"];
+            /**
+             * Format: uuid
+             * @description The sector that other apps of the partner can be given too; null with `APP`.
+             * @example null
+             */
+            sector: string | null;
+            /**
+             * Format: date-time
+             * @description When the move was started.
+             * @example 2027-01-11T09:30:00.000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When the app gets the new ids, or got them; null if that is not decided.
+             * @example 2027-02-01T02:00:00.000Z
+             */
+            cutOverAt: string | null;
+            /**
+             * @description How many people keep the shared id until the cut-over; 0 during the preparation.
+             * @example 5120
+             */
+            people: number;
+            /**
+             * @description For how many people the app was sent an event with both ids. Somebody whom it does not see at present is announced when they return.
+             * @example 5098
+             */
+            announced: number;
+            /**
+             * @description Whether everybody whom the app sees is announced, so that the cut-over can be made.
+             * @example true
+             */
+            isAnnounced: boolean;
+            /**
+             * @description How many people the app has read of the list of new ids.
+             * @example 2000
+             */
+            read: number;
+            /**
+             * Format: date-time
+             * @description When the app last read the list; null if never.
+             * @example 2027-01-12T03:00:00.000Z
+             */
+            readAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the app can read the list; null before the cut-over.
+             * @example null
+             */
+            readableUntil: string | null;
+        };
+        /** @description Which ids an app gets, and when. */
+        IdMoveInput: {
+            subjectType: components["schemas"]["OwnSubjectType"];
+            /**
+             * Format: uuid
+             * @description The `sector` of another app of yours with `PARTNER`, or of its move, to have its ids; with `PARTNER` alone, and without it the app
+             *     begins a new sector.
+             * @example 7d3c0f52-0c35-4a39-9a0b-0d6a0a1f6f11
+             */
+            sector?: string;
+            /**
+             * Format: date-time
+             * @description When the app gets the new ids; null if that is decided later.
+             * @example 2027-02-01T02:00:00.000Z
+             */
+            cutOverAt?: string | null;
+        };
+        /** @description What the move of an app would do. */
+        IdMovePreview: {
+            /**
+             * @description How many people would keep the shared id until the cut-over.
+             * @example 5120
+             */
+            people: number;
+        };
+        /** @description When an app gets the new ids. */
+        IdMoveUpdate: {
+            /**
+             * Format: date-time
+             * @description The time of the cut-over; null if that is decided later.
+             * @example 2027-02-01T02:00:00.000Z
+             */
+            cutOverAt: string | null;
+        };
         /** @description The grant of a school to an app, with the name of the school. */
         NamedGrant: {
             /** @example demo-lernapp */
@@ -8437,6 +8602,66 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The app does not exist, the caller cannot access it, or it is not being moved to ids of its own. */
+        IdMoveUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is invalid, or its sector or time is not allowed. */
+        IdMoveRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The app has ids of its own, or a move that is not over. */
+        IdMoveNotPossible: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The cut-over was made. */
+        IdMoveOver: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is invalid, or the time has passed. */
+        CutOverRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The cut-over was made, or the app has not yet been sent all new ids. */
+        IdMoveNotReady: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The record in a filter does not exist, or the caller cannot access it. */
         FilterUnknown: {
             headers: {
@@ -8961,6 +9186,11 @@ export interface components {
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         SandboxId: string;
+        /**
+         * @description With `true` nothing is changed, and the response says what the move would do.
+         * @example true
+         */
+        IdMoveDryRun: boolean;
         /**
          * @description With `true` only apps with a grant of the school, with `false` only apps without one.
          * @example true
@@ -14432,6 +14662,246 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["OldSecretUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getIdMove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The move. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdMove"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["IdMoveUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createIdMove: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is changed, and the response says what the move would do.
+                 * @example true
+                 */
+                "dry-run"?: components["parameters"]["IdMoveDryRun"];
+            };
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdMoveInput"];
+            };
+        };
+        responses: {
+            /** @description With `dry-run=true`: what the move would do. Nothing is changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdMovePreview"];
+                };
+            };
+            /** @description The move. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    ETag: components["headers"]["RecordETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdMove"];
+                };
+            };
+            400: components["responses"]["IdMoveRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["IdMoveNotPossible"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteIdMove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["IdMoveUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["IdMoveOver"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateIdMove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdMoveUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["CutOverRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["IdMoveUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["IdMoveOver"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    applyIdMove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["IdMoveUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["IdMoveNotReady"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -236,6 +236,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/idm/ep/v1/identifier-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the changes of ids
+         * @description For an app that is moved from shared ids of people to ids of its own: the old and the new id of everybody whose id changes. Empty for
+         *     other apps.
+         *
+         *     Until the cut-over the old ids are valid and the new ones return 404, afterwards the reverse; `inUse` says which of them are valid. People
+         *     who came during the move have their new id from the start and are not listed. Read the whole list after the cut-over, and replace the ids
+         *     in your data before you process anything else. The guide [Moving to ids of your own](http://localhost:3000/docs/moving-ids) has the steps.
+         *
+         *     The list can be read from the start of the move until at least 90 days after the cut-over. It is sorted by old id. The token needs one of
+         *     the two scopes.
+         */
+        get: operations["listIdentifierChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -543,6 +571,18 @@ export interface components {
             personId?: string;
             /**
              * Format: uuid
+             * @description Only in the event that announces a new id of a person, while your app is moved to ids of its own: the id until the cut-over.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            oldPersonId?: string;
+            /**
+             * Format: uuid
+             * @description Present together with `oldPersonId`. The id from the cut-over on.
+             * @example 5b0d7a7e-4c2d-4d0b-9a53-2b7f4b0e6c11
+             */
+            newPersonId?: string;
+            /**
+             * Format: uuid
              * @description The `id` of the group. Present if `type` is `group`.
              * @example b0000000-0000-4000-8000-000000000001
              */
@@ -576,6 +616,45 @@ export interface components {
              * @example false
              */
             more: boolean;
+        };
+        /**
+         * @description Which of the two ids is valid for your app: `OLD` until the cut-over, then `NEW`.
+         * @example OLD
+         * @enum {string}
+         */
+        IdentifierInUse: "OLD" | "NEW";
+        /** @description The ids of a person at one school, `personenkontext.id` of Schulconnex. */
+        ContextIdentifierChange: {
+            /**
+             * Format: uuid
+             * @description The id until the cut-over.
+             * @example d0000000-0000-4000-8000-000000000002
+             */
+            oldId: string;
+            /**
+             * Format: uuid
+             * @description The id from the cut-over on.
+             * @example 1f6c5f0e-7a0b-4a59-8e0a-4f1f8a7f0b52
+             */
+            newId: string;
+        };
+        /** @description The old and the new id of a person. */
+        IdentifierChange: {
+            /**
+             * Format: uuid
+             * @description The id until the cut-over: `sub`, the `id` of users, people and members, `pid`, `personId`.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            oldId: string;
+            /**
+             * Format: uuid
+             * @description The id from the cut-over on.
+             * @example 5b0d7a7e-4c2d-4d0b-9a53-2b7f4b0e6c11
+             */
+            newId: string;
+            inUse: components["schemas"]["IdentifierInUse"];
+            /** @description The same for `personenkontext.id` of Schulconnex, at each school that syncs to your app. */
+            contexts: components["schemas"]["ContextIdentifierChange"][];
         };
     };
     responses: {
@@ -783,6 +862,11 @@ export interface components {
          * @example 100
          */
         ChangesLimit: number;
+        /**
+         * @description Only the person with this old or new id.
+         * @example c0000000-0000-4000-8000-000000000002
+         */
+        ChangedId: string;
     };
     requestBodies: never;
     headers: {
@@ -1341,6 +1425,61 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
             410: components["responses"]["CursorExpired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listIdentifierChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the person with this old or new id.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                id?: components["parameters"]["ChangedId"];
+                /**
+                 * @description Page size. Without it the whole list is returned.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The old and new ids. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentifierChange"][];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

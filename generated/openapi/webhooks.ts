@@ -94,7 +94,7 @@ export interface components {
             action: components["schemas"]["EventAction"];
             /**
              * @description What changed. Missing with `create`, with the `delete` of a record that was deleted for good or that your app no longer sees, and
-             *     with an `update` of something else, such as the schools of the person.
+             *     with an `update` of something else, such as the schools of the person or their id.
              */
             updatedProperties?: components["schemas"]["PersonEventProperty"][];
             /**
@@ -103,6 +103,18 @@ export interface components {
              * @example c0000000-0000-4000-8000-000000000002
              */
             personId: string;
+            /**
+             * Format: uuid
+             * @description Only in the event that announces a new id of a person, while your app is moved to ids of its own: the id until the cut-over.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            oldPersonId?: string;
+            /**
+             * Format: uuid
+             * @description Present together with `oldPersonId`. The id from the cut-over on.
+             * @example 5b0d7a7e-4c2d-4d0b-9a53-2b7f4b0e6c11
+             */
+            newPersonId?: string;
         };
         /**
          * @description The event type, the same as in `X-EP-Event-Type`.

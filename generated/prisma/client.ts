@@ -52,6 +52,11 @@ export type App = Prisma.AppModel
  */
 export type PairwiseId = Prisma.PairwiseIdModel
 /**
+ * Model IdMove
+ * 
+ */
+export type IdMove = Prisma.IdMoveModel
+/**
  * Model AppProfile
  * 
  */

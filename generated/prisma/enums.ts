@@ -74,6 +74,16 @@ export const SignOnAudience = {
 export type SignOnAudience = (typeof SignOnAudience)[keyof typeof SignOnAudience]
 
 
+export const IdMoveState = {
+  PREPARING: 'PREPARING',
+  RUNNING: 'RUNNING',
+  CUT_OVER: 'CUT_OVER',
+  CALLED_OFF: 'CALLED_OFF'
+} as const
+
+export type IdMoveState = (typeof IdMoveState)[keyof typeof IdMoveState]
+
+
 export const ScopeRequestState = {
   REQUESTED: 'REQUESTED',
   APPROVED: 'APPROVED',

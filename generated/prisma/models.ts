@@ -10,6 +10,7 @@
  */
 export type * from './models/App.ts'
 export type * from './models/PairwiseId.ts'
+export type * from './models/IdMove.ts'
 export type * from './models/AppProfile.ts'
 export type * from './models/AppLogo.ts'
 export type * from './models/ScopeRequest.ts'

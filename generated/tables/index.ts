@@ -38,6 +38,28 @@ export const tables = {
       recordId: "record_id",
       sector: "sector",
       id: "id",
+      isUnannounced: "is_unannounced",
+    },
+  },
+  idMove: {
+    name: "id_move",
+    columns: {
+      clientId: "client_id",
+      state: "state",
+      subjectType: "subject_type",
+      oldSector: "old_sector",
+      newSector: "new_sector",
+      startedAt: "started_at",
+      cutOverAt: "cut_over_at",
+      people: "people",
+      announcedUpTo: "announced_up_to",
+      passed: "passed",
+      isAnnounced: "is_announced",
+      readUpTo: "read_up_to",
+      read: "read",
+      readAt: "read_at",
+      forgottenAt: "forgotten_at",
+      leasedUntil: "leased_until",
     },
   },
   appProfile: {
@@ -311,6 +333,8 @@ export const tables = {
       action: "action",
       subjectId: "subject_id",
       appSubjectId: "app_subject_id",
+      nextSubjectId: "next_subject_id",
+      oldSubjectId: "old_subject_id",
       schoolId: "school_id",
       updatedProperties: "updated_properties",
       reason: "reason",
@@ -979,6 +1003,25 @@ export type Rows = {
     recordId: string;
     sector: string;
     id: string;
+    isUnannounced: boolean | null;
+  };
+  idMove: {
+    clientId: string;
+    state: "PREPARING" | "RUNNING" | "CUT_OVER" | "CALLED_OFF";
+    subjectType: "SHARED" | "PARTNER" | "APP";
+    oldSector: string;
+    newSector: string;
+    startedAt: Date;
+    cutOverAt: Date | null;
+    people: number;
+    announcedUpTo: string | null;
+    passed: number;
+    isAnnounced: boolean;
+    readUpTo: string | null;
+    read: number;
+    readAt: Date | null;
+    forgottenAt: Date | null;
+    leasedUntil: Date | null;
   };
   appProfile: {
     clientId: string;
@@ -1177,6 +1220,8 @@ export type Rows = {
     action: string;
     subjectId: string;
     appSubjectId: string | null;
+    nextSubjectId: string | null;
+    oldSubjectId: string | null;
     schoolId: string | null;
     updatedProperties: string[];
     reason: string | null;
@@ -1656,6 +1701,7 @@ export type Rows = {
 export type Required = {
   app: "clientId" | "name" | "type" | "createdAt" | "updatedAt";
   pairwiseId: "personId" | "recordId" | "sector" | "id";
+  idMove: "clientId" | "subjectType" | "oldSector" | "newSector" | "startedAt";
   appProfile: "clientId";
   appLogo: "clientId" | "type" | "hash" | "bytes";
   scopeRequest: "id" | "clientId" | "reason" | "requestedAt";

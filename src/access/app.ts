@@ -17,6 +17,7 @@ import { hashSecret, makeSecret } from "./client-secret.ts";
 import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
 import { defaultIdTokenAlgorithm, recordFormerAlgorithm } from "./id-token-algorithm.ts";
 import { checkUri } from "./redirect-uri.ts";
+import { checkSector } from "./sector.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 
 type Wanted = Omit<Registration, "tokenEndpointAuthMethod" | "publicKeys"> & {
@@ -68,27 +69,10 @@ export async function createApp(
 }
 
 /** Errors: invalid sector_refused. */
-async function chooseSector({ prisma }: Transaction, { subjectType, sector = null }: NewApp): Promise<string | null> {
-  if (
-    sector !== null &&
-    (subjectType !== "PARTNER" || (await prisma.app.count({ where: { sector, subjectType } })) === 0)
-  )
-    throw sectorRefused();
-  return subjectType === "SHARED" ? null : (sector ?? randomUUID());
+async function chooseSector(tx: Transaction, wish: NewApp): Promise<string | null> {
+  await checkSector(tx, wish);
+  return wish.subjectType === "SHARED" ? null : (wish.sector ?? randomUUID());
 }
-
-/** Errors: invalid sector_refused for a sector of other apps than these. */
-export async function refuseOthersSector(
-  { prisma }: Transaction,
-  sector: string | undefined,
-  own: ReadonlySet<string>,
-): Promise<void> {
-  const clientId = { in: [...own] };
-  if (sector !== undefined && (await prisma.app.count({ where: { sector, clientId } })) === 0) throw sectorRefused();
-}
-
-const sectorRefused = () =>
-  new AppError("invalid", "sector_refused", "The sector is not that of an app of yours with the ids of its partner.");
 
 const toSecretHash = (secret: string) => new Uint8Array(hashSecret(secret));
 

@@ -4,7 +4,7 @@ import { deleteFiguresOf } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock, inSlot } from "./change.ts";
 import { recordFormerAlgorithm } from "./id-token-algorithm.ts";
-import { forgetIdsOfSector } from "./pairwise.ts";
+import { forgetIdsOfSectors } from "./pairwise.ts";
 import type { ClientId } from "./token.ts";
 
 export type ForgetApp = (tx: Transaction, clientId: ClientId) => Promise<void>;
@@ -33,10 +33,12 @@ async function deleteRecords(tx: Transaction, { clientId, origin, forget }: Dele
   await tx.query("SET LOCAL statement_timeout = 0");
   await forget(tx, clientId);
   const select = { idTokenAlgorithm: true, sector: true } as const;
+  const move = await tx.prisma.idMove.findUnique({ where: { clientId } });
   const app = await tx.prisma.app.findUnique({ where: { clientId }, select });
   const { count } = await tx.prisma.app.deleteMany({ where: { clientId } });
   if (app === null || count === 0) throw appNotFound();
-  await forgetIdsOfSector(tx, app.sector);
+  const sectors = [app.sector, move?.oldSector, move?.newSector].filter((sector) => typeof sector === "string");
+  await forgetIdsOfSectors(tx, [...new Set(sectors)]);
   await deleteFiguresOf(tx, `app:${clientId}`);
   await tx.prisma.announcedSignIn.deleteMany({ where: { clientId } });
   await forget(tx, clientId);

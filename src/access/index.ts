@@ -8,7 +8,7 @@
  *             no rule of its own.
  * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of a response.
  */
-export { appNotFound, createApp, refuseOthersSector, updateApp, type AppUpdate, type NewApp } from "./app.ts";
+export { appNotFound, createApp, updateApp, type AppUpdate, type NewApp } from "./app.ts";
 export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./app-logo.ts";
 export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "./app-profile.ts";
@@ -56,9 +56,12 @@ export {
   type SignOnAudience,
 } from "./grant.ts";
 export { defaultIdTokenAlgorithm } from "./id-token-algorithm.ts";
+export * from "./id-move/index.ts";
 export { makeLastCalls, type LastCalls } from "./last-calls.ts";
-export { appIdOf, appIds, findAppPersonId, findPersonByAppId, idKindOf, listAppIds, type IdKind } from "./pairwise.ts";
+export { appIdOf, appIds, findAppPersonId, findPersonByAppId, idKindOf, isCutOver, listAppIds } from "./pairwise.ts";
+export { subjectNow, type IdKind } from "./pairwise.ts";
 export { makePurgeJob } from "./purge.ts";
+export { refuseOthersSector } from "./sector.ts";
 export { checkScopePlatform, scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { decideScopeRequest, listScopeRequests, requestScopes, type ScopeRequest } from "./scope-request.ts";
 export { listSignInTimes, recordFirstSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";

@@ -1,7 +1,7 @@
 import type { PersonId } from "../directory/index.ts";
-import type { Transaction } from "../platform/database/db.ts";
-import { columnNames, findRows, insert, run, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
-import type { Columns, Sql, Value } from "../platform/database/sql.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
+import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Columns, Queryable, Sql, Value } from "../platform/database/sql.ts";
 import type { ClientId } from "./token.ts";
 
 // An app with a sector knows people, and people at a school, by random ids of that sector. Each is made in the
@@ -9,6 +9,7 @@ import type { ClientId } from "./token.ts";
 
 const app = table("app", "v_app");
 const pair = table("pairwiseId", "v_pair");
+const move = table("idMove", "v_move");
 const a = table("affiliation", "v_at");
 const excluded = table("pairwiseId", "excluded");
 
@@ -17,6 +18,12 @@ const sectorOf = (client: Value): Sql => sql`(SELECT ${app.sector} FROM ${app} W
 const pairOf = (sector: Sql, personId: Value, recordId: Value): Sql => sql`
   SELECT ${pair.id} FROM ${pair}
   WHERE ${pair.personId} = ${personId} AND ${pair.recordId} = ${recordId} AND ${pair.sector} = ${sector}`;
+
+const key = columnNames("pairwiseId", "personId", "recordId", "sector");
+
+/** `from` binds `new` with person_id and record_id. */
+const insertIds = ({ sector, id, from }: { sector: Sql; id: Sql; from: Sql }): Sql =>
+  insert("pairwiseId", { personId: sql`new.person_id`, recordId: sql`new.record_id`, sector, id }, sql`FROM ${from}`);
 
 /** Whether an app knows people by the ids of this service or by its own. */
 export type IdKind = "shared" | "own";
@@ -48,44 +55,94 @@ export const appIdOf = (client: Value, personId: Value): Sql => sql`
 const recordOf = (client: Value, id: Value): Sql => sql`
   CASE WHEN ${sectorOf(client)} IS NULL THEN ${id}::uuid ELSE ${appIds.own.recordOf(client, id)} END`;
 
-const makeIds = (people: Sql): Sql =>
-  sql`${insert(
-    "pairwiseId",
-    {
-      personId: sql`wanted.person_id`,
-      recordId: sql`wanted.record_id`,
-      sector: sql`wanted.sector`,
-      id: sql`gen_random_uuid()`,
-    },
-    sql`FROM (
-      SELECT DISTINCT ${app.sector}, of.person_id, record.id AS record_id
-      FROM (${people}) AS of (client_id, person_id) JOIN ${app} ON ${app.clientId} = of.client_id
-      CROSS JOIN LATERAL (
-        SELECT of.person_id UNION ALL SELECT ${a.id} FROM ${a} WHERE ${a.personId} = of.person_id) AS record (id)
-      WHERE ${app.sector} IS NOT NULL AND NOT EXISTS (${pairOf(app.sector, sql`of.person_id`, sql`record.id`)})
-    ) AS wanted`,
-  )}
-  ON CONFLICT (${columnNames("pairwiseId", "personId", "recordId", "sector")})
-  DO UPDATE SET ${columnNames("pairwiseId", "sector")} = ${excluded.sector}`;
+// Which sectors an app is to have ids in. During a move to ids of its own (id-move) there are two: in the old sector
+// people who are known keep their ids, and others have the same id in both. After a move that was called off, new
+// people get the shared id, as with any app with shared ids.
+const target = {
+  sector: sql`coalesce(${move.newSector}, ${app.sector})`,
+  old: move.oldSector,
+  keeps: sql`(${app.subjectType} = 'SHARED' AND (${move.state} IS NULL OR ${move.state} = 'PREPARING'))`,
+};
+
+const joinMove = sql`LEFT JOIN ${move} ON ${move.clientId} = ${app.clientId} AND ${move.state} IN ('PREPARING', 'RUNNING')`;
+
+/** CTEs that make the ids that are missing. `made` has those of the sector that the app has, or will have. */
+const makeIds = (people: Sql): Sql => sql`
+  wanted AS MATERIALIZED (
+    SELECT DISTINCT ${target.sector} AS sector, ${target.old} AS old_sector, ${target.keeps} AS keeps,
+      of.person_id, record.id AS record_id
+    FROM (${people}) AS of (client_id, person_id) JOIN ${app} ON ${app.clientId} = of.client_id ${joinMove}
+    CROSS JOIN LATERAL (
+      SELECT of.person_id UNION ALL SELECT ${a.id} FROM ${a} WHERE ${a.personId} = of.person_id) AS record (id)
+    WHERE ${target.sector} IS NOT NULL
+      AND NOT EXISTS (${pairOf(sql`coalesce(${target.old}, ${app.sector})`, sql`of.person_id`, sql`record.id`)})),
+  made AS (
+    ${insertIds({
+      sector: sql`new.sector`,
+      id: sql`CASE WHEN new.is_shared THEN new.record_id ELSE gen_random_uuid() END`,
+      from: sql`(
+        SELECT DISTINCT person_id, record_id, sector, keeps AND old_sector IS NULL AS is_shared FROM wanted) AS new`,
+    })}
+    ON CONFLICT (${key}) DO UPDATE SET ${columnNames("pairwiseId", "sector")} = ${excluded.sector}
+    RETURNING ${columnNames("pairwiseId", "recordId", "sector", "id")}),
+  made_old AS (
+    ${insertIds({
+      sector: sql`new.old_sector`,
+      id: sql`CASE WHEN new.keeps THEN new.record_id ELSE made.id END`,
+      from: sql`wanted AS new JOIN made ON made.record_id = new.record_id AND made.sector = new.sector
+        WHERE new.old_sector IS NOT NULL`,
+    })}
+    ON CONFLICT (${key}) DO NOTHING)`;
 
 /**
- * Adds `app_subject_id` to events: CTEs to put before a statement that reads its second result. It makes the ids that
- * are missing.
+ * Adds `app_subject_id` and so on to events, and announces people who return during a move: CTEs to put before a
+ * statement that reads its second result. It makes the ids that are missing.
  */
 export const withAppIds = (events: Sql): { ctes: Sql; events: Sql } => ({
   ctes: sql`
   unnamed AS MATERIALIZED (${events}),
-  made AS (
-    ${makeIds(sql`SELECT client_id, subject_id FROM unnamed WHERE type = 'person' AND action <> 'delete'`)}
-    RETURNING ${columnNames("pairwiseId", "recordId", "sector", "id")})`,
-  // The statement does not see what it makes itself. Nobody knows the id of a person who is not there any more.
+  ${makeIds(sql`SELECT client_id, subject_id FROM unnamed WHERE type = 'person' AND action <> 'delete'`)},
+  returned AS (${takeUnannounced(sql`
+    SELECT client_id, subject_id FROM unnamed WHERE type = 'person' AND action IN ('create', 'restore')`)}),
+  named AS (
+    SELECT unnamed.*, ${idIn(app.sector)} AS app_subject_id, ${idIn(move.newSector)} AS next_subject_id
+    FROM unnamed JOIN ${app} ON ${app.clientId} = unnamed.client_id ${joinMove}
+    LEFT JOIN made ON made.record_id = unnamed.subject_id AND made.sector = ${target.sector})`,
   events: sql`
-  SELECT unnamed.*, CASE WHEN unnamed.type = 'person' AND ${app.sector} IS NOT NULL THEN coalesce(
-      (${pairOf(app.sector, sql`unnamed.subject_id`, sql`unnamed.subject_id`)}), made.id, gen_random_uuid()
-    ) END AS app_subject_id
-  FROM unnamed JOIN ${app} ON ${app.clientId} = unnamed.client_id
-  LEFT JOIN made ON made.record_id = unnamed.subject_id AND made.sector = ${app.sector}`,
+  SELECT named.*, NULL::uuid AS old_subject_id FROM named
+  UNION ALL
+  SELECT client_id, type, subject_id, school_id, 'update', '{}', NULL, NULL, rank + 1, app_subject_id, next_subject_id,
+    app_subject_id
+  FROM named JOIN returned USING (client_id, subject_id) WHERE action IN ('create', 'restore')`,
 });
+
+// The statement does not see what it makes itself. Nobody knows the id of a person who is not there any more.
+const idIn = (sector: Sql): Sql => sql`
+  CASE WHEN unnamed.type = 'person' AND ${sector} IS NOT NULL THEN coalesce(
+    (${pairOf(sector, sql`unnamed.subject_id`, sql`unnamed.subject_id`)}), made.id, gen_random_uuid()) END`;
+
+const takeUnannounced = (people: Sql): Sql => sql`
+  ${update("pairwiseId", "v_pair", { isUnannounced: sql`NULL` })}
+  FROM (${people}) AS of (client_id, subject_id)
+  JOIN ${move} ON ${move.clientId} = of.client_id AND ${move.state} = 'RUNNING'
+  WHERE ${pair.personId} = of.subject_id AND ${pair.recordId} = of.subject_id AND ${pair.sector} = ${move.oldSector}
+    AND ${pair.isUnannounced}
+  RETURNING of.client_id, of.subject_id`;
+
+/**
+ * The id of the subject of an event, as the app knows it now; null if that is a person whose id from before a move
+ * nobody knows any more.
+ */
+export function subjectNow(event: Columns<"clientId" | "type" | "subjectId" | "appSubjectId" | "nextSubjectId">): Sql {
+  const { clientId, type, subjectId, appSubjectId, nextSubjectId } = event;
+  const own = pairOf(sectorOf(clientId), subjectId, subjectId);
+  return sql`CASE WHEN ${type} = 'person' AND ${isCutOver(clientId)} THEN coalesce((${own}), ${nextSubjectId}, ${appSubjectId})
+    ELSE coalesce(${appSubjectId}, ${subjectId}) END`;
+}
+
+/** Whether a move of the app has replaced the ids of people that it knew before. */
+export const isCutOver = (client: Value): Sql =>
+  sql`EXISTS (SELECT FROM ${move} WHERE ${move.clientId} = ${client} AND ${move.state} = 'CUT_OVER')`;
 
 type People = { clientId: ClientId; personIds: readonly PersonId[] };
 
@@ -102,7 +159,7 @@ export async function listAppIds(db: Queryable, people: People): Promise<string[
 }
 
 const makeIdsOf = statement<Known>(
-  ({ clientId, personId }) => makeIds(sql`SELECT ${clientId}::text, ${personId}::uuid`),
+  ({ clientId, personId }) => sql`WITH ${makeIds(sql`SELECT ${clientId}::text, ${personId}::uuid`)} SELECT FROM made`,
   "access.makeAppIds",
 );
 
@@ -131,8 +188,13 @@ export async function findPersonByAppId(
   return row!.personId;
 }
 
-/** Deletes the ids of a sector that has no app any more. */
-export async function forgetIdsOfSector({ prisma }: Transaction, sector: string | null): Promise<void> {
-  if (sector !== null && (await prisma.app.count({ where: { sector } })) === 0)
-    await prisma.pairwiseId.deleteMany({ where: { sector } });
+/** Whether an app has ids of the sector, or is being moved to it. */
+export const isSectorUsed = async ({ prisma }: RecordStore, sector: string): Promise<boolean> =>
+  (await prisma.app.count({ where: { sector } })) > 0 ||
+  (await prisma.idMove.count({ where: { newSector: sector, state: { in: ["PREPARING", "RUNNING"] } } })) > 0;
+
+/** Deletes the ids of sectors that have no app any more. */
+export async function forgetIdsOfSectors(tx: Transaction, sectors: readonly string[]): Promise<void> {
+  for (const sector of sectors)
+    if (!(await isSectorUsed(tx, sector))) await tx.prisma.pairwiseId.deleteMany({ where: { sector } });
 }

@@ -20,7 +20,7 @@ export type LogoutNotice = {
   clientId: string;
   /** The person's id as the app knows it; a random one if the app knows nobody by an id of its own any more. */
   sub: string;
-  hasOwnIds: boolean;
+  hasOwnSid: boolean;
   /** The session's own id. */
   sid: string;
   attempts: number;
@@ -76,7 +76,7 @@ const leaseStatement = statement<{ now: Date; until: Date; limit: number }>(
       id: notice.id,
       clientId: notice.clientId,
       sub: sql`coalesce(${appIdOf(notice.clientId, notice.personId)}, gen_random_uuid())`,
-      hasOwnIds: sql`${app.sector} IS NOT NULL`,
+      hasOwnSid: sql`${app.subjectType} <> 'SHARED'`,
       sid: notice.sid,
       attempts: notice.attempts,
       uri: app.backchannelLogoutUri,

@@ -12,13 +12,14 @@ export type AdminApp = Schemas["AdminApp"];
 /** Does not compile if an app has a property that is neither in the contract nor kept back. */
 export const appProperties: Same<keyof AdminApp | "secretHash" | "oldSecretHash", keyof (App & AppProfile)> = true;
 
-/** Omits an old secret that has expired. */
+/** Omits an old secret that has expired, and the sector of a move (id-moves.ts). */
 export function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
   return present<AdminApp>({
     ...app,
     tokenEndpointAuthMethod: authMethodOf(app),
+    sector: app.subjectType === "SHARED" ? null : app.sector,
     oldSecretEndsAt: isValid ? oldSecretEndsAt : null,
   });
 }

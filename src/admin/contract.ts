@@ -28,7 +28,7 @@ import type { FigureStep, JobRun, Metric, SignOnStep } from "../traffic/index.ts
 import type { ClassTeacherProposal, StaffRoleName } from "../staff/index.ts";
 import type { DeliveryState, Endpoint, EventType } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
-import type { PersonAttribute } from "../access/index.ts";
+import type { IdMove, NewIdMove, PersonAttribute } from "../access/index.ts";
 import type { PersonSession } from "../sign-on/index.ts";
 import type { AppViewResource } from "./app-views.ts";
 import type { JobState } from "./operation.ts";
@@ -104,6 +104,7 @@ export const enums: EnumsAgree<
     FigureStep: Lowercase<FigureStep>;
     GroupStatus: GroupStatus;
     GroupType: GroupType;
+    IdMoveState: IdMove["state"];
     IdTokenAlgorithm: Registration["idTokenAlgorithm"];
     PasswordKind: SignInSettings["passwordKind"];
     HandoverState: HandoverState;
@@ -131,6 +132,7 @@ export const enums: EnumsAgree<
     ScopeRequestState: ScopeRequest["state"];
     SecondFactorKind: SecondFactor["kind"];
     SubjectType: Registration["subjectType"];
+    OwnSubjectType: NewIdMove["subjectType"];
     SchulconnexSpelling: Registration["schulconnexSpelling"];
     TokenEndpointAuthMethod: TokenEndpointAuthMethod;
     AppViewResource: AppViewResource;

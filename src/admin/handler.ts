@@ -32,6 +32,7 @@ export type AdminDeps = {
   restoreWindowDays: number;
   supportRoleDays: number;
   handoverDays: number;
+  idChangesDays: number;
   retention: components["schemas"]["RetentionPeriods"];
   operator: components["schemas"]["ServiceOperator"];
   imports: ImportRequests;

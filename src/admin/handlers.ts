@@ -22,6 +22,14 @@ const handlers: Loaders<OperationId> = {
     "putAppLogo",
     "deleteAppLogo",
   ),
+  ...handlersIn(
+    () => import("./id-moves.ts"),
+    "getIdMove",
+    "createIdMove",
+    "updateIdMove",
+    "applyIdMove",
+    "deleteIdMove",
+  ),
   ...handlersIn(() => import("./catalogue.ts"), "listCatalogue", "getCatalogueApp"),
   ...handlersIn(() => import("./deliveries.ts"), "listDeliveries", "getDelivery", "redeliver", "redeliverFailed"),
   ...handlersIn(

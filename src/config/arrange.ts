@@ -52,6 +52,7 @@ export function arrange(values: Values) {
     handoverDays: values.HANDOVER_DAYS,
     importHoldShare: values.IMPORT_HOLD_PERCENT === undefined ? 1 / 3 : values.IMPORT_HOLD_PERCENT / 100,
     changeFeedDays: values.CHANGE_FEED_DAYS,
+    idChangesDays: values.IDENTIFIER_CHANGES_DAYS,
     auditDays: values.AUDIT_DAYS,
     retention: {
       deletedPersonDays: values.RESTORE_WINDOW_DAYS,

@@ -22,6 +22,8 @@ const emitted = {
   action: sql`action`,
   subjectId: sql`subject_id`,
   appSubjectId: sql`app_subject_id`,
+  nextSubjectId: sql`next_subject_id`,
+  oldSubjectId: sql`old_subject_id`,
   schoolId: sql`school_id`,
   updatedProperties: sql`updated_properties`,
   reason: sql`reason`,
@@ -58,6 +60,7 @@ const takeBack = statement<{ clientIds: string[]; subjectIds: string[] }>(
   DELETE FROM ${e}
   USING unnest(${taken.clientIds}::text[], ${taken.subjectIds}::uuid[]) AS emitted (client_id, subject_id)
   WHERE ${e.clientId} = emitted.client_id AND ${e.subjectId} = emitted.subject_id AND ${e.type} = 'person'
+    AND ${e.oldSubjectId} IS NULL
     AND ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid`,
   "events.takeBack",
 );
@@ -77,9 +80,11 @@ export type WrittenEvent = { clientId: string; type: AppEventType; action: AppEv
 const selectWritten = statement(
   () => sql`
   SELECT ${fields<WrittenEvent>({ clientId: e.clientId, type: e.type, action: e.action, subjectId: e.subjectId })}
-  FROM ${e} WHERE ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`,
+  FROM ${e}
+  WHERE ${e.position} IS NULL AND ${e.oldSubjectId} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`,
   "events.listWritten",
 );
 
+/** The changes, without announcements of new ids. */
 export const listWrittenEvents = (tx: Queryable): Promise<WrittenEvent[]> =>
   findRows<WrittenEvent>(tx, selectWritten, {});

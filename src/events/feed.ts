@@ -1,5 +1,5 @@
 import type { RecordStore } from "../platform/database/db.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, findRows, type Queryable, sql, type Sql, statement, table } from "../platform/database/sql.ts";
 
 export type AppEventType = "person" | "group" | "school";
 export type AppEventAction = "create" | "update" | "delete" | "restore";
@@ -16,6 +16,8 @@ export type AppEvent = {
   updatedProperties: string[];
   reason: DeleteReason | null;
   reasonUntil: Date | null;
+  /** Of an event that announces a new id of a person. */
+  newIds: { oldPersonId: string; newPersonId: string } | null;
 };
 
 type FeedQuery = {
@@ -31,42 +33,56 @@ type Events = { kind: "events"; events: AppEvent[]; next: string; more: boolean 
 const feed = table("eventFeed", "feed");
 const event = table("appEvent", "event");
 
-const eventFields = fields<AppEvent>({
-  position: event.position,
-  at: event.at,
-  type: event.type,
-  action: event.action,
-  subjectId: sql`coalesce(${event.appSubjectId}, ${event.subjectId})`,
-  schoolId: event.schoolId,
-  updatedProperties: event.updatedProperties,
-  reason: event.reason,
-  reasonUntil: event.reasonUntil,
-});
+const eventFields = (subjectId: Sql) =>
+  fields<AppEvent>({
+    position: event.position,
+    at: event.at,
+    type: event.type,
+    action: event.action,
+    subjectId,
+    schoolId: event.schoolId,
+    updatedProperties: event.updatedProperties,
+    reason: event.reason,
+    reasonUntil: event.reasonUntil,
+    newIds: sql`CASE WHEN ${event.oldSubjectId} IS NOT NULL
+    THEN json_build_object('oldPersonId', ${event.oldSubjectId}, 'newPersonId', ${event.nextSubjectId}) END`,
+  });
 
-const selectEvents = statement<FeedQuery>(
-  ({ clientId, types, after, limit }) => sql`
+const selectEvents = (subjectId: Sql) =>
+  statement<FeedQuery>(
+    ({ clientId, types, after, limit }) => sql`
   SELECT ${feed.lastPosition} AS "lastPosition",
     ${feed.sweptPosition} > ${after}::bigint OR ${feed.lastPosition} < ${after}::bigint AS "isExpired", e.*
   FROM ${feed} LEFT JOIN LATERAL (
-    SELECT ${eventFields}
+    SELECT ${eventFields(subjectId)}
     FROM ${event} WHERE ${event.clientId} = ${clientId} AND ${event.type} = ANY (${types})
-      AND ${event.position} > ${after}::bigint
+      AND ${event.position} > ${after}::bigint AND ${subjectId} IS NOT NULL
     ORDER BY ${event.position} LIMIT ${limit}) e ON true`,
-  "events.listEvents",
-);
+    "events.listEvents",
+  );
 
 type Row = { lastPosition: string; isExpired: boolean | null } & (AppEvent | { position: null });
 
-/** `next` moves to the end of the feed even if the last events are other apps'. */
-export async function listEvents(db: Queryable, { clientId, types, after, limit }: FeedQuery): Promise<Events> {
-  const rows = await findRows<Row, FeedQuery>(db, selectEvents, { clientId, types, after, limit: limit + 1 });
-  const [{ lastPosition, isExpired }] = rows as [Row];
-  if (isExpired) return { kind: "expired" };
-  const found = rows.flatMap((row) => (row.position === null ? [] : [row]));
-  const events = found.slice(0, limit);
-  const more = found.length > limit;
-  return { kind: "events", events, next: more ? events.at(-1)!.position : lastPosition, more };
+export type ListEvents = (db: Queryable, query: FeedQuery) => Promise<Events>;
+
+/**
+ * `subjectOf` is SQL for the id that the app has of the subject, null to leave the event out. `next` moves to the end of
+ * the feed even if the last events are other apps'.
+ */
+export function makeListEvents(subjectOf: (event: EventRow) => Sql): ListEvents {
+  const select = selectEvents(subjectOf(event));
+  return async (db, { clientId, types, after, limit }) => {
+    const rows = await findRows<Row, FeedQuery>(db, select, { clientId, types, after, limit: limit + 1 });
+    const [{ lastPosition, isExpired }] = rows as [Row];
+    if (isExpired) return { kind: "expired" };
+    const found = rows.flatMap((row) => (row.position === null ? [] : [row]));
+    const events = found.slice(0, limit);
+    const more = found.length > limit;
+    return { kind: "events", events, next: more ? events.at(-1)!.position : lastPosition, more };
+  };
 }
+
+export type EventRow = typeof event;
 
 type EventOfSubject = { at: Date; clientId: string; action: string };
 

@@ -28,7 +28,7 @@ export {
   type Origin,
 } from "./audit.ts";
 export {
-  listEvents,
+  makeListEvents,
   listEventsOf,
   type AppEvent,
   type AppEventAction,

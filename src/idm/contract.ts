@@ -1,3 +1,4 @@
+import type { IdInUse } from "../access/index.ts";
 import type { GroupStatus, PersonRole, PersonStatus } from "../directory/index.ts";
 import type { AppEventAction, AppEventType, DeleteReason } from "../events/index.ts";
 import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
@@ -7,6 +8,7 @@ export const parameters: ParametersAgree<
   operations,
   {
     listChanges: "after";
+    listIdentifierChanges: "id";
     listSchoolGroups: "show-deleted";
     listSchoolPeople: "show-deleted";
   }
@@ -19,6 +21,7 @@ export const enums: EnumsAgree<
     ChangeType: AppEventType;
     EventAction: AppEventAction;
     GroupStatus: GroupStatus;
+    IdentifierInUse: IdInUse;
     /** Schools sync no people with the role OTHER. */
     PersonRole: Exclude<PersonRole, "OTHER">;
     UserRole: PersonRole;

@@ -19,13 +19,14 @@ import { getSchool } from "./getSchool.ts";
 import { getSchoolRoster } from "./getSchoolRoster.ts";
 import { getUser } from "./getUser.ts";
 import { makeListChanges } from "./listChanges.ts";
+import { makeListIdentifierChanges } from "./listIdentifierChanges.ts";
 import { listSchoolGroups } from "./listSchoolGroups.ts";
 import { listSchoolPeople } from "./listSchoolPeople.ts";
 import { listSchools } from "./listSchools.ts";
 import { listSchoolUsers } from "./listSchoolUsers.ts";
 import { makeFillPseudonyms, type MakePseudonym } from "./pseudonyms.ts";
 
-const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
+const readers: Omit<Handlers<operations, AccessToken>, "listChanges" | "listIdentifierChanges"> = {
   getGroup,
   getPerson,
   getSchool,
@@ -50,7 +51,11 @@ export function makeIdmRouter({ changes, makePseudonym, issuerUrl, checkAnswers,
   const { reading, cursorKeys, document } = deps;
   return bindOperations<operations, AccessToken>({
     ...deps,
-    handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
+    handlers: {
+      ...readers,
+      listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }),
+      listIdentifierChanges: makeListIdentifierChanges(changes),
+    },
     complete: makeFillPseudonyms(makePseudonym),
     scopeName: scopeOfContract,
     render: makeRenderProblem(makeProblemType(issuerUrl)),

@@ -1,5 +1,5 @@
-import { viewVersion, type AccessToken, type ScopeName } from "../access/index.ts";
-import { listEvents, sequenceEvents, type AppEvent, type AppEventType } from "../events/index.ts";
+import { subjectNow, viewVersion, type AccessToken, type ScopeName } from "../access/index.ts";
+import { makeListEvents, sequenceEvents, type AppEvent, type AppEventType } from "../events/index.ts";
 import type { Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerMade } from "../platform/http/index.ts";
@@ -11,6 +11,8 @@ import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import type { IdmHandler } from "./handler.ts";
 
 type Change = components["schemas"]["Change"];
+
+const listEvents = makeListEvents(subjectNow);
 
 type Deps = { changes: Db; reads: ReadShare; cursorKeys: EncryptionKeys };
 
@@ -63,7 +65,7 @@ const typesFor = ({ scopes }: AccessToken): AppEventType[] =>
   (["person", "group", "school"] as const).filter((type) => scopesFor[type].some((scope) => scopes.has(scope)));
 
 function present(
-  { position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil }: AppEvent,
+  { position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil, newIds }: AppEvent,
   { write, time }: { write: (position: string) => string; time: (at: Date) => string },
 ): Change {
   return {
@@ -72,7 +74,7 @@ function present(
     action,
     ...(updatedProperties.length > 0 && { updatedProperties }),
     at: time(at),
-    ...(type === "person" && { personId: subjectId }),
+    ...(type === "person" && { personId: subjectId, ...newIds }),
     ...(type === "group" && { groupId: subjectId }),
     schoolId,
     ...(reason !== null && { reason }),

@@ -1,5 +1,5 @@
 import type { components } from "../../generated/openapi/webhooks.ts";
-import type { EventProperty } from "../access/index.ts";
+import { isCutOver, subjectNow, type EventProperty } from "../access/index.ts";
 import { jsonCode, jsonCodes, jsonObject, type JsonSql } from "../platform/database/json-sql.ts";
 import { join, literal, sql, table, type Sql } from "../platform/database/sql.ts";
 
@@ -15,7 +15,8 @@ export type EventType = (typeof eventTypes)[number];
 const e = table("appEvent", "e");
 const event = <Type extends EventType>() => jsonCode<Type>(e.type);
 const action = jsonCode<Action>(e.action);
-const subject = jsonCode(sql`coalesce(${e.appSubjectId}, ${e.subjectId})`);
+const subject = jsonCode(sql`coalesce(${subjectNow(e)}, gen_random_uuid())`);
+const noNewIds = { oldPersonId: undefined, newPersonId: undefined };
 const makeBodies = (hasProperties: boolean) => {
   const changed = <Type extends EventType>() =>
     hasProperties ? jsonCodes<EventProperty[Type]>(e.updatedProperties) : undefined;
@@ -25,6 +26,7 @@ const makeBodies = (hasProperties: boolean) => {
       action,
       updatedProperties: changed<"person">(),
       personId: subject,
+      ...noNewIds,
     }),
     group: jsonObject<GroupEvent>()({
       event: event(),
@@ -41,13 +43,39 @@ const makeBodies = (hasProperties: boolean) => {
   };
 };
 const [full, bare] = [makeBodies(true), makeBodies(false)];
+const announcement = jsonObject<PersonEvent>()({
+  event: event<"person">(),
+  action,
+  updatedProperties: undefined,
+  personId: subject,
+  oldPersonId: jsonCode(e.oldSubjectId),
+  newPersonId: jsonCode(e.nextSubjectId),
+});
 
 const bodyOf = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
   CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${full[type]} END`;
 
-export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(bodyOf), " ")} END)` as JsonSql<
+export const payload = sql`(CASE WHEN ${e.oldSubjectId} IS NOT NULL THEN ${announcement} ELSE
+  CASE ${e.type} ${join(eventTypes.map(bodyOf), " ")} END END)` as JsonSql<
   PersonEvent | GroupEvent | SchoolEvent
 >;
+
+type Delivery = ReturnType<typeof table<"webhookDelivery">>;
+
+const ofMessage = table("appEvent", "of_message");
+const w = table("webhookEndpoint", "of_endpoint");
+
+/** The body with the id that the app has now: it may have got another one since the delivery was made. */
+export const bodyNow = (d: Delivery): Sql => {
+  const clientId = sql`(SELECT ${w.clientId} FROM ${w} WHERE ${w.id} = ${d.endpointId})`;
+  const { appSubjectId, nextSubjectId } = ofMessage;
+  const now = subjectNow({ clientId, type: d.eventType, subjectId: d.subjectId, appSubjectId, nextSubjectId });
+  return sql`CASE WHEN ${d.eventType} = 'person' AND NOT ${d.isTest} AND ${isCutOver(clientId)}
+    THEN regexp_replace(${d.body}, '"personId":"[^"]*"', (
+      SELECT '"personId":"' || coalesce(${now}, gen_random_uuid()) || '"'
+      FROM (SELECT) AS one LEFT JOIN ${ofMessage} ON ${ofMessage.id} = ${d.messageId}))
+    ELSE ${d.body} END`;
+};
 
 export function makeTestPayload(type: EventType, id: string): string {
   const payloads: { person: PersonEvent; group: GroupEvent; school: SchoolEvent } = {

@@ -399,6 +399,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   App: 'App',
   PairwiseId: 'PairwiseId',
+  IdMove: 'IdMove',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
@@ -492,7 +493,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "idMove" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "handoverPerson" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "importChange" | "personImport" | "importPiece" | "columnMapping" | "importError" | "importFaultyRow" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "wrongPassword" | "knownDevice" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -641,6 +642,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PairwiseIdCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PairwiseIdCountAggregateOutputType> | number
+        }
+      }
+    }
+    IdMove: {
+      payload: Prisma.$IdMovePayload<ExtArgs>
+      fields: Prisma.IdMoveFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IdMoveFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IdMoveFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>
+        }
+        findFirst: {
+          args: Prisma.IdMoveFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IdMoveFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>
+        }
+        findMany: {
+          args: Prisma.IdMoveFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>[]
+        }
+        create: {
+          args: Prisma.IdMoveCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>
+        }
+        createMany: {
+          args: Prisma.IdMoveCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IdMoveCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>[]
+        }
+        delete: {
+          args: Prisma.IdMoveDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>
+        }
+        update: {
+          args: Prisma.IdMoveUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>
+        }
+        deleteMany: {
+          args: Prisma.IdMoveDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IdMoveUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IdMoveUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>[]
+        }
+        upsert: {
+          args: Prisma.IdMoveUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdMovePayload>
+        }
+        aggregate: {
+          args: Prisma.IdMoveAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIdMove>
+        }
+        groupBy: {
+          args: Prisma.IdMoveGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdMoveGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IdMoveCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdMoveCountAggregateOutputType> | number
         }
       }
     }
@@ -6497,10 +6572,33 @@ export const PairwiseIdScalarFieldEnum = {
   personId: 'personId',
   recordId: 'recordId',
   sector: 'sector',
-  id: 'id'
+  id: 'id',
+  isUnannounced: 'isUnannounced'
 } as const
 
 export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
+
+
+export const IdMoveScalarFieldEnum = {
+  clientId: 'clientId',
+  state: 'state',
+  subjectType: 'subjectType',
+  oldSector: 'oldSector',
+  newSector: 'newSector',
+  startedAt: 'startedAt',
+  cutOverAt: 'cutOverAt',
+  people: 'people',
+  announcedUpTo: 'announcedUpTo',
+  passed: 'passed',
+  isAnnounced: 'isAnnounced',
+  readUpTo: 'readUpTo',
+  read: 'read',
+  readAt: 'readAt',
+  forgottenAt: 'forgottenAt',
+  leasedUntil: 'leasedUntil'
+} as const
+
+export type IdMoveScalarFieldEnum = (typeof IdMoveScalarFieldEnum)[keyof typeof IdMoveScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -6796,6 +6894,8 @@ export const AppEventScalarFieldEnum = {
   action: 'action',
   subjectId: 'subjectId',
   appSubjectId: 'appSubjectId',
+  nextSubjectId: 'nextSubjectId',
+  oldSubjectId: 'oldSubjectId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',
@@ -7687,6 +7787,34 @@ export type ListEnumSubjectTypeFieldRefInput<$PrismaModel> = FieldRefInputType<$
 
 
 /**
+ * Reference to a field of type 'IdMoveState'
+ */
+export type EnumIdMoveStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'IdMoveState'>
+    
+
+
+/**
+ * Reference to a field of type 'IdMoveState[]'
+ */
+export type ListEnumIdMoveStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'IdMoveState[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Int'
+ */
+export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
+    
+
+
+/**
+ * Reference to a field of type 'Int[]'
+ */
+export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
  * Reference to a field of type 'ScopeRequestState'
  */
 export type EnumScopeRequestStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ScopeRequestState'>
@@ -7781,20 +7909,6 @@ export type EnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$Pris
  * Reference to a field of type 'GroupStatus[]'
  */
 export type ListEnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'GroupStatus[]'>
-    
-
-
-/**
- * Reference to a field of type 'Int'
- */
-export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
-    
-
-
-/**
- * Reference to a field of type 'Int[]'
- */
-export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
     
 
 
@@ -8090,6 +8204,7 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   app?: Prisma.AppOmit
   pairwiseId?: Prisma.PairwiseIdOmit
+  idMove?: Prisma.IdMoveOmit
   appProfile?: Prisma.AppProfileOmit
   appLogo?: Prisma.AppLogoOmit
   scopeRequest?: Prisma.ScopeRequestOmit

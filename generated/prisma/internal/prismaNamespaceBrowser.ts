@@ -53,6 +53,7 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   App: 'App',
   PairwiseId: 'PairwiseId',
+  IdMove: 'IdMove',
   AppProfile: 'AppProfile',
   AppLogo: 'AppLogo',
   ScopeRequest: 'ScopeRequest',
@@ -191,10 +192,33 @@ export const PairwiseIdScalarFieldEnum = {
   personId: 'personId',
   recordId: 'recordId',
   sector: 'sector',
-  id: 'id'
+  id: 'id',
+  isUnannounced: 'isUnannounced'
 } as const
 
 export type PairwiseIdScalarFieldEnum = (typeof PairwiseIdScalarFieldEnum)[keyof typeof PairwiseIdScalarFieldEnum]
+
+
+export const IdMoveScalarFieldEnum = {
+  clientId: 'clientId',
+  state: 'state',
+  subjectType: 'subjectType',
+  oldSector: 'oldSector',
+  newSector: 'newSector',
+  startedAt: 'startedAt',
+  cutOverAt: 'cutOverAt',
+  people: 'people',
+  announcedUpTo: 'announcedUpTo',
+  passed: 'passed',
+  isAnnounced: 'isAnnounced',
+  readUpTo: 'readUpTo',
+  read: 'read',
+  readAt: 'readAt',
+  forgottenAt: 'forgottenAt',
+  leasedUntil: 'leasedUntil'
+} as const
+
+export type IdMoveScalarFieldEnum = (typeof IdMoveScalarFieldEnum)[keyof typeof IdMoveScalarFieldEnum]
 
 
 export const AppProfileScalarFieldEnum = {
@@ -490,6 +514,8 @@ export const AppEventScalarFieldEnum = {
   action: 'action',
   subjectId: 'subjectId',
   appSubjectId: 'appSubjectId',
+  nextSubjectId: 'nextSubjectId',
+  oldSubjectId: 'oldSubjectId',
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',

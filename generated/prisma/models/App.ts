@@ -325,6 +325,7 @@ export type AppWhereInput = {
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
+  idMove?: Prisma.XOR<Prisma.IdMoveNullableScalarRelationFilter, Prisma.IdMoveWhereInput> | null
 }
 
 export type AppOrderByWithRelationInput = {
@@ -367,6 +368,7 @@ export type AppOrderByWithRelationInput = {
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
   sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
+  idMove?: Prisma.IdMoveOrderByWithRelationInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -412,6 +414,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
   sandboxes?: Prisma.SandboxListRelationFilter
+  idMove?: Prisma.XOR<Prisma.IdMoveNullableScalarRelationFilter, Prisma.IdMoveWhereInput> | null
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -514,6 +517,7 @@ export type AppCreateInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -556,6 +560,7 @@ export type AppUncheckedCreateInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -598,6 +603,7 @@ export type AppUpdateInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -640,6 +646,7 @@ export type AppUncheckedUpdateInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -907,6 +914,20 @@ export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
 }
 
+export type AppCreateNestedOneWithoutIdMoveInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutIdMoveInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutIdMoveNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutIdMoveInput
+  upsert?: Prisma.AppUpsertWithoutIdMoveInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutIdMoveInput, Prisma.AppUpdateWithoutIdMoveInput>, Prisma.AppUncheckedUpdateWithoutIdMoveInput>
+}
+
 export type AppCreateNestedOneWithoutProfileInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
@@ -1119,6 +1140,190 @@ export type AppUpdateOneRequiredWithoutWebhooksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutWebhooksInput, Prisma.AppUpdateWithoutWebhooksInput>, Prisma.AppUncheckedUpdateWithoutWebhooksInput>
 }
 
+export type AppCreateWithoutIdMoveInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutIdMoveInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  tokenEndpointAuthMethod?: $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  defaultScopes?: Prisma.AppCreatedefaultScopesInput | string[]
+  scopePlatform?: string | null
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  subjectType?: $Enums.SubjectType
+  sector?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutIdMoveInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+}
+
+export type AppUpsertWithoutIdMoveInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutIdMoveInput, Prisma.AppUncheckedUpdateWithoutIdMoveInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutIdMoveInput, Prisma.AppUncheckedCreateWithoutIdMoveInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutIdMoveInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutIdMoveInput, Prisma.AppUncheckedUpdateWithoutIdMoveInput>
+}
+
+export type AppUpdateWithoutIdMoveInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutIdMoveInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokenEndpointAuthMethod?: Prisma.EnumTokenEndpointAuthMethodFieldUpdateOperationsInput | $Enums.TokenEndpointAuthMethod
+  publicKeys?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  jwksUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  defaultScopes?: Prisma.AppUpdatedefaultScopesInput | string[]
+  scopePlatform?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  subjectType?: Prisma.EnumSubjectTypeFieldUpdateOperationsInput | $Enums.SubjectType
+  sector?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+}
+
 export type AppCreateWithoutProfileInput = {
   clientId: string
   name: string
@@ -1158,6 +1363,7 @@ export type AppCreateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutProfileInput = {
@@ -1199,6 +1405,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutProfileInput = {
@@ -1256,6 +1463,7 @@ export type AppUpdateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutProfileInput = {
@@ -1297,6 +1505,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLogoInput = {
@@ -1338,6 +1547,7 @@ export type AppCreateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLogoInput = {
@@ -1379,6 +1589,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLogoInput = {
@@ -1436,6 +1647,7 @@ export type AppUpdateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLogoInput = {
@@ -1477,6 +1689,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutScopeRequestsInput = {
@@ -1518,6 +1731,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutScopeRequestsInput = {
@@ -1559,6 +1773,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutScopeRequestsInput = {
@@ -1616,6 +1831,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutScopeRequestsInput = {
@@ -1657,6 +1873,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutGrantsInput = {
@@ -1698,6 +1915,7 @@ export type AppCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -1739,6 +1957,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -1796,6 +2015,7 @@ export type AppUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -1837,6 +2057,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -1878,6 +2099,7 @@ export type AppCreateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -1919,6 +2141,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -1976,6 +2199,7 @@ export type AppUpdateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -2017,6 +2241,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLastCallsInput = {
@@ -2058,6 +2283,7 @@ export type AppCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLastCallsInput = {
@@ -2099,6 +2325,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLastCallsInput = {
@@ -2156,6 +2383,7 @@ export type AppUpdateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLastCallsInput = {
@@ -2197,6 +2425,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSandboxesInput = {
@@ -2238,6 +2467,7 @@ export type AppCreateWithoutSandboxesInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSandboxesInput = {
@@ -2279,6 +2509,7 @@ export type AppUncheckedCreateWithoutSandboxesInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSandboxesInput = {
@@ -2336,6 +2567,7 @@ export type AppUpdateWithoutSandboxesInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSandboxesInput = {
@@ -2377,6 +2609,7 @@ export type AppUncheckedUpdateWithoutSandboxesInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutNoticesInput = {
@@ -2418,6 +2651,7 @@ export type AppCreateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutNoticesInput = {
@@ -2459,6 +2693,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutNoticesInput = {
@@ -2516,6 +2751,7 @@ export type AppUpdateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutNoticesInput = {
@@ -2557,6 +2793,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutConsentsInput = {
@@ -2598,6 +2835,7 @@ export type AppCreateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -2639,6 +2877,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -2696,6 +2935,7 @@ export type AppUpdateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -2737,6 +2977,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -2778,6 +3019,7 @@ export type AppCreateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -2819,6 +3061,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -2876,6 +3119,7 @@ export type AppUpdateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -2917,6 +3161,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesInput = {
@@ -2958,6 +3203,7 @@ export type AppCreateWithoutStaffRolesInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesInput = {
@@ -2999,6 +3245,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesInput = {
@@ -3056,6 +3303,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesInput = {
@@ -3097,6 +3345,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesForInput = {
@@ -3138,6 +3387,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesForInput = {
@@ -3179,6 +3429,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesForInput = {
@@ -3236,6 +3487,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesForInput = {
@@ -3277,6 +3529,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutRequestsInput = {
@@ -3318,6 +3571,7 @@ export type AppCreateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutRequestsInput = {
@@ -3359,6 +3613,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutRequestsInput = {
@@ -3416,6 +3671,7 @@ export type AppUpdateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutRequestsInput = {
@@ -3457,6 +3713,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignOnStepsInput = {
@@ -3498,6 +3755,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignOnStepsInput = {
@@ -3539,6 +3797,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignOnStepsInput = {
@@ -3596,6 +3855,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignOnStepsInput = {
@@ -3637,6 +3897,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWebhooksInput = {
@@ -3678,6 +3939,7 @@ export type AppCreateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveCreateNestedOneWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWebhooksInput = {
@@ -3719,6 +3981,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
   sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
+  idMove?: Prisma.IdMoveUncheckedCreateNestedOneWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWebhooksInput = {
@@ -3776,6 +4039,7 @@ export type AppUpdateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUpdateOneWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWebhooksInput = {
@@ -3817,6 +4081,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
   sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+  idMove?: Prisma.IdMoveUncheckedUpdateOneWithoutAppNestedInput
 }
 
 
@@ -3998,6 +4263,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
+  idMove?: boolean | Prisma.App$idMoveArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -4099,6 +4365,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
+  idMove?: boolean | Prisma.App$idMoveArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -4122,6 +4389,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
     sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
+    idMove: Prisma.$IdMovePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -4557,6 +4825,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sandboxes<T extends Prisma.App$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  idMove<T extends Prisma.App$idMoveArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$idMoveArgs<ExtArgs>>): Prisma.Prisma__IdMoveClient<runtime.Types.Result.GetResult<Prisma.$IdMovePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5359,6 +5628,25 @@ export type App$sandboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.SandboxScalarFieldEnum | Prisma.SandboxScalarFieldEnum[]
+}
+
+/**
+ * App.idMove
+ */
+export type App$idMoveArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the IdMove
+   */
+  select?: Prisma.IdMoveSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the IdMove
+   */
+  omit?: Prisma.IdMoveOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IdMoveInclude<ExtArgs> | null
+  where?: Prisma.IdMoveWhereInput
 }
 
 /**

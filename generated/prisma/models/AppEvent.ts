@@ -46,6 +46,8 @@ export type AppEventMinAggregateOutputType = {
   action: string | null
   subjectId: string | null
   appSubjectId: string | null
+  nextSubjectId: string | null
+  oldSubjectId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -62,6 +64,8 @@ export type AppEventMaxAggregateOutputType = {
   action: string | null
   subjectId: string | null
   appSubjectId: string | null
+  nextSubjectId: string | null
+  oldSubjectId: string | null
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
@@ -78,6 +82,8 @@ export type AppEventCountAggregateOutputType = {
   action: number
   subjectId: number
   appSubjectId: number
+  nextSubjectId: number
+  oldSubjectId: number
   schoolId: number
   updatedProperties: number
   reason: number
@@ -107,6 +113,8 @@ export type AppEventMinAggregateInputType = {
   action?: true
   subjectId?: true
   appSubjectId?: true
+  nextSubjectId?: true
+  oldSubjectId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -123,6 +131,8 @@ export type AppEventMaxAggregateInputType = {
   action?: true
   subjectId?: true
   appSubjectId?: true
+  nextSubjectId?: true
+  oldSubjectId?: true
   schoolId?: true
   reason?: true
   reasonUntil?: true
@@ -139,6 +149,8 @@ export type AppEventCountAggregateInputType = {
   action?: true
   subjectId?: true
   appSubjectId?: true
+  nextSubjectId?: true
+  oldSubjectId?: true
   schoolId?: true
   updatedProperties?: true
   reason?: true
@@ -243,6 +255,8 @@ export type AppEventGroupByOutputType = {
   action: string
   subjectId: string
   appSubjectId: string | null
+  nextSubjectId: string | null
+  oldSubjectId: string | null
   schoolId: string | null
   updatedProperties: string[]
   reason: string | null
@@ -283,6 +297,8 @@ export type AppEventWhereInput = {
   action?: Prisma.StringFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  nextSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  oldSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -300,6 +316,8 @@ export type AppEventOrderByWithRelationInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -320,6 +338,8 @@ export type AppEventWhereUniqueInput = Prisma.AtLeast<{
   action?: Prisma.StringFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  nextSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
+  oldSubjectId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
@@ -337,6 +357,8 @@ export type AppEventOrderByWithAggregationInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrderInput | Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -362,6 +384,8 @@ export type AppEventScalarWhereWithAggregatesInput = {
   action?: Prisma.StringWithAggregatesFilter<"AppEvent"> | string
   subjectId?: Prisma.UuidWithAggregatesFilter<"AppEvent"> | string
   appSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
+  nextSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
+  oldSubjectId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"AppEvent"> | string | null
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableWithAggregatesFilter<"AppEvent"> | string | null
@@ -379,6 +403,8 @@ export type AppEventCreateInput = {
   action: string
   subjectId: string
   appSubjectId?: string | null
+  nextSubjectId?: string | null
+  oldSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -396,6 +422,8 @@ export type AppEventUncheckedCreateInput = {
   action: string
   subjectId: string
   appSubjectId?: string | null
+  nextSubjectId?: string | null
+  oldSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -413,6 +441,8 @@ export type AppEventUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -430,6 +460,8 @@ export type AppEventUncheckedUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -447,6 +479,8 @@ export type AppEventCreateManyInput = {
   action: string
   subjectId: string
   appSubjectId?: string | null
+  nextSubjectId?: string | null
+  oldSubjectId?: string | null
   schoolId?: string | null
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
@@ -464,6 +498,8 @@ export type AppEventUpdateManyMutationInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -481,6 +517,8 @@ export type AppEventUncheckedUpdateManyInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   appSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nextSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  oldSubjectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -498,6 +536,8 @@ export type AppEventCountOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrder
@@ -520,6 +560,8 @@ export type AppEventMaxOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -536,6 +578,8 @@ export type AppEventMinOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subjectId?: Prisma.SortOrder
   appSubjectId?: Prisma.SortOrder
+  nextSubjectId?: Prisma.SortOrder
+  oldSubjectId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
@@ -576,6 +620,8 @@ export type AppEventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -593,6 +639,8 @@ export type AppEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -610,6 +658,8 @@ export type AppEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -627,6 +677,8 @@ export type AppEventSelectScalar = {
   action?: boolean
   subjectId?: boolean
   appSubjectId?: boolean
+  nextSubjectId?: boolean
+  oldSubjectId?: boolean
   schoolId?: boolean
   updatedProperties?: boolean
   reason?: boolean
@@ -634,7 +686,7 @@ export type AppEventSelectScalar = {
   traceparent?: boolean
 }
 
-export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "appSubjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
+export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "appSubjectId" | "nextSubjectId" | "oldSubjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
 
 export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AppEvent"
@@ -649,6 +701,8 @@ export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     action: string
     subjectId: string
     appSubjectId: string | null
+    nextSubjectId: string | null
+    oldSubjectId: string | null
     schoolId: string | null
     updatedProperties: string[]
     reason: string | null
@@ -1086,6 +1140,8 @@ export interface AppEventFieldRefs {
   readonly action: Prisma.FieldRef<"AppEvent", 'String'>
   readonly subjectId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly appSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
+  readonly nextSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
+  readonly oldSubjectId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly schoolId: Prisma.FieldRef<"AppEvent", 'String'>
   readonly updatedProperties: Prisma.FieldRef<"AppEvent", 'String[]'>
   readonly reason: Prisma.FieldRef<"AppEvent", 'String'>

@@ -29,6 +29,7 @@ export type PairwiseIdMinAggregateOutputType = {
   recordId: string | null
   sector: string | null
   id: string | null
+  isUnannounced: boolean | null
 }
 
 export type PairwiseIdMaxAggregateOutputType = {
@@ -36,6 +37,7 @@ export type PairwiseIdMaxAggregateOutputType = {
   recordId: string | null
   sector: string | null
   id: string | null
+  isUnannounced: boolean | null
 }
 
 export type PairwiseIdCountAggregateOutputType = {
@@ -43,6 +45,7 @@ export type PairwiseIdCountAggregateOutputType = {
   recordId: number
   sector: number
   id: number
+  isUnannounced: number
   _all: number
 }
 
@@ -52,6 +55,7 @@ export type PairwiseIdMinAggregateInputType = {
   recordId?: true
   sector?: true
   id?: true
+  isUnannounced?: true
 }
 
 export type PairwiseIdMaxAggregateInputType = {
@@ -59,6 +63,7 @@ export type PairwiseIdMaxAggregateInputType = {
   recordId?: true
   sector?: true
   id?: true
+  isUnannounced?: true
 }
 
 export type PairwiseIdCountAggregateInputType = {
@@ -66,6 +71,7 @@ export type PairwiseIdCountAggregateInputType = {
   recordId?: true
   sector?: true
   id?: true
+  isUnannounced?: true
   _all?: true
 }
 
@@ -146,6 +152,7 @@ export type PairwiseIdGroupByOutputType = {
   recordId: string
   sector: string
   id: string
+  isUnannounced: boolean | null
   _count: PairwiseIdCountAggregateOutputType | null
   _min: PairwiseIdMinAggregateOutputType | null
   _max: PairwiseIdMaxAggregateOutputType | null
@@ -174,6 +181,7 @@ export type PairwiseIdWhereInput = {
   recordId?: Prisma.UuidFilter<"PairwiseId"> | string
   sector?: Prisma.UuidFilter<"PairwiseId"> | string
   id?: Prisma.UuidFilter<"PairwiseId"> | string
+  isUnannounced?: Prisma.BoolNullableFilter<"PairwiseId"> | boolean | null
 }
 
 export type PairwiseIdOrderByWithRelationInput = {
@@ -181,6 +189,7 @@ export type PairwiseIdOrderByWithRelationInput = {
   recordId?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   id?: Prisma.SortOrder
+  isUnannounced?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type PairwiseIdWhereUniqueInput = Prisma.AtLeast<{
@@ -193,6 +202,7 @@ export type PairwiseIdWhereUniqueInput = Prisma.AtLeast<{
   recordId?: Prisma.UuidFilter<"PairwiseId"> | string
   sector?: Prisma.UuidFilter<"PairwiseId"> | string
   id?: Prisma.UuidFilter<"PairwiseId"> | string
+  isUnannounced?: Prisma.BoolNullableFilter<"PairwiseId"> | boolean | null
 }, "personId_recordId_sector" | "sector_id">
 
 export type PairwiseIdOrderByWithAggregationInput = {
@@ -200,6 +210,7 @@ export type PairwiseIdOrderByWithAggregationInput = {
   recordId?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   id?: Prisma.SortOrder
+  isUnannounced?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PairwiseIdCountOrderByAggregateInput
   _max?: Prisma.PairwiseIdMaxOrderByAggregateInput
   _min?: Prisma.PairwiseIdMinOrderByAggregateInput
@@ -213,6 +224,7 @@ export type PairwiseIdScalarWhereWithAggregatesInput = {
   recordId?: Prisma.UuidWithAggregatesFilter<"PairwiseId"> | string
   sector?: Prisma.UuidWithAggregatesFilter<"PairwiseId"> | string
   id?: Prisma.UuidWithAggregatesFilter<"PairwiseId"> | string
+  isUnannounced?: Prisma.BoolNullableWithAggregatesFilter<"PairwiseId"> | boolean | null
 }
 
 export type PairwiseIdCreateInput = {
@@ -220,6 +232,7 @@ export type PairwiseIdCreateInput = {
   recordId: string
   sector: string
   id: string
+  isUnannounced?: boolean | null
 }
 
 export type PairwiseIdUncheckedCreateInput = {
@@ -227,6 +240,7 @@ export type PairwiseIdUncheckedCreateInput = {
   recordId: string
   sector: string
   id: string
+  isUnannounced?: boolean | null
 }
 
 export type PairwiseIdUpdateInput = {
@@ -234,6 +248,7 @@ export type PairwiseIdUpdateInput = {
   recordId?: Prisma.StringFieldUpdateOperationsInput | string
   sector?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  isUnannounced?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
 }
 
 export type PairwiseIdUncheckedUpdateInput = {
@@ -241,6 +256,7 @@ export type PairwiseIdUncheckedUpdateInput = {
   recordId?: Prisma.StringFieldUpdateOperationsInput | string
   sector?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  isUnannounced?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
 }
 
 export type PairwiseIdCreateManyInput = {
@@ -248,6 +264,7 @@ export type PairwiseIdCreateManyInput = {
   recordId: string
   sector: string
   id: string
+  isUnannounced?: boolean | null
 }
 
 export type PairwiseIdUpdateManyMutationInput = {
@@ -255,6 +272,7 @@ export type PairwiseIdUpdateManyMutationInput = {
   recordId?: Prisma.StringFieldUpdateOperationsInput | string
   sector?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  isUnannounced?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
 }
 
 export type PairwiseIdUncheckedUpdateManyInput = {
@@ -262,6 +280,7 @@ export type PairwiseIdUncheckedUpdateManyInput = {
   recordId?: Prisma.StringFieldUpdateOperationsInput | string
   sector?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  isUnannounced?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
 }
 
 export type PairwiseIdSectorIdCompoundUniqueInput = {
@@ -280,6 +299,7 @@ export type PairwiseIdCountOrderByAggregateInput = {
   recordId?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   id?: Prisma.SortOrder
+  isUnannounced?: Prisma.SortOrder
 }
 
 export type PairwiseIdMaxOrderByAggregateInput = {
@@ -287,6 +307,7 @@ export type PairwiseIdMaxOrderByAggregateInput = {
   recordId?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   id?: Prisma.SortOrder
+  isUnannounced?: Prisma.SortOrder
 }
 
 export type PairwiseIdMinOrderByAggregateInput = {
@@ -294,6 +315,11 @@ export type PairwiseIdMinOrderByAggregateInput = {
   recordId?: Prisma.SortOrder
   sector?: Prisma.SortOrder
   id?: Prisma.SortOrder
+  isUnannounced?: Prisma.SortOrder
+}
+
+export type NullableBoolFieldUpdateOperationsInput = {
+  set?: boolean | null
 }
 
 
@@ -303,6 +329,7 @@ export type PairwiseIdSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   recordId?: boolean
   sector?: boolean
   id?: boolean
+  isUnannounced?: boolean
 }, ExtArgs["result"]["pairwiseId"]>
 
 export type PairwiseIdSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -310,6 +337,7 @@ export type PairwiseIdSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   recordId?: boolean
   sector?: boolean
   id?: boolean
+  isUnannounced?: boolean
 }, ExtArgs["result"]["pairwiseId"]>
 
 export type PairwiseIdSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -317,6 +345,7 @@ export type PairwiseIdSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   recordId?: boolean
   sector?: boolean
   id?: boolean
+  isUnannounced?: boolean
 }, ExtArgs["result"]["pairwiseId"]>
 
 export type PairwiseIdSelectScalar = {
@@ -324,9 +353,10 @@ export type PairwiseIdSelectScalar = {
   recordId?: boolean
   sector?: boolean
   id?: boolean
+  isUnannounced?: boolean
 }
 
-export type PairwiseIdOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "recordId" | "sector" | "id", ExtArgs["result"]["pairwiseId"]>
+export type PairwiseIdOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "recordId" | "sector" | "id" | "isUnannounced", ExtArgs["result"]["pairwiseId"]>
 
 export type $PairwiseIdPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "PairwiseId"
@@ -336,6 +366,7 @@ export type $PairwiseIdPayload<ExtArgs extends runtime.Types.Extensions.Internal
     recordId: string
     sector: string
     id: string
+    isUnannounced: boolean | null
   }, ExtArgs["result"]["pairwiseId"]>
   composites: {}
 }
@@ -763,6 +794,7 @@ export interface PairwiseIdFieldRefs {
   readonly recordId: Prisma.FieldRef<"PairwiseId", 'String'>
   readonly sector: Prisma.FieldRef<"PairwiseId", 'String'>
   readonly id: Prisma.FieldRef<"PairwiseId", 'String'>
+  readonly isUnannounced: Prisma.FieldRef<"PairwiseId", 'Boolean'>
 }
     
 

@@ -53,6 +53,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       restoreWindowDays: config.restoreWindowDays,
       supportRoleDays: config.supportRoleDays,
       handoverDays: config.handoverDays,
+      idChangesDays: config.idChangesDays,
       retention: config.retention,
       operator: config.operator,
       checkAnswers: false,

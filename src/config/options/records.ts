@@ -26,6 +26,13 @@ export const recordOptions = {
     meaning: "Days for which the change feed keeps events. The contract promises 30.",
     example: "35",
   },
+  IDENTIFIER_CHANGES_DAYS: {
+    value: wholeNumber(90, 3650),
+    default: "90",
+    meaning:
+      "Days after the cut-over for which an app that was moved to ids of its own can read what its old ids have become.",
+    example: "90",
+  },
   AUDIT_DAYS: {
     value: wholeNumber(30, 3650),
     default: "400",

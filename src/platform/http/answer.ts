@@ -53,6 +53,8 @@ export type JsonList<T> = {
   given: Record<string, unknown>;
   missing: Missing | null;
   page: Page;
+  /** Called before records are read, with the id that the page starts after. */
+  noteStart?: ((after: string | null) => Promise<void>) | undefined;
 };
 export type JsonObject<T> = Omit<JsonList<T>, "query"> & { query: ObjectQuery<T> };
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T>; readVersion: ReadVersion | undefined };

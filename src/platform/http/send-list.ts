@@ -16,6 +16,7 @@ export async function sendList(list: List, sending: Sending): Promise<void> {
   admit(lists, sending);
   const after = page.cursor === undefined ? null : readCursor(sending.cursorKeys, page.cursor, ownerOf(list));
   if (await isAnsweredByVersion(list, sending)) return;
+  await list.noteStart?.(after === null ? null : after.id);
   if (isPage(page)) {
     const held = await inPlace(lists, sending, () => readPage(list, after, sending));
     return sendBody(sending.complete(held.body), sending, held);

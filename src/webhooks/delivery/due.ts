@@ -1,5 +1,6 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import { fields, findRows, sql, statement, table, type Sql, type Queryable } from "../../platform/database/sql.ts";
+import { bodyNow } from "../payload.ts";
 import { isDue } from "../queue.ts";
 
 export type Due = { id: string } & Pick<
@@ -16,7 +17,7 @@ export const dueFields = (delivery: typeof d): Sql =>
     messageId: delivery.messageId,
     eventType: delivery.eventType,
     isTest: delivery.isTest,
-    body: delivery.body,
+    body: bodyNow(delivery),
     attempts: delivery.attempts,
     attemptsSpent: delivery.attemptsSpent,
     traceparent: delivery.traceparent,

@@ -34,7 +34,7 @@ test("without a signing key for the app's algorithm there is no token", async ()
     id: "n",
     clientId: "app",
     sub: "p",
-    hasOwnIds: false,
+    hasOwnSid: false,
     sid: "s",
     attempts: 1,
     uri: "https://app.example",

@@ -26,7 +26,7 @@ export async function makeLogoutToken(
     iss: issuerUrl,
     aud: [notice.clientId],
     sub: notice.sub,
-    sid: notice.hasOwnIds ? makeOwnSid(sessionIds, notice.sid, notice.clientId) : notice.sid,
+    sid: notice.hasOwnSid ? makeOwnSid(sessionIds, notice.sid, notice.clientId) : notice.sid,
     jti: notice.id,
     iat: issuedAt,
     exp: issuedAt + tokenSeconds,

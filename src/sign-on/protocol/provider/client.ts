@@ -16,6 +16,7 @@ export const appMetadata = [
   "default_scope",
   "scope_platforms",
   "has_own_ids",
+  "has_own_sids",
 ] as const;
 
 // Random, so that no secret equals it.
@@ -43,6 +44,8 @@ export function presentClient(app: App, { platform, now, keys }: Presented): Ada
     application_type: isNative(app) ? "native" : "web",
     pkce_required: app.pkceRequired,
     has_own_ids: app.sector !== null,
+    // Not during a move: the app still has the sessions from before.
+    has_own_sids: app.subjectType !== "SHARED",
     redirect_uris: app.redirectUris,
     post_logout_redirect_uris: app.postLogoutRedirectUris,
     response_types: app.redirectUris.length > 0 ? responseTypes : [],

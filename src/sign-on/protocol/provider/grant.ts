@@ -8,7 +8,7 @@ import { findPastDecisions, findRight } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
 import { makeOwnSid } from "../session-id.ts";
-import { hasOwnIds, requestTokenClaims, setParameters } from "./library.ts";
+import { hasOwnSids, requestTokenClaims, setParameters } from "./library.ts";
 import { hasSecondFactor } from "../../../accounts/index.ts";
 import { checkMaxAgeSpelling, checkParameters } from "./parameters.ts";
 
@@ -27,11 +27,11 @@ export function makeLoadGrant(deps: ProviderDeps) {
       sid: null,
       rat: { value: Number(params?.["rat"]) },
       ...amr,
-      ...(hasOwnIds(client) && roundAuthTime(session?.authTime(), params ?? {})),
+      ...(hasOwnSids(client) && roundAuthTime(session?.authTime(), params ?? {})),
     });
     session?.sidFor(
       clientId,
-      hasOwnIds(client) ? makeOwnSid(deps.secrets.sessionIds, session.uid, clientId) : session.uid,
+      hasOwnSids(client) ? makeOwnSid(deps.secrets.sessionIds, session.uid, clientId) : session.uid,
     );
 
     // In the spelling of the request, which the tokens keep.

@@ -248,7 +248,10 @@ type Available = { acr?: string; amr?: readonly string[]; auth_time?: number | u
 type RequestedClaims = Readonly<Record<string, { value?: number } | null>>;
 
 /** Whether people are to be named to the app by ids that no other app knows. */
-export const hasOwnIds = (client: Client | undefined): boolean => client?.["has_own_ids"] === true;
+const hasOwnIds = (client: Client | undefined): boolean => client?.["has_own_ids"] === true;
+
+/** Whether the app's sessions, and their times, must not be recognizable in another app. */
+export const hasOwnSids = (client: Client | undefined): boolean => client?.["has_own_sids"] === true;
 
 // A session without a binding is never found.
 function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefusedSession"]): void {

@@ -1,0 +1,99 @@
+import { addDays, type Clock } from "../../platform/clock.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import type { WorkerJob } from "../../platform/jobs/worker.ts";
+import type { ClientId } from "../token.ts";
+import { announce } from "./announce.ts";
+import { cutOverIdMove } from "./change.ts";
+import { forgetOldIds, undoMove } from "./forget.ts";
+import { prepare } from "./prepare.ts";
+
+type State = "PREPARING" | "RUNNING" | "CUT_OVER" | "CALLED_OFF";
+
+type Leased = { clientId: ClientId; state: State; oldSector: string; newSector: string; isAnnounced: boolean };
+
+/** A move that this process works on. `renew` throws when the process must stop. */
+export type Held = { move: Leased; now: Date; renew: () => Promise<void>; signal: AbortSignal };
+
+const move = table("idMove", "moved");
+const due = table("idMove", "due");
+
+const leaseSeconds = 60;
+
+type Due = { now: Date; until: Date; before: Date };
+
+const takeDue = statement<Due>(
+  ({ now, until, before }) => sql`
+  ${update("idMove", "moved", { leasedUntil: until })}
+  WHERE ${move.clientId} = (
+    SELECT ${due.clientId} FROM ${due}
+    WHERE (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now}) AND CASE ${due.state}
+      WHEN 'RUNNING' THEN NOT ${due.isAnnounced} OR ${due.cutOverAt} <= ${now}
+      WHEN 'CUT_OVER' THEN ${due.forgottenAt} IS NULL AND ${due.cutOverAt} <= ${before}
+      ELSE true END
+    ORDER BY ${due.startedAt} LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING ${fields<Leased>({
+    clientId: move.clientId,
+    state: sql`${move.state}::text`,
+    oldSector: move.oldSector,
+    newSector: move.newSector,
+    isAnnounced: move.isAnnounced,
+  })}`,
+  "access.takeDueIdMove",
+);
+
+type Kept = { clientId: string; state: State; until: Date | null };
+
+const keepLease = statement<Kept>(
+  ({ clientId, state, until }) => sql`
+  ${update("idMove", "moved", { leasedUntil: until })}
+  WHERE ${move.clientId} = ${clientId} AND ${move.state} = ${state}::id_move_state`,
+  "access.keepIdMove",
+);
+
+/** The move was called off, or the app deleted, while the process worked on it. */
+class Ended extends Error {}
+
+type Deps = { db: PrismaDb; clock: Clock; keptDays: number };
+
+/** `keptDays`: how long after the cut-over the app can read what its old ids have become. */
+export function makeIdMoveJob({ db, clock, keptDays }: Deps): WorkerJob {
+  const leasedUntil = () => new Date(clock().getTime() + leaseSeconds * 1000);
+
+  async function work(held: Held): Promise<void> {
+    const { clientId, state, isAnnounced } = held.move;
+    if (state === "PREPARING") return prepare(db, held);
+    if (state === "CUT_OVER") return forgetOldIds(db, held);
+    if (state === "CALLED_OFF") return undoMove(db, held);
+    if (!isAnnounced) return announce(db, held);
+    await withPrismaTransaction(db, (tx) => cutOverIdMove(tx, clientId, { at: held.now, actorId: "id-move" }));
+  }
+
+  async function runOne(moved: Leased, signal: AbortSignal): Promise<void> {
+    const { clientId, state } = moved;
+    const renew = async () => {
+      signal.throwIfAborted();
+      if ((await run(db.pool, keepLease, { clientId, state, until: leasedUntil() })) === 0) throw new Ended();
+    };
+    try {
+      await work({ move: moved, now: clock(), renew, signal });
+    } catch (error) {
+      if (!(error instanceof Ended)) throw error;
+    }
+    await run(db.pool, keepLease, { clientId, state, until: null });
+  }
+
+  return {
+    name: "access.moveIds",
+    everySeconds: 1,
+    async run(signal) {
+      while (!signal.aborted) {
+        const now = clock();
+        const due = { now, until: leasedUntil(), before: addDays(now, -keptDays) };
+        const [moved] = await findRows<Leased, Due>(db.pool, takeDue, due);
+        if (moved === undefined) return;
+        await runOne(moved, signal);
+      }
+    },
+  };
+}
