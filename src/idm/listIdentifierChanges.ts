@@ -2,6 +2,7 @@ import { fromIdChanges, noteIdChangesRead, schoolIsShown, shownSchools, viewVers
 import type { Db } from "../platform/database/db.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { jsonArray, jsonCode, jsonFrom, jsonObject } from "../platform/database/json-sql.ts";
+import { lookUp } from "../platform/database/lookup-sql.ts";
 import { sql, table, type Sql, type Value } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import type { IdmHandler } from "./handler.ts";
@@ -13,13 +14,14 @@ const a = table("affiliation", "a");
 const old = table("pairwiseId", "old");
 const now = table("pairwiseId", "new");
 
+const sameContext = (ids: typeof old, sector: Sql): Sql =>
+  sql`${ids.personId} = ${a.personId} AND ${ids.recordId} = ${a.id} AND ${ids.sector} = ${sector}`;
+
 /** The ids of the person at schools that the app sees. */
 const fromContexts = (client: Value): Sql => sql`
-  FROM ${old} JOIN ${a} ON ${a.id} = ${old.recordId}
-  JOIN ${now} ON ${now.personId} = ${old.personId} AND ${now.recordId} = ${old.recordId}
-    AND ${now.sector} = listed.new_sector
-  WHERE ${old.personId} = listed.person_id AND ${old.sector} = listed.sector AND ${now.id} <> ${old.id}
-    AND ${schoolIsShown(client, a.schoolId)}`;
+  FROM ${a} ${lookUp("pairwiseId", "old", sameContext(old, sql`listed.sector`))}
+  ${lookUp("pairwiseId", "new", sameContext(now, sql`listed.new_sector`))}
+  WHERE ${a.personId} = listed.person_id AND ${now.id} <> ${old.id} AND ${schoolIsShown(client, a.schoolId)}`;
 
 const context = jsonObject<Schemas["ContextIdentifierChange"]>()({ oldId: jsonCode(old.id), newId: jsonCode(now.id) });
 

@@ -71,7 +71,10 @@ export async function cutOverIdMove(tx: Transaction, clientId: ClientId, origin:
   if (state !== "RUNNING" || !isAnnounced)
     throw refuse("id_move_not_ready", "The new ids are not yet announced to the app. Try again when they are.");
   await tx.prisma.app.update({ where: { clientId }, data: { sector, subjectType, updatedAt: origin.at } });
-  await tx.prisma.idMove.update({ where: { clientId }, data: { state: "CUT_OVER", cutOverAt: origin.at } });
+  await tx.prisma.idMove.update({
+    where: { clientId },
+    data: { state: "CUT_OVER", cutOverAt: origin.at, leasedUntil: null },
+  });
   await recordAudit(tx, { ...origin, action: "id_move_cut_over", clientId });
 }
 

@@ -1,5 +1,16 @@
-import { findRows, sql, statement, table, type Queryable, type Sql, type Value } from "../../platform/database/sql.ts";
+import {
+  findRows,
+  sql,
+  statement,
+  table,
+  update,
+  type Queryable,
+  type Sql,
+  type Value,
+} from "../../platform/database/sql.ts";
 import type { VisibleRows } from "../../platform/database/visible-sql.ts";
+import { lookUp } from "../../platform/database/lookup-sql.ts";
+import { isCutOver } from "../pairwise.ts";
 import type { ClientId } from "../token.ts";
 
 const move = table("idMove", "moved");
@@ -7,40 +18,48 @@ const old = table("pairwiseId", "old");
 const now = table("pairwiseId", "new");
 const asked = table("pairwiseId", "asked");
 
-const isSamePerson = sql`${now.personId} = ${old.personId} AND ${now.recordId} = ${old.recordId}`;
+// As values, so that an index returns the list in its order.
+const ofMove = (client: Value, column: Sql): Sql => sql`(
+  SELECT ${column} FROM ${move}
+  WHERE ${move.clientId} = ${client} AND ${move.state} IN ('RUNNING', 'CUT_OVER') AND ${move.forgottenAt} IS NULL)`;
 
-const fromMove = (client: Value): Sql => sql`${move}
-  JOIN ${old} ON ${old.sector} = ${move.oldSector} AND ${old.recordId} = ${old.personId}
-  JOIN ${now} ON ${isSamePerson} AND ${now.sector} = ${move.newSector} AND ${now.id} <> ${old.id}
-  WHERE ${move.clientId} = ${client} AND ${move.state} IN ('RUNNING', 'CUT_OVER') AND ${move.forgottenAt} IS NULL`;
+const fromMove = (client: Value): Sql => sql`${old}
+  ${lookUp(
+    "pairwiseId",
+    "new",
+    sql`${now.personId} = ${old.personId} AND ${now.recordId} = ${old.recordId}
+    AND ${now.sector} = ${ofMove(client, move.newSector)}`,
+  )}
+  WHERE ${old.sector} = ${ofMove(client, move.oldSector)} AND ${old.recordId} = ${old.personId}
+    AND ${now.id} <> ${old.id}`;
+
+const ofPerson = (client: Value, id: Value): Sql => sql`AND ${old.personId} = ANY (ARRAY(
+  SELECT ${asked.personId} FROM ${asked} WHERE ${asked.sector} = ${ofMove(client, move.oldSector)} AND ${asked.id} = ${id}
+  UNION ALL
+  SELECT ${asked.personId} FROM ${asked} WHERE ${asked.sector} = ${ofMove(client, move.newSector)} AND ${asked.id} = ${id}))`;
 
 /**
- * FROM, binding `listed` (sector, person_id, old_id, new_id, old_sector, new_sector, is_new): everybody whose id the
- * move of the app changes. `id` limits it to the person with this old or new id. The sector is the same for all; with
- * it a page starts where an index says.
+ * FROM, binding `listed` (sector, person_id, old_id, new_id, new_sector, is_new): everybody whose id the move of the app
+ * changes. `id` limits it to the person with this old or new id. The sector is the same for all; with it a page starts
+ * where an index says.
  */
 export const fromIdChanges = (client: Value, id?: Value): VisibleRows =>
   sql`(
-  SELECT ${old.sector}, ${old.personId}, ${old.id} AS old_id, ${now.id} AS new_id, ${move.newSector},
-    ${move.state} = 'CUT_OVER' AS is_new
-  FROM ${fromMove(client)} ${
-    id === undefined
-      ? sql``
-      : sql`AND ${old.personId} = ANY (ARRAY(
-    SELECT ${asked.personId} FROM ${asked} JOIN ${move} ON ${asked.sector} IN (${move.oldSector}, ${move.newSector})
-    WHERE ${move.clientId} = ${client} AND ${asked.id} = ${id}))`
-  }
-  ) AS listed` as VisibleRows;
+  SELECT ${old.sector}, ${old.personId}, ${old.id} AS old_id, ${now.id} AS new_id, ${now.sector} AS new_sector,
+    ${isCutOver(client)} AS is_new
+  FROM ${fromMove(client)} ${id === undefined ? sql`` : ofPerson(client, id)}) AS listed` as VisibleRows;
 
 type Read = { clientId: ClientId; after: string | null; limit: number | null };
 
 const noteRead = statement<Read>(
   ({ clientId, after, limit }) => sql`
-  UPDATE ${move} SET read_at = now(),
-    read = CASE WHEN ${limit}::int IS NULL THEN people ELSE read + (
-      SELECT count(*) FROM unnest(page.ids) AS id WHERE read_up_to IS NULL OR id > read_up_to) END,
-    read_up_to = CASE WHEN ${limit}::int IS NULL THEN ${sql`'ffffffff-ffff-ffff-ffff-ffffffffffff'`}
-      ELSE greatest(read_up_to, page.ids[cardinality(page.ids)]) END
+  ${update("idMove", "moved", {
+    readAt: sql`now()`,
+    read: sql`CASE WHEN ${limit}::int IS NULL THEN ${move.people} ELSE ${move.read} + (
+      SELECT count(*) FROM unnest(page.ids) AS id WHERE ${move.readUpTo} IS NULL OR id > ${move.readUpTo}) END`,
+    readUpTo: sql`CASE WHEN ${limit}::int IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+      ELSE greatest(${move.readUpTo}, page.ids[cardinality(page.ids)]) END`,
+  })}
   FROM (SELECT ARRAY(
     SELECT ${old.id} FROM ${fromMove(clientId)}
       AND (${old.sector}, ${old.id}) > (${old.sector}, coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000'))

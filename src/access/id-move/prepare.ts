@@ -107,7 +107,7 @@ const move = table("idMove", "moved");
 const flip = statement<{ clientId: string; now: Date }>(
   ({ clientId, now }) => sql`
   WITH moved AS (
-    UPDATE ${move} SET state = 'RUNNING', people = (
+    UPDATE ${move} SET state = 'RUNNING', leased_until = NULL, people = (
       SELECT count(*) FROM ${old} WHERE ${old.sector} = ${move.oldSector} AND ${old.recordId} = ${old.personId})
     WHERE ${move.clientId} = ${clientId} AND ${move.state} = 'PREPARING' RETURNING ${move.clientId}, ${move.oldSector})
   UPDATE ${app} SET sector = moved.old_sector, updated_at = ${now} FROM moved WHERE ${app.clientId} = moved.client_id`,
