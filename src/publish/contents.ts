@@ -27,7 +27,10 @@ export const contents: readonly Group[] = [
       "coming-from-another-provider",
     ],
   },
-  { title: "Data", entries: ["first-load", "not-found", "school-year", "people", "schulconnex-spelling", "privacy"] },
+  {
+    title: "Data",
+    entries: ["first-load", "not-found", "school-year", "people", "moving-ids", "schulconnex-spelling", "privacy"],
+  },
   { title: "Webhooks", entries: ["receive-webhooks"] },
   { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "listen"] },
   {

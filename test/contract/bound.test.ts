@@ -132,6 +132,7 @@ const all = [
   "getSchoolRoster",
   "getUser",
   "listChanges",
+  "listIdentifierChanges",
   "listSchoolGroups",
   "listSchoolPeople",
   "listSchools",

@@ -58,6 +58,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/access/pairwise.ts"],
     "the ids by which apps know people, composed by every reader and made in the statement that writes events",
   ],
+  [
+    ["src/access/id-move/{announce,forget,id-changes,job,known,prepare,writers}.ts"],
+    "ids and events of very many people in batches, a list composed of the rule of visibility, leases, row locks",
+  ],
   [["src/access/change-tracking/locks.ts"], "advisory locks of schools"],
   [
     ["src/access/change-tracking/{index,snapshot,parameter-store,table-store}.ts"],
@@ -97,7 +101,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
   [
-    ["src/idm/{getGroup,getSchool,listChanges,listSchools,records}.ts"],
+    ["src/idm/{getGroup,getSchool,listChanges,listIdentifierChanges,listSchools,records}.ts"],
     "prepared reads of the IDM API whose JSON is built in PostgreSQL; measured against `include`",
   ],
   [["src/schulconnex/{getPersonInfo,people,records}.ts"], "the same for Schulconnex"],
