@@ -29,7 +29,16 @@ export const contents: readonly Group[] = [
   },
   {
     title: "Data",
-    entries: ["first-load", "not-found", "erasures", "school-year", "people", "schulconnex-spelling", "privacy"],
+    entries: [
+      "first-load",
+      "not-found",
+      "erasures",
+      "school-year",
+      "people",
+      "moving-ids",
+      "schulconnex-spelling",
+      "privacy",
+    ],
   },
   { title: "Webhooks", entries: ["receive-webhooks"] },
   { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "listen"] },

@@ -135,6 +135,7 @@ const all = [
   "getUser",
   "listChanges",
   "listErasures",
+  "listIdentifierChanges",
   "listSchoolGroups",
   "listSchoolPeople",
   "listSchools",

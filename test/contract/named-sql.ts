@@ -62,6 +62,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/access/erasures.ts", "src/access/erasure-record.ts"],
     "what apps must erase, in the statement that writes events, set-based; a conditional update; removal in batches by index",
   ],
+  [
+    ["src/access/id-move/{announce,forget,id-changes,job,known,prepare,writers}.ts"],
+    "ids and events of very many people in batches, a list composed of the rule of visibility, leases, row locks",
+  ],
   [["src/access/change-tracking/locks.ts"], "advisory locks of schools"],
   [
     ["src/access/change-tracking/{index,snapshot,parameter-store,table-store}.ts"],
@@ -111,7 +115,9 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
   [
-    ["src/idm/{acknowledgeErasure,erasures,getGroup,getSchool,listChanges,listErasures,listSchools,records}.ts"],
+    [
+      "src/idm/{acknowledgeErasure,erasures,getGroup,getSchool,listChanges,listErasures,listIdentifierChanges,listSchools,records}.ts",
+    ],
     "prepared reads of the IDM API whose JSON is built in PostgreSQL; measured against `include`",
   ],
   [["src/schulconnex/{getPersonInfo,people,records}.ts"], "the same for Schulconnex"],

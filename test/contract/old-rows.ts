@@ -24,6 +24,12 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     ),
     areOld: `expires_at = ${old}`,
   },
+  pairwise_id: {
+    insert: `INSERT INTO id_move (client_id, state, subject_type, old_sector, new_sector, is_announced, started_at, cut_over_at)
+      VALUES ('a', 'CUT_OVER', 'APP', ${id("1")}, ${id("2")}, true, ${old}, ${old});
+      INSERT INTO pairwise_id (person_id, record_id, sector, id) SELECT ${id()}, ${id()}, ${id("1")}, ${id()} FROM ${numbers}`,
+    areOld: `sector = ${id("1")}`,
+  },
   void_sign_in: {
     insert: `INSERT INTO void_sign_in (person_id) SELECT ${id()} FROM ${numbers}`,
     areOld: "true",

@@ -19,7 +19,7 @@ const deleteSome = statement<Batch>(
   gone AS (
     DELETE FROM ${pair} USING batch
     WHERE ${pair.personId} = batch.person_id AND ${pair.recordId} = batch.record_id AND ${pair.sector} = batch.sector)
-  SELECT count(*)::int AS count, (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last FROM batch`,
+  SELECT count(*)::int AS gone, (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last FROM batch`,
   "access.forgetIdsOfSector",
 );
 
@@ -29,9 +29,9 @@ async function forgetSector({ pool }: PrismaDb, held: Held, sector: string): Pro
   let after = "00000000-0000-0000-0000-000000000000";
   for (let count = atOnce; count === atOnce;) {
     await held.renew();
-    type Done = { count: number; last: string | null };
+    type Done = { gone: number; last: string | null };
     const [done]: Done[] = await findRows<Done, Batch>(pool, deleteSome, { sector, after, limit: atOnce });
-    count = done!.count;
+    count = done!.gone;
     after = done!.last ?? after;
   }
 }
