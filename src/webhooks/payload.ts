@@ -78,23 +78,6 @@ export const bodyNow = (d: Delivery): Sql => {
     ELSE ${d.body} END`;
 };
 
-type Delivery = ReturnType<typeof table<"webhookDelivery">>;
-
-const ofMessage = table("appEvent", "of_message");
-const w = table("webhookEndpoint", "of_endpoint");
-
-/** The body with the id that the app has now: it may have got another one since the delivery was made. */
-export const bodyNow = (d: Delivery): Sql => {
-  const clientId = sql`(SELECT ${w.clientId} FROM ${w} WHERE ${w.id} = ${d.endpointId})`;
-  const { appSubjectId, nextSubjectId } = ofMessage;
-  const now = subjectNow({ clientId, type: d.eventType, subjectId: d.subjectId, appSubjectId, nextSubjectId });
-  return sql`CASE WHEN ${d.eventType} = 'person' AND NOT ${d.isTest} AND ${isCutOver(clientId)}
-    THEN regexp_replace(${d.body}, '"personId":"[^"]*"', (
-      SELECT '"personId":"' || coalesce(${now}, gen_random_uuid()) || '"'
-      FROM (SELECT) AS one LEFT JOIN ${ofMessage} ON ${ofMessage.id} = ${d.messageId}))
-    ELSE ${d.body} END`;
-};
-
 export function makeTestPayload(type: EventType, id: string): string {
   const payloads: { person: PersonEvent; group: GroupEvent; school: SchoolEvent } = {
     person: { event: "person", action: "update", updatedProperties: ["name"], personId: id },
