@@ -25,7 +25,7 @@ export {
   withdrawAgreement,
   type SchoolAgreement,
 } from "./agreement-acceptance.ts";
-export { deleteDraft, publishDraft, writeDraft, writeDraftPdf } from "./agreement-draft.ts";
+export { deleteDraft, publishDraft, writeDraft, writeDraftPdf, type DraftInput } from "./agreement-draft.ts";
 export {
   findInForce,
   findReceipt,

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { appAttributes, changeDirectory, setWithheld, updateApp, type AppAttribute } from "../../src/access/index.ts";
+import {
+  appAttributes,
+  changeDirectory,
+  listAppsOfPerson,
+  setWithheld,
+  updateApp,
+  type AppAttribute,
+} from "../../src/access/index.ts";
 import { updatePerson, updateSchool, type Change, type PersonId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/database/db.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
@@ -272,6 +279,30 @@ test("a school that switches attributes off and on again makes events that name 
     expect(between.answers.get(label)!.etag, label).not.toBe(etag);
     expect(after.answers.get(label)!.body, label).toBe(body);
   }
+});
+
+test("claims that only a withheld scope gives are null, and records that need it are not there", async () => {
+  const app = await makeReader(appAttributes);
+  const before = await readAll(app);
+  await make.notAgreed({ app: app.clientId, school, items: ["profile", "school", "groups:read"] });
+  const token = await getAppToken(service, app, ["groups:read", "users:read"]);
+  const get = async (path: string) => {
+    const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+    return response.status === 200 ? ((await response.json()) as unknown) : response.status;
+  };
+  const user = await getUserTokens(service, app, login, { scopes: [...allScopes, "school_address"] });
+  const claims = JSON.parse(Buffer.from(user.id_token!.split(".")[1]!, "base64url").toString()) as object;
+  const whole = JSON.parse(before.answers.get("ID token")!.body) as object;
+  // The address has a scope of its own.
+  const ofSchool = ["school", "school_location", "school_name", "school_official_id", "schooling_level"];
+  const lost = ["call_name", "family_name", "given_name", "name", ...ofSchool];
+  expect(hiddenIn(claims, whole).sort()).toEqual(lost);
+  expect(await get(paths.group)).toBe(404);
+  expect(await get(`/idm/ep/v1/schools/${school}/groups`)).toEqual([]);
+  expect(await get(paths.user)).toMatchObject({ groups: [{ id: group }] });
+  const apps = await listAppsOfPerson(service.db.pool, { personId: person, now: service.clock() });
+  const seen = apps.find(({ clientId }) => clientId === app.clientId)!;
+  expect(seen.scopes.filter((name) => ["profile", "groups:read", "role"].includes(name))).toEqual(["role"]);
 });
 
 test("another registration makes no event, and moves the tags of lists and of what is another now", async () => {

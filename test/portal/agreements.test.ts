@@ -37,7 +37,7 @@ async function publish({ browser, ofPartner }: World, more: object = {}) {
   return browser.submit(kept, "/publication", {});
 }
 
-async function agree({ browser, agreement }: World, chosen: object = { given: [] }) {
+async function agree({ browser, agreement }: World, chosen: object = { given: "" }) {
   const preview = await browser.submit(await browser.open(agreement), "/agreement", { act: "accept", ...chosen });
   return { preview, done: await browser.submit(preview, "/agreement", { step: "confirm" }) };
 }
@@ -140,7 +140,7 @@ test("a later version is asked on Today and refused where it was published meanw
   service.clock.forwardSeconds(1);
   await publish(world, { version: "2027" });
   expect((await browser.open(`/admin/schools/${school}/today`)).html).toContain("Lernapp: neue Fassung");
-  const stale = await browser.submit(old, "/agreement", { act: "withhold" });
+  const stale = await browser.submit(old, "/agreement", { act: "withhold", given: "" });
   expect(stale.html).toMatch(/inzwischen|geändert/);
   const page = await browser.open(agreement);
   expect(page.html).toContain("in der Fassung 2026 vereinbart");
