@@ -1,7 +1,15 @@
 import type { AppEventType } from "../../events/index.ts";
 import { identifier, join, sql, table, type Parameters, type Part, type Sql } from "../../platform/database/sql.ts";
 import { granted, readTable } from "../attributes.ts";
-import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
+import {
+  fromShownGroupsOf,
+  groupIsSynced,
+  personIsSynced,
+  schoolIsShown,
+  selectSchoolsOf,
+  userIsShown,
+  userIsShownIf,
+} from "../visibility.ts";
 import { schoolsOf, withheldScopes } from "../withheld-sql.ts";
 
 const given = table("grant", "given");
@@ -130,16 +138,16 @@ export const selectOtherUsers = (pair: Part, synced: Part): Sql => sql`
 
 // A role in a group counts only if it differs from the person's own.
 const groupHash = hash(sql`x.id`, sql`nullif(x.role, ${p.role})`);
-const schoolOrder = sql`${a.schoolId} <> ${p.homeSchoolId}, ${a.schoolId}`;
+const schoolOrder = sql`at.school_id <> ${p.homeSchoolId}, at.school_id`;
 
 export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
   WITH place AS (
     SELECT k.client_id, k.person_id,
-      (array_agg(${a.schoolId} ORDER BY ${schoolOrder}) FILTER (WHERE shown.is_shown))[1] AS school_id,
-      array_agg(${a.id} ORDER BY ${schoolOrder}) FILTER (WHERE shown.is_shown) AS contexts,
-      array_agg(${a.schoolId} ORDER BY ${a.schoolId}) AS school_ids
-    FROM ${known} k JOIN ${a} ON ${a.personId} = k.person_id JOIN ${p} ON ${p.id} = k.person_id
-    CROSS JOIN LATERAL (SELECT ${schoolIsShown(sql`k.client_id`, a.schoolId)} OFFSET 0) AS shown (is_shown)
+      (array_agg(at.school_id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown))[1] AS school_id,
+      array_agg(at.id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown) AS contexts,
+      array_agg(at.school_id ORDER BY at.school_id) AS school_ids, bool_or(at.is_shown) AND bool_or(at.lets_in) AS is_listed
+    FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
+    CROSS JOIN LATERAL (${selectSchoolsOf(sql`k.client_id`, p)}) AS at
     GROUP BY k.client_id, k.person_id),
   inside AS (
     SELECT k.client_id, k.person_id, bit_xor(${groupHash}) AS groups
@@ -147,7 +155,7 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
     CROSS JOIN LATERAL (SELECT ${g.id}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)}) x
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, ${p.id} AS subject_id, place.school_id, ${p.status} = 'ACTIVE' AS is_active,
-    k.is_synced, (NOT k.is_synced AND ${p.status} = 'ACTIVE') OR ${userIsShown(sql`k.client_id`, p)} AS is_user,
+    k.is_synced, ${userIsShownIf(sql`(place.is_listed OR NOT k.is_synced)`, sql`k.client_id`, p)} AS is_user,
     place.school_ids, ${selectHashes("person")}
   FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id JOIN ${reader} ON ${reader.clientId} = k.client_id
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
